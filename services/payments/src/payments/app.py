@@ -15,24 +15,24 @@ from payments.clients.gateway import PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.charges import SurchargeBound
-from payments.domain.reconciliation import LOOK_BACK, PERIOD_MAX, UNDER_WAY
-from payments.metrics import BOOK
+from payments.domain.reconciliation import LOOKBACK_PERIOD, PERIOD_MAX, WEBHOOK_GRACE_PERIOD
+from payments.metrics import LEDGER_CHAIN
 from payments.queries.personal_records import SECTIONS
 from payments.routes import ROUTERS
 from payments.settings import Settings
 from payments.store import retention
 from payments.timers import (
     ISSUE_EVERY_SECONDS,
-    MEASURE_EVERY_SECONDS,
+    METRICS_EVERY_SECONDS,
     POLL_EVERY_SECONDS,
     QUERY_REVISED_EVERY_SECONDS,
     QUERY_UNPAID_EVERY_SECONDS,
     issue_statements_once,
-    measure_once,
     query_revised_webhooks_once,
     query_unpaid_attempts_once,
     reconcile_once,
     settle_refunds_once,
+    update_metrics_once,
 )
 from payments.use_cases.reconciliation.reconcile import reconcile
 
@@ -41,9 +41,9 @@ log = get_logger(__name__)
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """Settings to dependencies. An empty webhook secret is said aloud: every webhook will be refused."""
+    """Build the dependencies from the settings. Logs an empty webhook secret, because every webhook is then rejected."""
     if not settings.webhook_secrets:
-        log.critical("GATEWAY_SECRET_KEY is empty: every payment webhook is answered 401 until it is set")
+        log.critical("GATEWAY_SECRET_KEY is empty: every payment webhook gets 401 until it is set")
     runtime.database.signatures = Signatures(signing_key=SigningKey(settings.release_signing_key))
     gateway = PaymentGateway(settings.gateway_api_url, settings.gateway_secret_key)
     try:
@@ -56,7 +56,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             surcharge_bound=SurchargeBound(
                 settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor
             ),
-            webhooks_kept=timedelta(days=settings.webhooks_keep_days),
+            webhook_retention=timedelta(days=settings.webhooks_keep_days),
         )
     finally:
         await gateway.close()
@@ -75,33 +75,33 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
             lambda: query_unpaid_attempts_once(dependencies),
             QUERY_UNPAID_EVERY_SECONDS,
         ),
-        *BOOK.loops(dependencies.database, dependencies.clock),
-        Loop("measure", lambda: measure_once(dependencies.database), MEASURE_EVERY_SECONDS),
+        *LEDGER_CHAIN.loops(dependencies.database, dependencies.clock),
+        Loop("measure", lambda: update_metrics_once(dependencies.database), METRICS_EVERY_SECONDS),
         Loop("issue statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),
         Loop("reconcile", lambda: reconcile_once(dependencies), LOOK_EVERY_SECONDS),
     ]
 
 
 async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
-    """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row.
+    """`verify-book [<length> <head>]`: verify the hash chain; status 1 and the first broken row on failure.
 
-    With the length and head of an earlier report, that link must still be the same.
+    With the length and head of an earlier report, that link must be unchanged.
     """
-    await BOOK.verify_by_command(dependencies.database, *earlier)
+    await LEDGER_CHAIN.verify_by_command(dependencies.database, *earlier)
 
 
 async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None:
-    """`reconcile [--from <instant>] [--to <instant>]`: the last seven days, or a period of at most 92; status 1 while a case is open."""
+    """`reconcile [--from <instant>] [--to <instant>]`: the last 7 days, or at most 92; status 1 while a case is open."""
     now = dependencies.clock.now()
     parser = argparse.ArgumentParser(prog="reconcile")
-    parser.add_argument("--from", dest="begin", type=_instant, default=now - LOOK_BACK)
-    parser.add_argument("--to", dest="end", type=_instant, default=now - UNDER_WAY)
+    parser.add_argument("--from", dest="start", type=_instant, default=now - LOOKBACK_PERIOD)
+    parser.add_argument("--to", dest="end", type=_instant, default=now - WEBHOOK_GRACE_PERIOD)
     period = parser.parse_args(arguments)
-    if not period.begin < period.end <= period.begin + PERIOD_MAX:
+    if not period.start < period.end <= period.start + PERIOD_MAX:
         parser.error(f"--to must be later than --from, and at most {PERIOD_MAX.days} days")
-    done = await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, period.begin, period.end)
+    done = await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, period.start, period.end)
     sys.stdout.write(
-        f"{done.differences} differences, {done.opened} new cases, {done.asked} webhooks that had never come; "
+        f"{done.differences} differences, {done.opened} new cases, {done.recovered} missing webhooks recovered; "
         f"{done.unexplained.cases} cases open, {done.unexplained.minor} kobo\n"
     )
     if done.unexplained.cases:
@@ -109,7 +109,7 @@ async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None
 
 
 def _instant(text: str) -> datetime:
-    """A date or instant in ISO 8601, in UTC unless it says otherwise."""
+    """Parse a date or instant in ISO 8601, by default in UTC."""
     instant = datetime.fromisoformat(text)
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
@@ -123,6 +123,6 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
-    kept=lambda dependencies: retention.kept(dependencies.webhooks_kept),
+    kept=lambda dependencies: retention.retention_rules(dependencies.webhook_retention),
     commands={"verify-book": verify_ledger_command, "reconcile": reconcile_command},
 )

@@ -1,6 +1,5 @@
-"""What the payments service hears, and the work that it leaves for itself."""
+"""Subscriptions to other services' events, and the work items of the service itself."""
 
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,13 +19,12 @@ from contracts.orders import (
     OrderPlaced,
     RefundRequested,
 )
-from payments import store
 from payments.dependencies import Dependencies
 from payments.domain.errors import MalformedEvent
+from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE
 from payments.domain.webhooks import KNOWN_EVENTS
 from payments.metrics import WEBHOOKS_PROCESSED
-from payments.store import erasure as leaving
-from payments.use_cases.charges.create_overpayment_refund import REFUND_QUEUE
+from payments.store import erasure, projections
 from payments.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from payments.use_cases.escrow.close_order import close_order
 from payments.use_cases.escrow.freeze_escrow import freeze_escrow
@@ -37,17 +35,16 @@ from payments.use_cases.refunds.submit_refund import submit_refund
 from payments.use_cases.rewards.credit_reward import credit_reward
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 from payments.use_cases.webhooks.process_webhook import process_webhook
-from payments.use_cases.webhooks.replay_webhook import WEBHOOK_QUEUE
 
 
 class WebhookWork(msgspec.Struct, frozen=True, rename="camel"):
-    """The item of `payments.webhooks`: the key of a row of processed_webhook_events."""
+    """The work item of `payments.webhooks`: the key of a row of processed_webhook_events."""
 
     webhook_id: str
 
 
 class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
-    """The item of `payments.refunds`."""
+    """The work item of `payments.refunds`."""
 
     refund_id: UUID
 
@@ -55,8 +52,8 @@ class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
 async def on_user_provisioned(
     event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await store.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
-    # The reward is earned by a proven address: here, or with the first proof (contract section 10.1).
+    await projections.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
+    # A confirmed address earns the reward: here, or by the first confirmation (contract section 10.1).
     if event.email_confirmed and event.referral.applied and event.referral.reward_minor > 0:
         await credit_reward(uow, event.user_id, event.referral.reward_minor)
 
@@ -64,17 +61,17 @@ async def on_user_provisioned(
 async def on_email_confirmed(
     event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """It may arrive before the profile's event, and twice: the posting's key is the user's."""
+    """May arrive before the profile's event, and twice: the posting key is the user's."""
     if event.referral_reward_minor > 0:
         await credit_reward(uow, event.user_id, event.referral_reward_minor)
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    await leaving.forget_buyer(uow, event.user_id, dependencies.clock.now())
+    await erasure.erase_buyer(uow, event.user_id, dependencies.clock.now())
 
 
 async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: Any) -> None:
-    await leaving.forget_vendor(uow, event.vendor_id)
+    await erasure.erase_vendor(uow, event.vendor_id)
 
 
 async def on_erasure_requested(
@@ -84,18 +81,7 @@ async def on_erasure_requested(
 
 
 async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    await store.record_order_if_new(
-        uow,
-        event.order_id,
-        event.buyer_id,
-        event.vendor_id,
-        event.total_minor,
-        event.commission_minor,
-        event.delivery_fee_minor,
-        event.currency,
-        datetime.fromisoformat(event.payment_due_at),
-        dependencies.clock.now(),
-    )
+    await projections.record_order_if_new(uow, event, dependencies.clock.now())
 
 
 async def on_order_cancelled(
@@ -138,13 +124,13 @@ async def on_webhook_queued(item: WebhookWork, received: Received, dependencies:
     now, is_last = dependencies.clock.now(), received.is_last_attempt
     try:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            taken = await process_webhook(
+            result = await process_webhook(
                 uow, item.webhook_id, dependencies.surcharge_bound, is_last_attempt=is_last, now=now
             )
     except MalformedEvent as fault:
         raise PermanentFault(str(fault)) from fault
-    event_type = taken.event_type if taken.event_type in KNOWN_EVENTS else "other"
-    WEBHOOKS_PROCESSED.labels(event_type, taken.outcome or "repeated").inc()
+    event_type = result.event_type if result.event_type in KNOWN_EVENTS else "other"
+    WEBHOOKS_PROCESSED.labels(event_type, result.outcome or "repeated").inc()
 
 
 async def on_webhook_exhausted(item: WebhookWork, received: Received, uow: UnitOfWork, error: str) -> None:

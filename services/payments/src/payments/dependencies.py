@@ -1,4 +1,4 @@
-"""What the doors of the service are given by its composition root."""
+"""The dependencies of endpoints, consumers, timers and commands, made by the composition root."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +11,7 @@ from payments.domain.charges import SurchargeBound
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Everything that is open in a process of this service."""
+    """The open resources and the settings of a process."""
 
     clock: Clock
     database: Database
@@ -19,4 +19,4 @@ class Dependencies:
     allowed_origins: tuple[str, ...]
     webhook_secrets: tuple[str, ...]
     surcharge_bound: SurchargeBound
-    webhooks_kept: timedelta
+    webhook_retention: timedelta

@@ -1,4 +1,4 @@
-"""What the payments service is told by its environment."""
+"""The settings of the payments service."""
 
 from typing import Annotated
 
@@ -9,36 +9,51 @@ from common.process.settings import HttpAddress, Origins, ServiceSettings
 
 
 class Settings(ServiceSettings):
-    """The payment gateway's address and secrets, and the origins that a payer may be sent back to."""
+    """The payment gateway's address and secrets, the signing key, and the bounds of payments."""
 
-    gateway_api_url: HttpAddress
-    gateway_secret_key: str = ""
-    gateway_secret_key_previous: str = ""
+    gateway_api_url: HttpAddress = Field(
+        description="The base address of the payment gateway's API", examples=["https://api.gateway.example"]
+    )
+    gateway_secret_key: str = Field(
+        default="",
+        description="The secret key that authenticates calls to the gateway and verifies its webhooks; when it and "
+        "GATEWAY_SECRET_KEY_PREVIOUS are empty, every webhook gets 401",
+        examples=["sk_live_0123456789abcdef"],
+    )
+    gateway_secret_key_previous: str = Field(
+        default="",
+        description="The previous secret key, which verifies webhooks during a rotation; it makes no calls",
+        examples=["sk_live_fedcba9876543210"],
+    )
     allowed_origins: Origins = Field(
         default=(),
         description="Origins that `callbackUrl` may lead to, for instance `https://shop.example`, or `http://localhost:*` for any "
         "port of this machine; the gateway's setting of the same name decides which pages may call the API",
+        examples=["https://shop.example,http://localhost:*"],
     )
-    # Only payments has it: with it whoever else could write that a vendor was paid. Its public half is payouts' RELEASE_VERIFY_KEYS.
+    # Only payments has it, because it authorizes payouts to vendors. Payouts has the public half in RELEASE_VERIFY_KEYS.
     release_signing_key: Annotated[str, AfterValidator(SigningKey.check)] = Field(
-        description="Ed25519 private key that signs what was released to vendors: 32 bytes in base64url"
+        description="The Ed25519 private key that signs the amounts released to vendors: 32 bytes in base64url",
+        examples=["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="],
     )
     charge_surcharge_max_basis_points: int = Field(
         default=200,
         ge=0,
         le=10_000,
-        description="Of the principal: what a payer may pay on top of it, 10,000 kobo beside it; what exceeds that is owed back",
+        description="The maximal surcharge of a payer in basis points of the principal, plus 10,000 kobo; a larger surcharge is refunded",
+        examples=[200],
     )
     charge_surcharge_max_minor: int = Field(
-        default=200_000, ge=0, description="The most that a payer may pay on top of the principal, in kobo"
+        default=200_000, ge=0, description="The absolute maximum of a payer's surcharge, in kobo", examples=[200_000]
     )
     webhooks_keep_days: int = Field(
         default=90,
         ge=7,
-        description="Webhooks that are done with, and their bodies; longer than the gateway sends again",
+        description="The days that processed webhooks and their bodies are stored; longer than the gateway resends them",
+        examples=[90],
     )
 
     @property
     def webhook_secrets(self) -> tuple[str, ...]:
-        """Both valid while a rotation runs; none means that every webhook is refused (contract section 9)."""
+        """The secrets that verify a webhook, both during a rotation; none rejects every webhook (contract section 9)."""
         return tuple(key for key in (self.gateway_secret_key, self.gateway_secret_key_previous) if key)

@@ -1,17 +1,16 @@
-"""What happens because time passed, on the injected clock."""
+"""The periodic jobs, on the injected clock. Each is a `..._once` function that a loop of `app.py` runs."""
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.ledger.chain_loops import DAILY, RUN_LEASE
 from common.observability.logging import get_logger
-from payments import store
-from payments.clients.gateway import GatewayRefused, GatewayUnavailable
+from payments.clients.gateway import GatewayRejected, GatewayUnavailable
 from payments.dependencies import Dependencies
 from payments.domain.errors import MalformedEvent, RefundContradiction
-from payments.domain.reconciliation import LOOK_BACK, UNDER_WAY
+from payments.domain.reconciliation import LOOKBACK_PERIOD, WEBHOOK_GRACE_PERIOD
 from payments.metrics import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR, QUARANTINED_CHARGES_WAITING
 from payments.queries.metrics import count_dead_webhooks, count_quarantined_charges, sum_held
-from payments.store import reconciliation, revisions, statements
+from payments.store import reconciliation, refunds, revisions, statements
 from payments.use_cases.intents.query_unpaid_attempts import query_unpaid_attempts
 from payments.use_cases.reconciliation.alert_unexplained import alert_unexplained
 from payments.use_cases.reconciliation.recheck_cases import recheck_cases
@@ -23,30 +22,30 @@ from payments.use_cases.webhooks.query_revised_webhook import query_revised_webh
 log = get_logger(__name__)
 
 POLL_EVERY_SECONDS = 30.0
-# A look into an index that is empty but for the rare revision.
+# One query of an index that is almost always empty.
 QUERY_REVISED_EVERY_SECONDS = 2.0
 QUERY_UNPAID_EVERY_SECONDS = 5.0
-MEASURE_EVERY_SECONDS = 300.0
-# After an upgrade or a rotation payouts wait this long for the statements of vendors whose money does not move.
+METRICS_EVERY_SECONDS = 300.0
+# After an upgrade or a rotation payouts wait up to this long for statements of vendors without movements.
 ISSUE_EVERY_SECONDS = 15.0
-STATEMENTS_AT_ONCE_MAX = 200
+STATEMENTS_BATCH_MAX = 200
 
 
 async def settle_refunds_once(dependencies: Dependencies) -> int:
-    """Asks the gateway about the refunds that are due for a question; tells how many moved (contract section 7.6)."""
+    """Poll the gateway for the due refunds; returns how many changed (contract section 7.6)."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await store.list_due_refunds(uow, dependencies.clock.now())
-    moved = 0
+        due = await refunds.list_due_refunds(uow, dependencies.clock.now())
+    changed = 0
     for refund_id in due:
         try:
-            moved += await poll_refund(dependencies.database, dependencies.gateway, dependencies.clock, refund_id)
-        except (GatewayUnavailable, GatewayRefused, MalformedEvent, RefundContradiction) as error:
-            log.warning("refund not settled by asking", refund_id=str(refund_id), error=str(error))
-    return moved
+            changed += await poll_refund(dependencies.database, dependencies.gateway, dependencies.clock, refund_id)
+        except (GatewayUnavailable, GatewayRejected, MalformedEvent, RefundContradiction) as error:
+            log.warning("refund poll failed, retrying later", refund_id=str(refund_id), error=str(error))
+    return changed
 
 
 async def query_revised_webhooks_once(dependencies: Dependencies) -> int:
-    """Queries the gateway about the revised webhooks that are due for it; tells how many answers are new (contract section 9.2)."""
+    """Query the gateway about the due revised webhooks; returns the number of new responses (contract section 9.2)."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         due = await revisions.list_due_queries(uow, dependencies.clock.now())
     recorded = 0
@@ -55,18 +54,18 @@ async def query_revised_webhooks_once(dependencies: Dependencies) -> int:
             recorded += await query_revised_webhook(
                 dependencies.database, dependencies.gateway, dependencies.clock, webhook_id
             )
-        except (GatewayUnavailable, GatewayRefused) as error:
-            log.warning("revised webhook not answered by the gateway", webhook_id=webhook_id, error=str(error))
+        except (GatewayUnavailable, GatewayRejected) as error:
+            log.warning("query for revised webhook failed, retrying later", webhook_id=webhook_id, error=str(error))
     return recorded
 
 
 async def query_unpaid_attempts_once(dependencies: Dependencies) -> int:
-    """Queries the gateway about payments whose outcome has not arrived; tells how many answers are new."""
+    """Query the gateway about payments whose outcome has not arrived; returns the number of new responses."""
     return await query_unpaid_attempts(dependencies.database, dependencies.gateway, dependencies.clock)
 
 
 async def reconcile_once(dependencies: Dependencies) -> bool:
-    """Once a day the last days are reconciled, by one of the workers; in between the open cases are looked at again."""
+    """Reconcile the last days once a day, in one of the workers; recheck the open cases in between. Whether it reconciled."""
     database, gateway, clock = dependencies.database, dependencies.gateway, dependencies.clock
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -75,16 +74,16 @@ async def reconcile_once(dependencies: Dependencies) -> bool:
         await recheck_cases(database, gateway, clock)
         await alert_unexplained(database, clock)
         return False
-    await reconcile(database, gateway, clock, now - LOOK_BACK, now - UNDER_WAY)
+    await reconcile(database, gateway, clock, now - LOOKBACK_PERIOD, now - WEBHOOK_GRACE_PERIOD)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reconciliation.save_next_run(uow, now + DAILY)
     return True
 
 
 async def issue_statements_once(database: Database) -> int:
-    """Issues a statement to each vendor who has none under the present key, each in a unit of work of its own; returns how many."""
+    """Issue a statement to each vendor who has none under the current key, one per transaction; returns how many."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        vendors = await statements.list_vendors_without_statement(uow, uow.signing_key.id, STATEMENTS_AT_ONCE_MAX)
+        vendors = await statements.list_vendors_without_statement(uow, uow.signing_key.id, STATEMENTS_BATCH_MAX)
     issued = 0
     for vendor_id in vendors:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -92,8 +91,8 @@ async def issue_statements_once(database: Database) -> int:
     return issued
 
 
-async def measure_once(database: Database) -> None:
-    """Publishes what is held in escrow, and how many webhooks and quarantined charges wait for people."""
+async def update_metrics_once(database: Database) -> None:
+    """Set the gauges of held escrow, dead webhooks and undecided quarantined charges."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         ESCROW_LIABILITY_MINOR.set(await sum_held(uow))
         DEAD_WEBHOOKS_WAITING.set(await count_dead_webhooks(uow))

@@ -206,7 +206,7 @@ class Story:
 
     def charge(self, reference: str, amount_minor: Any, **changes: Any) -> dict[str, Any]:
         """The body of a `charge.success`, with an id of its own."""
-        told = {
+        data = {
             "id": next(self._ids),
             "domain": "test",
             "status": "success",
@@ -217,7 +217,7 @@ class Story:
             "metadata": {},
             **changes,
         }
-        return {"event": "charge.success", "data": told}
+        return {"event": "charge.success", "data": data}
 
     async def send(self, body: Any, *, secret: str = SECRET, signature: str | None = None) -> httpx.Response:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -272,8 +272,8 @@ class Story:
         await self.service.work("payments.refunds")
         refund = self.gateway.refunds[-1]
         refund["status"] = "failed"
-        told = {"id": refund["id"], "amount": amount_minor, "currency": "NGN", "reason": "the card is closed"}
-        await self.tell({"event": "refund.failed", "data": told})
+        data = {"id": refund["id"], "amount": amount_minor, "currency": "NGN", "reason": "the card is closed"}
+        await self.tell({"event": "refund.failed", "data": data})
         return str(event.refund_id)
 
     async def act(
@@ -379,8 +379,8 @@ async def story_on(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextM
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def story(fresh_database: DatabaseFactory, broker_url: str, story_on: Any) -> AsyncIterator[Story]:
-    async with story_on(await fresh_database("payments"), broker_url) as told:
-        yield told
+    async with story_on(await fresh_database("payments"), broker_url) as data:
+        yield data
 
 
 @pytest.fixture

@@ -77,9 +77,9 @@ async def test_the_sandboxs_list_shows_our_note_on_a_refund(sandboxed: tuple[Any
     await story.webhook("charge.success")
     [charge] = await story.service.fetch("SELECT gateway_id FROM charges")
     note = f"re-{random.randbytes(16).hex()}"
-    told = await gateway.start_refund(transaction=charge["gateway_id"], amount_minor=7, currency="NGN", note=note)
+    data = await gateway.start_refund(transaction=charge["gateway_id"], amount_minor=7, currency="NGN", note=note)
     listed = await gateway.list_refunds(charge["gateway_id"])
-    assert [(entry["id"], entry["merchant_note"]) for entry in listed] == [(told["id"], note)]
-    shown = await gateway.find_refund(str(told["id"]))
+    assert [(entry["id"], entry["merchant_note"]) for entry in listed] == [(data["id"], note)]
+    shown = await gateway.find_refund(str(data["id"]))
     assert shown["amount"] == 7
     assert await gateway.find_refund("424242") is None

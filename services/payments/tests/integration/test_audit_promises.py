@@ -75,16 +75,16 @@ def _parties(placed: Any) -> dict[str, Any]:
     return {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
 
 
-async def _paid(story: Any, **told: Any) -> tuple[Any, str]:
+async def _paid(story: Any, **data: Any) -> tuple[Any, str]:
     placed = await story.place_order()
     intent = await story.open_intent(placed.order_id)
-    await story.tell(story.charge(intent["reference"], placed.total_minor, **told))
+    await story.tell(story.charge(intent["reference"], placed.total_minor, **data))
     return placed, intent["reference"]
 
 
 async def _lose(story: Any, reference: str, amount_minor: int) -> None:
-    told = {"refund_amount": amount_minor, "currency": "NGN", "resolution": "accepted"}
-    body = {"event": "charge.dispute.resolve", "data": {**told, "transaction": {"reference": reference}}}
+    data = {"refund_amount": amount_minor, "currency": "NGN", "resolution": "accepted"}
+    body = {"event": "charge.dispute.resolve", "data": {**data, "transaction": {"reference": reference}}}
     await story.tell(body)
 
 
@@ -97,8 +97,8 @@ async def busy(story: Any) -> Any:
     )
     await _paid(story, fees=7_500)
     delivered, reference = await _paid(story)
-    told = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}
-    await story.service.hear(OrderDelivered(**_parties(delivered), **told))
+    data = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}
+    await story.service.hear(OrderDelivered(**_parties(delivered), **data))
     await _lose(story, reference, 100_000)
     refunded, reference = await _paid(story)
     refund = RefundRequested(**_parties(refunded), refund_id=new_id(), amount_minor=200_000, reason="cancelled")

@@ -16,7 +16,7 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from payments.app import verify_ledger_command
 from payments.domain import postings
-from payments.metrics import BOOK
+from payments.metrics import LEDGER_CHAIN
 
 REWARDS = 5
 
@@ -30,7 +30,7 @@ async def _sealed_rewards(story: Any) -> list[UUID]:
     for number in range(REWARDS):
         async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await _reward(uow, new_id(), 100 + number)
-    assert await BOOK.encrypt(story.service.runtime.database) == REWARDS
+    assert await LEDGER_CHAIN.encrypt(story.service.runtime.database) == REWARDS
     return [row["transaction_id"] for row in await story.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
 
 
@@ -94,10 +94,10 @@ async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
     tampering: str, story: Any, owner_of: Any
 ) -> None:
     ids = await _sealed_rewards(story)
-    assert (await BOOK.verify(story.service.runtime.database)).broken is None
+    assert (await LEDGER_CHAIN.verify(story.service.runtime.database)).broken is None
     statement, words, sequence = TAMPERINGS[tampering]
     await _tamper(story, owner_of, statement, ids[2])
-    report = await BOOK.verify(story.service.runtime.database)
+    report = await LEDGER_CHAIN.verify(story.service.runtime.database)
     assert report.broken is not None
     assert (report.broken.sequence, words in str(report.broken)) == (sequence, True), report.broken
 
@@ -105,20 +105,20 @@ async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
 async def test_swapped_amounts_and_swapped_places_are_found(story: Any, owner_of: Any) -> None:
     ids = await _sealed_rewards(story)
     await _tamper(story, owner_of, SWAP, [ids[1], ids[3]])
-    swapped = await BOOK.verify(story.service.runtime.database)
+    swapped = await LEDGER_CHAIN.verify(story.service.runtime.database)
     assert (swapped.broken.sequence, swapped.broken.transaction_id) == (2, ids[1])
     await _tamper(story, owner_of, SWAP, [ids[1], ids[3]])
-    assert (await BOOK.verify(story.service.runtime.database)).broken is None
+    assert (await LEDGER_CHAIN.verify(story.service.runtime.database)).broken is None
     await _tamper(story, owner_of, "ALTER TABLE ledger_links DROP CONSTRAINT ledger_links_transaction_once")
     await _tamper(story, owner_of, RELINK)
-    assert (await BOOK.verify(story.service.runtime.database)).broken.sequence == 2
+    assert (await LEDGER_CHAIN.verify(story.service.runtime.database)).broken.sequence == 2
 
 
 async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_found(story: Any, owner_of: Any) -> None:
     ids = await _sealed_rewards(story)
     forged = await _insert_in_the_past(story, owner_of, ids)
-    assert await BOOK.encrypt(story.service.runtime.database) == 0
-    report = await BOOK.verify(story.service.runtime.database)
+    assert await LEDGER_CHAIN.encrypt(story.service.runtime.database) == 0
+    report = await LEDGER_CHAIN.verify(story.service.runtime.database)
     assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "ledger-changed")
@@ -128,9 +128,9 @@ async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_fo
 async def test_a_cut_off_end_and_a_chain_written_anew_are_found(story: Any, owner_of: Any) -> None:
     ids = await _sealed_rewards(story)
     database = story.service.runtime.database
-    earlier = await BOOK.verify(database)
+    earlier = await LEDGER_CHAIN.verify(database)
     await _tamper(story, owner_of, "DELETE FROM ledger_links WHERE sequence = 5")
-    assert "is missing" in str((await BOOK.verify(database)).broken)
+    assert "is missing" in str((await LEDGER_CHAIN.verify(database)).broken)
     # The forger changes the money, and then lets the worker write a whole new chain over it.
     await _tamper(story, owner_of, CHANGE, ids[0])
     await _tamper(story, owner_of, "DELETE FROM ledger_links")
@@ -139,8 +139,8 @@ async def test_a_cut_off_end_and_a_chain_written_anew_are_found(story: Any, owne
         story, owner_of, "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions"
     )
     assert await seal_once(database) == REWARDS
-    assert (await BOOK.verify(database)).broken is None
-    convicted = await BOOK.verify(database, (earlier.length, earlier.head))
+    assert (await LEDGER_CHAIN.verify(database)).broken is None
+    convicted = await LEDGER_CHAIN.verify(database, (earlier.length, earlier.head))
     assert "the earlier report" in str(convicted.broken)
 
 
@@ -155,7 +155,7 @@ async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(st
         "ORDER BY t.position LIMIT 1"
     )
     assert row["sequence"] == REWARDS + 1
-    assert (await BOOK.verify(database)).broken is None
+    assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 
 async def test_several_workers_and_busy_postings_make_one_chain(story: Any) -> None:
@@ -168,7 +168,7 @@ async def test_several_workers_and_busy_postings_make_one_chain(story: Any) -> N
     await asyncio.gather(*(post() for _ in range(20)), *(seal_once(database) for _ in range(10)))
     while await seal_once(database):
         pass
-    report = await BOOK.verify(database)
+    report = await LEDGER_CHAIN.verify(database)
     assert (report.length, report.broken) == (20, None)
 
 
@@ -183,7 +183,7 @@ async def test_sealing_that_fails_leaves_everything_to_the_next_round(story: Any
         await owner.execute("ALTER TABLE ledger_chain DROP CONSTRAINT fails")
     assert await story.service.fetch("SELECT 1 FROM ledger_links") == []
     assert await seal_once(database) == 1
-    assert (await BOOK.verify(database)).broken is None
+    assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 
 async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(story: Any, owner_of: Any) -> None:
@@ -207,11 +207,13 @@ async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
 
 async def test_the_book_is_verified_once_a_day_by_one_of_the_workers(story: Any) -> None:
     clock: ManualClock = story.clock
-    runs = await asyncio.gather(*(BOOK.verify_when_due(story.service.runtime.database, clock) for _ in range(3)))
+    runs = await asyncio.gather(
+        *(LEDGER_CHAIN.verify_when_due(story.service.runtime.database, clock) for _ in range(3))
+    )
     assert sorted(runs) == [False, False, True]
-    assert await BOOK.verify_when_due(story.service.runtime.database, clock) is False
+    assert await LEDGER_CHAIN.verify_when_due(story.service.runtime.database, clock) is False
     clock.advance(DAILY)
-    assert await BOOK.verify_when_due(story.service.runtime.database, clock) is True
+    assert await LEDGER_CHAIN.verify_when_due(story.service.runtime.database, clock) is True
 
 
 async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(

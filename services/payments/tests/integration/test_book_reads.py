@@ -106,8 +106,8 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(story: A
     )
     await story.service.hear(refund)
     await story.service.work("payments.refunds")
-    [told] = story.gateway.refunds
-    settled = {"id": told["id"], "amount": 50_000, "currency": "NGN", "merchant_note": told["merchant_note"]}
+    [data] = story.gateway.refunds
+    settled = {"id": data["id"], "amount": 50_000, "currency": "NGN", "merchant_note": data["merchant_note"]}
     await story.tell({"event": "refund.processed", "data": settled})
     path = "/api/transactions"
 
@@ -174,7 +174,7 @@ def _rows(answer: Any) -> list[list[str]]:
 async def test_the_export_holds_every_entry_of_the_period_once_however_many_pieces_it_takes(
     story: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("payments.routes.ledger.PIECE_TRANSACTIONS", 3)
+    monkeypatch.setattr("payments.routes.ledger.EXPORT_BATCH_TRANSACTIONS", 3)
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         # One transaction of the database: the same instant for all of them.
         for _ in range(10):

@@ -30,7 +30,7 @@ async def _paid(story: Any, **changes: Any) -> tuple[Any, str]:
 def _dispute(
     number: int, event: str, reference: str, amount_minor: int | None = None, **changes: Any
 ) -> dict[str, Any]:
-    told = {
+    data = {
         "id": number,
         "refund_amount": amount_minor,
         "currency": "NGN",
@@ -40,7 +40,7 @@ def _dispute(
         "transaction": {"reference": reference, "currency": "NGN", "status": "success"},
         **changes,
     }
-    return {"event": event, "data": told}
+    return {"event": event, "data": data}
 
 
 async def _deliver(story: Any, placed: Any) -> None:
@@ -279,8 +279,8 @@ async def test_a_refund_under_way_makes_the_loss_which_its_failure_makes_good(st
     alerts = await story.service.published("operations.alert_raised.v1")
     assert [alert["severity"] for alert in alerts if alert["title"] == "Chargeback lost"] == ["SEV-1"]
     sent = story.gateway.refunds[0]
-    told = {"id": sent["id"], "amount": sent["amount"], "currency": "NGN", "reason": "closed account"}
-    await story.tell({"event": "refund.failed", "data": told})
+    data = {"id": sent["id"], "amount": sent["amount"], "currency": "NGN", "reason": "closed account"}
+    await story.tell({"event": "refund.failed", "data": data})
     # Two people send it again; nothing leaves, because the bank has returned it meanwhile.
     await story.service.fetch("UPDATE refunds SET status = 'pending' RETURNING 1")
     await _work_again(story)

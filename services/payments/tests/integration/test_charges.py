@@ -52,8 +52,8 @@ async def test_what_does_not_pay_is_quarantined_and_the_order_stays_untouched(st
     reasons = ["underpaid", "underpaid", "foreign_currency", "order_mismatch"]
     for changes, reason in zip(cases.values(), reasons, strict=True):
         placed, reference = await _intended(story)
-        told = {"amount": 500_000, **changes}
-        await story.tell(story.charge(reference, told.pop("amount"), **told))
+        data = {"amount": 500_000, **changes}
+        await story.tell(story.charge(reference, data.pop("amount"), **data))
         assert await story.order_status(placed.order_id) == "Processing"
         quarantined = (await story.service.published("payments.charge_quarantined.v1"))[-1]
         assert (quarantined["reason"], quarantined["reference"]) == (reason, reference)
@@ -222,7 +222,7 @@ async def test_two_good_charges_settled_at_the_same_moment_cover_the_order_once(
 
 
 async def test_transfer_news_is_passed_on_and_changes_nothing_here(story: Any) -> None:
-    told = {
+    data = {
         "amount": 120_000,
         "currency": "NGN",
         "domain": "test",
@@ -243,7 +243,7 @@ async def test_transfer_news_is_passed_on_and_changes_nothing_here(story: Any) -
         ("transfer.failed", "payments.transfer_failed.v1"),
         ("transfer.reversed", "payments.transfer_reversed.v1"),
     ):
-        await story.tell({"event": event, "data": told})
+        await story.tell({"event": event, "data": data})
         [update] = await story.service.published(said)
         occurred = update.pop("occurredAt")
         assert occurred.endswith("Z")

@@ -49,8 +49,8 @@ async def test_a_declined_payment_is_failed_with_the_gateways_words_and_announce
     assert (payment["status"], payment["failureReason"]) == ("failed", "Insufficient Funds on ...")
     one = await story.service.client.get(f"/api/payments/{payment['id']}", headers=story.service.headers(story.buyer))
     assert one.json()["data"] == payment
-    [told] = await story.service.published(FAILED)
-    assert told == {
+    [data] = await story.service.published(FAILED)
+    assert data == {
         "orderId": str(placed.order_id),
         "buyerId": str(story.buyer),
         "paymentId": intent["id"],

@@ -9,7 +9,7 @@ import pytest
 
 from common.auth.caller import THE_SERVICE
 from payments.metrics import QUARANTINED_CHARGES_WAITING
-from payments.timers import measure_once
+from payments.timers import update_metrics_once
 from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
 from testkit.fixtures import eventually
 
@@ -96,8 +96,8 @@ async def test_a_returned_charge_goes_back_in_its_own_currency(story: Any, curre
     await story.service.work("payments.refunds")
     [sent] = story.gateway.refunds
     assert (sent["amount"], sent["currency"]) == (500_000, "USD" if stands_in == "XXX" else stands_in)
-    told = {"id": sent["id"], "amount": 500_000, "currency": sent["currency"]}
-    await story.tell({"event": "refund.processed", "data": told})
+    data = {"id": sent["id"], "amount": 500_000, "currency": sent["currency"]}
+    await story.tell({"event": "refund.processed", "data": data})
 
     assert await story.balances() == {}
     [settled] = await story.service.published("payments.refund_settled.v1")
@@ -251,7 +251,7 @@ async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_acce
     placed, charge_id = await story.quarantined(**MISMATCH)
     assert (await _prepare(story, charge_id, "accept")).status_code == 200
     [charge] = await story.service.fetch("SELECT reference FROM charges")
-    told = {"id": 71, "transaction": {"reference": charge["reference"]}, "resolution": "merchant-accepted"}
+    data = {"id": 71, "transaction": {"reference": charge["reference"]}, "resolution": "merchant-accepted"}
 
     async def waits_for_the_dispute() -> bool:
         async with owner_of(story, "admin") as server:
@@ -262,7 +262,7 @@ async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_acce
             )
 
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        assert await record_chargeback_update(uow, event, told, story.clock.now())
+        assert await record_chargeback_update(uow, event, data, story.clock.now())
         approval = asyncio.create_task(_approve(story, charge_id))
         await eventually(waits_for_the_dispute)
 
@@ -280,9 +280,9 @@ async def test_a_quarantined_charge_alerts_finance_and_the_decision_of_two_close
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-2", "quarantined-charge", charge_id)
     assert str(placed.order_id) in alert["detail"]
-    [told] = await story.service.published("payments.charge_quarantined.v1")
-    assert (told["buyerId"], told["quarantinedChargeId"]) == (str(placed.buyer_id), charge_id)
-    await measure_once(story.service.runtime.database)
+    [data] = await story.service.published("payments.charge_quarantined.v1")
+    assert (data["buyerId"], data["quarantinedChargeId"]) == (str(placed.buyer_id), charge_id)
+    await update_metrics_once(story.service.runtime.database)
     assert QUARANTINED_CHARGES_WAITING._value.get() == 1
 
     await _prepare(story, charge_id, outcome)
@@ -291,7 +291,7 @@ async def test_a_quarantined_charge_alerts_finance_and_the_decision_of_two_close
         assert (await _approve(story, charge_id)).status_code == 200
     [cleared] = await story.service.published("operations.alert_cleared.v1")
     assert cleared["dedupKey"] == alert["dedupKey"]
-    await measure_once(story.service.runtime.database)
+    await update_metrics_once(story.service.runtime.database)
     assert QUARANTINED_CHARGES_WAITING._value.get() == 0
 
 
@@ -299,8 +299,8 @@ async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(stor
     await story.tell(story.charge("ch-" + "c" * 32, 700), is_last_attempt=True, attempt=6)
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert "No order is known" in alert["detail"]
-    [told] = await story.service.published("payments.charge_quarantined.v1")
-    assert "buyerId" not in told or told["buyerId"] is None
+    [data] = await story.service.published("payments.charge_quarantined.v1")
+    assert "buyerId" not in data or data["buyerId"] is None
 
 
 async def test_a_process_that_dies_before_the_commit_leaves_the_charge_prepared(story: Any, owner_of: Any) -> None:

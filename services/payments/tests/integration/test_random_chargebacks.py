@@ -27,13 +27,13 @@ async def check_promises(story: Any) -> None:
 
 async def tell_of_refund(story: Any, draw: random.Random) -> None:
     """The gateway settles one of the refunds that it has, or fails it."""
-    waiting = [refund for refund in story.gateway.refunds if "told" not in refund]
+    waiting = [refund for refund in story.gateway.refunds if "reported" not in refund]
     if not waiting:
         return
     refund = draw.choice(waiting)
-    refund["told"] = draw.choice(["processed", "processed", "failed"])
-    told = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "merchant_note": refund["merchant_note"]}
-    await story.tell({"event": f"refund.{refund['told']}", "data": told})
+    refund["reported"] = draw.choice(["processed", "processed", "failed"])
+    data = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "merchant_note": refund["merchant_note"]}
+    await story.tell({"event": f"refund.{refund['reported']}", "data": data})
 
 
 async def send(story: Any, draw: random.Random) -> None:
@@ -54,7 +54,7 @@ async def check_gateway(story: Any, charged_minor: int) -> None:
     """Each refund stands at the gateway once, and what it has of ours is what the book says."""
     notes = [refund["merchant_note"] for refund in story.gateway.refunds]
     assert len(notes) == len(set(notes))
-    paid_out = sum(refund["amount"] for refund in story.gateway.refunds if refund.get("told") == "processed")
+    paid_out = sum(refund["amount"] for refund in story.gateway.refunds if refund.get("reported") == "processed")
     [fees] = await story.service.fetch(
         "SELECT coalesce(sum(amount_minor), 0)::bigint AS minor FROM ledger_entries WHERE account = 'gateway_fees'"
     )

@@ -21,7 +21,7 @@ from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDelivered, OrderDisputed, RefundRequested
 from operations.audit.invariants import INVARIANTS
 from payments.domain.errors import ChargebackContradiction, EscrowLocked, RefundExceedsHeld, SubjectUnknown
-from payments.metrics import BOOK
+from payments.metrics import LEDGER_CHAIN
 
 Answer = TypeVar("Answer")
 
@@ -36,12 +36,12 @@ class Sequences(RuleBasedStateMachine):
 
     story: Any
     loop: asyncio.AbstractEventLoop
-    told = Bundle("told")
+    data = Bundle("data")
 
     def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
         return self.loop.run_until_complete(work)
 
-    @initialize(target=told, commission=st.integers(0, 10), delivery_fee_minor=st.integers(0, 50))
+    @initialize(target=data, commission=st.integers(0, 10), delivery_fee_minor=st.integers(0, 50))
     def place_orders(self, commission: int, delivery_fee_minor: int) -> Any:
         """The last of them is paid at once: no sequence leaves the book empty, whatever is drawn."""
         self.orders = [
@@ -92,7 +92,7 @@ class Sequences(RuleBasedStateMachine):
         return self.sequences[number]
 
     @rule(
-        target=told,
+        target=data,
         number=st.integers(0, 2),
         percent=st.sampled_from([100, 100, 100, 130, 99, 1]),
         odd=st.integers(0, 7),
@@ -111,14 +111,14 @@ class Sequences(RuleBasedStateMachine):
         self.run(self.story.tell(body))
         return body
 
-    @rule(body=told)
+    @rule(body=data)
     def the_webhook_comes_again(self, body: Any) -> None:
         before = self.state()
         self.run(self.story.tell(body))
         assert self.state() == before
 
     @rule(
-        target=told,
+        target=data,
         number=st.integers(0, 2),
         percent=st.integers(1, 110),
         dispute=st.integers(0, 1),
@@ -127,7 +127,7 @@ class Sequences(RuleBasedStateMachine):
     def chargeback(self, number: int, percent: int, dispute: int, resolution: str | None) -> Any:
         """Opened, lost or won, in any order, also of a charge that never came."""
         order = self.orders[number]
-        told = {
+        data = {
             "id": order.order_id.int % 10**15 * 10 + dispute,
             "refund_amount": max(1, order.total_minor * percent // 100),
             "currency": "NGN",
@@ -135,7 +135,7 @@ class Sequences(RuleBasedStateMachine):
             "transaction": {"reference": self.references[number], "currency": "NGN"},
         }
         event = "charge.dispute.create" if resolution is None else "charge.dispute.resolve"
-        body, before = {"event": event, "data": told}, self.state()
+        body, before = {"event": event, "data": data}, self.state()
         try:
             self.run(self.story.decide_dispute(body))
         except (SubjectUnknown, ChargebackContradiction):
@@ -211,7 +211,7 @@ class Sequences(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """What the audit promises of this database holds at the end of every sequence."""
-        self.run(BOOK.encrypt(self.story.service.runtime.database))
+        self.run(LEDGER_CHAIN.encrypt(self.story.service.runtime.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):
             assert self.run(self.story.service.fetch(promised.offending)) == [], promised.promise
 
@@ -236,6 +236,6 @@ def test_the_books_are_right_after_every_step(told_story: tuple[Any, asyncio.Abs
             suppress_health_check=list(HealthCheck),
         ),
     )
-    report = loop.run_until_complete(BOOK.verify(story.service.runtime.database))
+    report = loop.run_until_complete(LEDGER_CHAIN.verify(story.service.runtime.database))
     assert report.broken is None
     assert report.length >= EXAMPLES

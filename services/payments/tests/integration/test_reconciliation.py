@@ -10,7 +10,7 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.app import reconcile_command
-from payments.domain.reconciliation import SELF_HEALING_PERIOD
+from payments.domain.reconciliation import SELF_RESOLUTION_PERIOD
 from payments.timers import DAILY, reconcile_once
 from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
 from testkit.fixtures import eventually
@@ -113,7 +113,7 @@ async def test_a_webhook_that_never_came_heals_and_coming_after_all_it_changes_n
     await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True}})
     placed, reference = await _pay(story, sandbox)
     done = await _reconcile(story)
-    assert (done.differences, done.opened, done.asked) == (1, 1, 1)
+    assert (done.differences, done.opened, done.recovered) == (1, 1, 1)
     [case] = await _cases(story)
     assert (case["kind"], case["status"], case["reference"]) == ("charge_not_in_book", "open", reference)
     assert (case["oursMinor"], case["theirsMinor"], case["unexplainedMinor"]) == (0, 500_000, 500_000)
@@ -163,7 +163,7 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandboxed: tuple[Any,
 
     await eventually(processed)
     done = await _reconcile(story)
-    assert (done.opened, done.asked) == (1, 1)
+    assert (done.opened, done.recovered) == (1, 1)
     await story.service.work("payments.webhooks")
     [settled] = await story.service.published("payments.refund_settled.v1")
     assert settled["refundId"] == str(refund_id)
@@ -176,7 +176,7 @@ async def test_what_does_not_heal_within_the_hour_is_told_to_people(sandboxed: t
     await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True}})
     await _pay(story, sandbox)
     await _reconcile(story)
-    story.clock.advance(SELF_HEALING_PERIOD)
+    story.clock.advance(SELF_RESOLUTION_PERIOD)
     await _reconcile(story)
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "unexplained-kobo")

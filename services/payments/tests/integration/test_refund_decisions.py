@@ -48,8 +48,8 @@ async def _sent_elsewhere(story: Any) -> tuple[str, dict[str, Any]]:
 
 def _transfer_news(transfer: dict[str, Any], status: str, number: int = 1) -> dict[str, Any]:
     details = {"account_number": ACCOUNT_NUMBER, "bank_code": "058", "bank_name": "GTB"}
-    told = {**transfer, "id": number, "status": status, "reason": f"bank: {status}", "recipient": {"details": details}}
-    return {"event": f"transfer.{status}", "data": told}
+    data = {**transfer, "id": number, "status": status, "reason": f"bank: {status}", "recipient": {"details": details}}
+    return {"event": f"transfer.{status}", "data": data}
 
 
 async def test_a_failed_refund_is_sent_again_under_a_new_reference(story: Any) -> None:
@@ -69,8 +69,8 @@ async def test_a_failed_refund_is_sent_again_under_a_new_reference(story: Any) -
     await story.service.work("payments.refunds")
     old, new = story.gateway.refunds
     assert (new["amount"], new["merchant_note"]) == (old["amount"], approved["reference"])
-    told = {"id": new["id"], "amount": 500_000, "currency": "NGN"}
-    await story.tell({"event": "refund.processed", "data": told})
+    data = {"id": new["id"], "amount": 500_000, "currency": "NGN"}
+    await story.tell({"event": "refund.processed", "data": data})
     assert (await story.see(_path(refund_id)))["status"] == "settled"
     assert await story.balances() == {}
     assert len(await story.service.published("payments.refund_settled.v1")) == 1
@@ -112,8 +112,8 @@ async def test_a_transfer_that_the_bank_sends_back_is_owed_again(story: Any) -> 
     await _prepare(story, refund_id)
     await _approve(story, refund_id)
     await story.service.work("payments.refunds")
-    told = {"id": story.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN"}
-    await story.tell({"event": "refund.processed", "data": told})
+    data = {"id": story.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN"}
+    await story.tell({"event": "refund.processed", "data": data})
     assert await story.balances() == {}
     await story.check_books()
 
@@ -179,8 +179,8 @@ async def test_a_failed_attempt_that_paid_after_all_settles_the_refund_and_nothi
 async def test_news_that_overtake_a_decision_leave_nothing_to_decide(story: Any) -> None:
     refund_id = await story.failed_refund()
     await _prepare(story, refund_id)
-    told = {"id": story.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
-    await story.tell({"event": "refund.processed", "data": told})
+    data = {"id": story.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
+    await story.tell({"event": "refund.processed", "data": data})
     settled = await story.see(_path(refund_id))
     assert (settled["status"], settled["decision"]["status"]) == ("settled", "overtaken")
     before = await story.everything()
@@ -193,9 +193,9 @@ async def test_an_old_attempt_paid_out_beside_the_new_one_is_no_quiet_thing(stor
     await _prepare(story, refund_id)
     await _approve(story, refund_id)
     await story.service.work("payments.refunds")
-    told = {"id": story.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
+    data = {"id": story.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
     with pytest.raises(RefundContradiction):
-        await story.tell({"event": "refund.processed", "data": told})
+        await story.tell({"event": "refund.processed", "data": data})
     assert (await story.see(_path(refund_id)))["status"] == "submitted"
 
 
@@ -269,8 +269,8 @@ async def test_a_rejected_decision_is_prepared_anew_and_a_used_up_approval_does_
     await _prepare(story, refund_id)
     await _approve(story, refund_id)
     await story.service.work("payments.refunds")
-    told = {"id": story.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN", "reason": "again"}
-    await story.tell({"event": "refund.failed", "data": told})
+    data = {"id": story.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN", "reason": "again"}
+    await story.tell({"event": "refund.failed", "data": data})
     before = await story.everything()
     assert (await _approve(story, refund_id)).status_code == 409
     assert await story.everything() == before

@@ -42,8 +42,8 @@ async def _again(story: Any) -> None:
 
 def _news(story: Any, event: str, **changes: Any) -> dict[str, Any]:
     refund = story.gateway.refunds[0]
-    told = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "integration": {}, **changes}
-    return {"event": event, "data": told}
+    data = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "integration": {}, **changes}
+    return {"event": event, "data": data}
 
 
 async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(story: Any) -> None:

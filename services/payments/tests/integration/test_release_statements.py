@@ -49,9 +49,9 @@ async def refund(story: Any, placed: Any, amount_minor: int) -> UUID:
 
 
 def is_proven(event: dict[str, Any], source: str, amount_minor: int, keys: VerifyKeys) -> bool:
-    told = event["statement"]
-    message = statement_message(UUID(event["vendorId"]), source, amount_minor, told["sequence"], told["netMinor"])
-    return keys.verify(told["keyId"], message, told["signature"])
+    data = event["statement"]
+    message = statement_message(UUID(event["vendorId"]), source, amount_minor, data["sequence"], data["netMinor"])
+    return keys.verify(data["keyId"], message, data["signature"])
 
 
 async def test_a_release_and_a_refund_after_it_carry_statements_that_count_and_sum_up(story: Any) -> None:
@@ -102,8 +102,8 @@ async def test_releases_of_one_vendor_at_once_are_numbered_without_a_gap(story: 
     orders = [await story.paid_order() for _ in range(6)]
     await asyncio.gather(*(deliver(story, placed) for placed in orders))
     events = await story.service.published("payments.escrow_released.v1")
-    told = sorted((event["statement"]["sequence"], event["statement"]["netMinor"]) for event in events)
-    assert told == [(place, place * events[0]["netMinor"]) for place in range(1, 7)]
+    data = sorted((event["statement"]["sequence"], event["statement"]["netMinor"]) for event in events)
+    assert data == [(place, place * events[0]["netMinor"]) for place in range(1, 7)]
 
 
 async def test_a_vendor_from_before_the_statements_gets_one_and_after_a_rotation_another(story: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from payments.domain.revisions import REVISIONS_KEPT_MAX
+from payments.domain.revisions import REVISIONS_STORED_MAX
 from payments.metrics import WEBHOOKS_ACCEPTED
 from payments.timers import query_revised_webhooks_once
 
@@ -131,8 +131,8 @@ async def test_a_transfer_that_arrives_again_after_it_came_back_follows_the_gate
 async def test_a_refunds_revision_is_answered_by_the_refund_itself(story: Any) -> None:
     refund_id = await story.failed_refund()
     refund = story.gateway.refunds[-1]
-    told = {"id": refund["id"], "amount": 500_000, "currency": "NGN", "reason": "another reason"}
-    await story.send({"event": "refund.failed", "data": told})
+    data = {"id": refund["id"], "amount": 500_000, "currency": "NGN", "reason": "another reason"}
+    await story.send({"event": "refund.failed", "data": data})
     refund["status"] = "processed"
     assert await _query(story) == 1
     [row] = await story.service.fetch("SELECT id, status FROM refunds")
@@ -162,16 +162,16 @@ async def test_a_flood_of_revisions_is_bounded_in_bytes_alerts_and_queries(story
     await _query(story)
     await flood(30)
     assert await _query(story) == 0, "a key is queried once in thirty seconds"
-    assert await _revised(story) == [(60, REVISIONS_KEPT_MAX, True)]
-    assert len(await story.service.fetch("SELECT FROM webhook_revisions")) == REVISIONS_KEPT_MAX
+    assert await _revised(story) == [(60, REVISIONS_STORED_MAX, True)]
+    assert len(await story.service.fetch("SELECT FROM webhook_revisions")) == REVISIONS_STORED_MAX
     alerts = await story.service.published(ALERT)
-    assert len(alerts) == REVISIONS_KEPT_MAX
+    assert len(alerts) == REVISIONS_STORED_MAX
     assert len({alert["dedupKey"] for alert in alerts}) == 1
     assert len(story.gateway.calls) == 1
     story.clock.advance(timedelta(seconds=31))
     await _query(story)
     assert len(story.gateway.calls) == 2
-    assert await _revised(story) == [(60, REVISIONS_KEPT_MAX, False)]
+    assert await _revised(story) == [(60, REVISIONS_STORED_MAX, False)]
     await story.check_books()
 
 

@@ -4,14 +4,14 @@ from uuid import uuid4
 
 import pytest
 
-from payments.domain.charges import Expected, read_charge
+from payments.domain.charges import ExpectedPayment, read_charge
 from payments.domain.destinations import names_match
 from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import Acceptance, evaluate_acceptance
 
 
-def _expected(total_minor: int = 500, *, is_paid: bool = False) -> Expected:
-    return Expected(uuid4(), total_minor, str(total_minor), is_paid)
+def _expected(total_minor: int = 500, *, is_paid: bool = False) -> ExpectedPayment:
+    return ExpectedPayment(uuid4(), total_minor, str(total_minor), is_paid)
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_only_naira_and_a_whole_total_of_a_known_order_are_accepted(is_paid: boo
 
 
 @pytest.mark.parametrize(
-    ("told", "stands_in", "is_literal"),
+    ("data", "stands_in", "is_literal"),
     [("NGN", "NGN", True), ("GHS", "GHS", True), ("ngn", "NGN", False), ("Ghs", "GHS", False), ("₦", "XXX", False)],
 )
 def test_one_currency_has_one_code_and_only_the_gateway_s_own_letters_pay(
-    told: str, stands_in: str, is_literal: bool
+    data: str, stands_in: str, is_literal: bool
 ) -> None:
-    charge = read_charge({"amount": 1, "currency": told}, "webhook")
+    charge = read_charge({"amount": 1, "currency": data}, "webhook")
     assert (charge.currency, charge.is_currency_literal) == (stands_in, is_literal)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from common.ledger.posting import Posting
 from payments.domain import escrow, postings
 from payments.domain.accounts import HOME_CURRENCY
-from payments.domain.charges import Charge, Covered, Expected, SurchargeBound, classify_charge
+from payments.domain.charges import Charge, Covered, ExpectedPayment, SurchargeBound, classify_charge
 from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked, RefundExceedsHeld
 from payments.domain.escrow import Escrow, Parts
 
@@ -64,7 +64,7 @@ def test_the_book_is_right_after_every_step(
         try:
             if step == "charge":
                 charge = Charge(str(uuid4()), None, amount, "NGN", None, None, None)
-                verdict = classify_charge(charge, Expected(ORDER, total, str(total), state is not None), BOUND)
+                verdict = classify_charge(charge, ExpectedPayment(ORDER, total, str(total), state is not None), BOUND)
                 refund_id = uuid4()
                 if isinstance(verdict, Covered):
                     book.post(

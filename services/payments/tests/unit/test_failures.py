@@ -13,7 +13,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("data", "reason"),
     [
         ({"gateway_response": "Insufficient Funds"}, "Insufficient Funds"),
         ({"gateway_response": " Declined\r\n by\tbank\x00 "}, "Declined by bank"),
@@ -30,8 +30,8 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
         ({}, "Declined"),
     ],
 )
-def test_the_gateways_words_are_made_safe_to_show(told: dict[str, Any], reason: str) -> None:
-    assert failure_reason_of(told) == reason
+def test_the_gateways_words_are_made_safe_to_show(data: dict[str, Any], reason: str) -> None:
+    assert failure_reason_of(data) == reason
 
 
 @given(some.text())

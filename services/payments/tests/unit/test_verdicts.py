@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from payments.domain.charges import (
     Covered,
-    Expected,
+    ExpectedPayment,
     ForeignCurrency,
     OrderMismatch,
     SecondCharge,
@@ -27,9 +27,9 @@ TOTAL = 500_000
 BOUND = SurchargeBound(basis_points_max=200, minor_max=200_000)
 
 
-def _judge(told: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
-    charge = read_charge({"id": 1, "reference": "ch-1", "amount": TOTAL, "currency": "NGN", **told}, "webhook")
-    return classify_charge(charge, Expected(ORDER, TOTAL, str(TOTAL), is_paid) if known else None, BOUND)
+def _judge(data: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
+    charge = read_charge({"id": 1, "reference": "ch-1", "amount": TOTAL, "currency": "NGN", **data}, "webhook")
+    return classify_charge(charge, ExpectedPayment(ORDER, TOTAL, str(TOTAL), is_paid) if known else None, BOUND)
 
 
 def _metadata(**fields: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def _metadata(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("told", "verdict"),
+    ("data", "verdict"),
     [
         ({}, Covered(TOTAL, 0, 0)),
         ({"amount": TOTAL + 1}, Covered(TOTAL, 1, 0)),
@@ -61,8 +61,8 @@ def _metadata(**fields: Any) -> dict[str, Any]:
         ({"integration": {"id": 5}}, Covered(TOTAL, 0, 0)),
     ],
 )
-def test_what_a_charge_of_an_unpaid_order_is_worth(told: dict[str, Any], verdict: Any) -> None:
-    assert _judge(told) == verdict
+def test_what_a_charge_of_an_unpaid_order_is_worth(data: dict[str, Any], verdict: Any) -> None:
+    assert _judge(data) == verdict
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_a_covering_charge_is_split_without_rest_and_its_surcharge_is_bounded(
     total: int, above_total: int, on_top: int, basis_points: int, minor_max: int
 ) -> None:
     principal, bound = total + above_total, SurchargeBound(basis_points, minor_max)
-    told = {"reference": "ch-1", "amount": principal + on_top, "currency": "NGN"}
-    charge = read_charge({**told, "metadata": {"settlement": str(principal)}}, "webhook")
-    verdict = classify_charge(charge, Expected(ORDER, total, str(principal), False), bound)
+    data = {"reference": "ch-1", "amount": principal + on_top, "currency": "NGN"}
+    charge = read_charge({**data, "metadata": {"settlement": str(principal)}}, "webhook")
+    verdict = classify_charge(charge, ExpectedPayment(ORDER, total, str(principal), False), bound)
     assert isinstance(verdict, Covered)
     assert verdict.escrow_minor == total
     assert verdict.escrow_minor + verdict.surplus_minor + verdict.surcharge_minor == principal + on_top

@@ -1,13 +1,13 @@
-"""The accounts of the escrow ledger (contract section 7): names, sides, and which can never fall below zero."""
+"""The accounts of the escrow ledger (contract section 7): names, sides, and guards against a negative balance."""
 
 from typing import Final
 from uuid import UUID
 
 from common.ledger.posting import Account, Side
 
-# Each account has one currency: what is not naira stands on accounts of its own.
+# Each account has one currency: other currencies than naira have their own accounts.
 HOME_CURRENCY: Final = "NGN"
-# ISO 4217's code for "no currency": what does not name one stands under it.
+# ISO 4217's code for "no currency": for charges that name none.
 NO_CURRENCY: Final = "XXX"
 
 CHARGE_SURCHARGE: Final = Account("charge_surcharge", "credit", guarded=False)
@@ -19,37 +19,37 @@ _DEBIT_NAMES: Final = frozenset({"gateway_cash", "gateway_fees", "chargeback_los
 
 
 def gateway_cash(currency: str = HOME_CURRENCY) -> Account:
-    """Our money at the payment gateway. Every charge touches it, so it is not guarded: no charge waits for another."""
+    """Our money at the payment gateway. Not guarded, because every charge changes it and would wait for its lock."""
     return Account(_in_currency("gateway_cash", currency), "debit", guarded=False)
 
 
 def gateway_fees(currency: str = HOME_CURRENCY) -> Account:
-    """What the gateway kept for itself."""
+    """The fees of the gateway."""
     return Account(_in_currency("gateway_fees", currency), "debit", guarded=False)
 
 
 def chargeback_loss(currency: str = HOME_CURRENCY) -> Account:
-    """What lost chargebacks took beyond what their orders still had: the platform bears it."""
+    """The uncovered losses of chargebacks, which the platform bears."""
     return Account(_in_currency("chargeback_loss", currency), "debit", guarded=False)
 
 
 def escrow(order_id: UUID) -> Account:
-    """What is held of one order."""
+    """The escrow of one order."""
     return Account(f"escrow:{order_id}", "credit", guarded=True)
 
 
 def refund_payable(refund_id: UUID) -> Account:
-    """What is owed to a payer by one refund."""
+    """The amount that one refund owes to its payer."""
     return Account(f"refund_payable:{refund_id}", "credit", guarded=True)
 
 
 def quarantine(reference: str, currency: str = HOME_CURRENCY) -> Account:
-    """Money that came under a reference and pays nothing as it stands."""
+    """A received charge that pays no order."""
     return Account(_in_currency(f"quarantine:{reference}", currency), "credit", guarded=True)
 
 
 def vendor_payable(vendor_id: UUID) -> Account:
-    """What was released to a vendor, equal to `escrow_released` in the payouts book."""
+    """The amount released to a vendor, equal to `escrow_released` in the payouts ledger."""
     return Account(f"vendor_payable:{vendor_id}", "credit", guarded=True)
 
 
@@ -59,12 +59,12 @@ def buyer_reward(user_id: UUID) -> Account:
 
 
 def foreign_currency(currency: str) -> str | None:
-    """The currency where it must be told; None for the naira, which is meant where none is."""
+    """The currency as an event names it: None for naira."""
     return None if currency == HOME_CURRENCY else currency
 
 
 def side_of(name: str) -> Side:
-    """Where the balance of an account with this name normally stands."""
+    """The side of an account's normal balance, by its name."""
     return "debit" if name.split(":", 1)[0] in _DEBIT_NAMES else "credit"
 
 

@@ -1,4 +1,4 @@
-"""Where a payer may be sent back to (contract section 14.12)."""
+"""The addresses that a payer may return to (contract section 14.12)."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -8,7 +8,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 def origin_of(url: str) -> str | None:
-    """`scheme://host:port` of an http or https address; None for anything that two readers might read differently."""
+    """`scheme://host:port` of an http or https address; None for an ambiguous one."""
     if not url.isascii() or not url.isprintable() or "\\" in url or " " in url:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The postings of chargebacks (contract section 7): lost, won after all, and a refund that a lost one has spared. Minor units."""
+"""The postings of chargebacks (contract section 7): a loss, its reversal, and an offset refund. Minor units."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -9,14 +9,14 @@ from payments.domain.chargebacks import ChargebackAllocation, UnsentRefund
 
 
 def chargeback(
-    chargeback_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, take: ChargebackAllocation
+    chargeback_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, allocation: ChargebackAllocation
 ) -> Posting:
-    """A lost chargeback leaves the gateway: from what is owed, held, or was released; what nothing covers is a loss."""
-    parts = _parts(order_id, vendor_id, currency, take)
-    parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in take.from_refunds]
-    taken = sum(amount_minor for _, amount_minor in parts)
+    """A lost chargeback: debited to refunds, escrow and released money; the uncovered rest is a loss."""
+    parts = _parts(order_id, vendor_id, currency, allocation)
+    parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in allocation.from_refunds]
+    charged_back_minor = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
-    entries.append(credit(accounts.gateway_cash(currency), taken))
+    entries.append(credit(accounts.gateway_cash(currency), charged_back_minor))
     return balanced(f"chargeback:{chargeback_id}", "chargeback", entries, currency)
 
 
@@ -25,12 +25,12 @@ def chargeback_won(
     order_id: UUID | None,
     vendor_id: UUID | None,
     currency: str,
-    take: ChargebackAllocation,
-    owed_again: Sequence[UnsentRefund],
+    allocation: ChargebackAllocation,
+    recreated: Sequence[UnsentRefund],
 ) -> Posting:
-    """A lost chargeback that was won after all: the money is back where it was, or owed to the payer again."""
-    parts = _parts(order_id, vendor_id, currency, take)
-    parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in owed_again]
+    """The reversal of a lost chargeback: the money returns to its accounts, or is owed to the payer again."""
+    parts = _parts(order_id, vendor_id, currency, allocation)
+    parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in recreated]
     returned = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.gateway_cash(currency), returned))
@@ -38,7 +38,7 @@ def chargeback_won(
 
 
 def refund_offset(chargeback_id: UUID, refund_id: UUID, amount_minor: int, currency: str) -> Posting:
-    """A refund that is not sent, because a lost chargeback has given the payer that money already."""
+    """A refund that is not sent, because a lost chargeback has returned the money."""
     return balanced(
         f"refund_spared:{chargeback_id}:{refund_id}",
         "refund_spared",
@@ -51,14 +51,14 @@ def refund_offset(chargeback_id: UUID, refund_id: UUID, amount_minor: int, curre
 
 
 def _parts(
-    order_id: UUID | None, vendor_id: UUID | None, currency: str, take: ChargebackAllocation
+    order_id: UUID | None, vendor_id: UUID | None, currency: str, allocation: ChargebackAllocation
 ) -> list[tuple[Account, int]]:
-    parts = [(accounts.chargeback_loss(currency), take.loss_minor)]
+    parts = [(accounts.chargeback_loss(currency), allocation.loss_minor)]
     if order_id is not None and vendor_id is not None:
         parts += [
-            (accounts.escrow(order_id), take.from_locked.total_minor),
-            (accounts.vendor_payable(vendor_id), take.from_released.vendor_minor),
-            (accounts.COMMISSION, take.from_released.commission_minor),
-            (accounts.DELIVERY_FEE, take.from_released.delivery_fee_minor),
+            (accounts.escrow(order_id), allocation.from_locked.total_minor),
+            (accounts.vendor_payable(vendor_id), allocation.from_released.vendor_minor),
+            (accounts.COMMISSION, allocation.from_released.commission_minor),
+            (accounts.DELIVERY_FEE, allocation.from_released.delivery_fee_minor),
         ]
     return parts

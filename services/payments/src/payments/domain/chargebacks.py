@@ -1,4 +1,4 @@
-"""A chargeback: the payer's bank asks for its money back at the gateway, and the gateway decides. Amounts in the currency's minor unit."""
+"""Chargebacks: the payer's bank claims a charge back, and the gateway decides. Amounts in the currency's minor unit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,13 @@ from uuid import UUID
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.domain.errors import ChargebackContradiction, MalformedEvent
-from payments.domain.escrow import Escrow, Parts
+from payments.domain.escrow import NO_PARTS, Escrow, Parts
 from payments.domain.webhooks import fields_of, identifier_of, phrase_of, text_of
 
-NOTHING: Final = Parts()
 Outcome = Literal["won", "lost"]
 
 RESOLVED_EVENT: Final = "charge.dispute.resolve"
-# The gateway's words for how a dispute ended. Declined is the merchant's word to the bank, and it stood: the money stays.
+# The gateway's resolutions. `declined` means that the merchant declined the claim, and the bank agreed: we keep the money.
 _OUTCOMES: Final[Mapping[str, Outcome]] = {
     "declined": "won",
     "won": "won",
@@ -23,13 +22,13 @@ _OUTCOMES: Final[Mapping[str, Outcome]] = {
     "accepted": "lost",
     "lost": "lost",
 }
-# Refunds in these states have not been sent, or did not arrive: what a bank took is no longer owed by them.
+# Refunds in these states are unsent or failed: a lost chargeback reduces them.
 UNSENT_STATUSES: Final = ("pending", "failed", "prepared")
 
 
 @dataclass(frozen=True, slots=True)
 class ChargebackUpdate:
-    """What a `charge.dispute.*` body says. Without an amount, all of the charge is disputed."""
+    """The content of a `charge.dispute.*` body. Without an amount, all of the charge is disputed."""
 
     identity: str
     reference: str | None
@@ -42,7 +41,7 @@ class ChargebackUpdate:
 
 @dataclass(frozen=True, slots=True)
 class DisputedCharge:
-    """The charge that a dispute names, and the order whose escrow it made, if it made one."""
+    """The charge that a dispute names, and the order that it paid, if any."""
 
     id: UUID
     reference: str
@@ -53,7 +52,7 @@ class DisputedCharge:
 
 @dataclass(frozen=True, slots=True)
 class UnsentRefund:
-    """A refund that has not left."""
+    """An unsent refund."""
 
     id: UUID
     amount_minor: int
@@ -61,11 +60,11 @@ class UnsentRefund:
 
 @dataclass(frozen=True, slots=True)
 class ChargebackAllocation:
-    """Where the money of a lost chargeback comes from. `loss_minor` is what nothing covers: the platform bears it."""
+    """The sources of a lost chargeback's money. `loss_minor` is uncovered: the platform bears it."""
 
     from_refunds: tuple[UnsentRefund, ...] = ()
-    from_locked: Parts = NOTHING
-    from_released: Parts = NOTHING
+    from_locked: Parts = NO_PARTS
+    from_released: Parts = NO_PARTS
     loss_minor: int = 0
 
     @property
@@ -74,7 +73,7 @@ class ChargebackAllocation:
 
 
 def read_chargeback(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
-    """The dispute of a `charge.dispute.*` body. Raises NewsUnreadable when it names no charge, or resolves in no known word."""
+    """Parse a `charge.dispute.*` body. Raises MalformedEvent without a charge, or with an unknown resolution."""
     transaction = fields_of(data.get("transaction"))
     reference = text_of(transaction.get("reference")) or text_of(data.get("transaction_reference"))
     gateway_id = identifier_of(transaction.get("id"))
@@ -85,7 +84,7 @@ def read_chargeback(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdat
         raise MalformedEvent(f"{event_type} without a usable amount")
     outcome = _OUTCOMES.get(text_of(data.get("resolution")) or "") if event_type == RESOLVED_EVENT else None
     if event_type == RESOLVED_EVENT and outcome is None:
-        raise MalformedEvent(f"{event_type} does not say how it was resolved")
+        raise MalformedEvent(f"{event_type} without a known resolution")
     return ChargebackUpdate(
         identity=identifier_of(data.get("id")) or f"transaction:{reference or gateway_id}",
         reference=reference,
@@ -98,7 +97,7 @@ def read_chargeback(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdat
 
 
 def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:
-    """How much of the charge is disputed. Raises ChargebackContradiction when the charge cannot be what the gateway speaks of."""
+    """The disputed amount. Raises ChargebackContradiction when it does not fit the charge."""
     amount_minor = charge.amount_minor if update.amount_minor is None else update.amount_minor
     if not 0 < amount_minor <= min(charge.amount_minor, AMOUNT_MINOR_MAX):
         raise ChargebackContradiction(f"{amount_minor} are disputed of a charge of {charge.amount_minor}")
@@ -110,9 +109,9 @@ def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:
 def allocate_chargeback(
     amount_minor: int, refunds: Sequence[UnsentRefund], escrow: Escrow | None
 ) -> ChargebackAllocation:
-    """Where a lost chargeback takes from: refunds that have not left, then escrow, then those who got the order's money.
+    """Allocate a lost chargeback to unsent refunds, then escrow, then the receivers of released money.
 
-    A refund first: the bank has given the buyer what we still owed them, and the same money never goes back twice.
+    Refunds come first: the bank has returned what they owe, and no money goes back twice.
     """
     rest = amount_minor
     from_refunds = []
@@ -129,7 +128,7 @@ def allocate_chargeback(
     return ChargebackAllocation(tuple(from_refunds), from_locked, from_released, rest - from_released.total_minor)
 
 
-def vendor_at_stake_minor(amount_minor: int, escrow: Escrow) -> int:
+def disputed_vendor_minor(amount_minor: int, escrow: Escrow) -> int:
     """The vendor's part of a disputed amount, in escrow and after it, in kobo."""
-    take = allocate_chargeback(amount_minor, (), escrow)
-    return take.from_locked.vendor_minor + take.from_released.vendor_minor
+    allocation = allocate_chargeback(amount_minor, (), escrow)
+    return allocation.from_locked.vendor_minor + allocation.from_released.vendor_minor

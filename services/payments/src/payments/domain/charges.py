@@ -1,4 +1,4 @@
-"""What a settled charge is worth: the verdict of section 7. Amounts in kobo."""
+"""Charges and their classification (contract section 7). Amounts in kobo."""
 
 import re
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ from payments.domain.webhooks import fields_of, identifier_of, text_of
 
 _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
-# The flat part of a gateway's fee, which a payer may bear beside the share (contract section 7.4).
+# The flat part of a gateway's fee, which a payer may bear in addition to the share (contract section 7.4).
 SURCHARGE_FLAT_MINOR: Final = 10_000
 BASIS_POINTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A charge as the gateway told it. `order_named` and `settlement` are what metadata says, when it says something.
+    """A charge as the gateway reported it. `order_named` and `settlement` come from its metadata.
 
-    `is_currency_literal` is false for a code in other letters than the gateway's own: its money stands under that currency, and
-    whether it is worth that is for people to say. `fee_minor` is what the gateway kept of it, when it says so.
+    `is_currency_literal` is false for a currency code that is not in capitals: such a charge is posted in that currency, and people
+    decide whether it pays. `fee_minor` is the gateway's fee; 0 when it is not reported.
     """
 
     reference: str
@@ -38,13 +38,13 @@ class Charge:
 
     @property
     def identity(self) -> str:
-        """Tells one charge from another under the same reference."""
+        """Unique for charges under the same reference."""
         return self.reference if self.gateway_id is None else f"{self.reference}/{self.gateway_id}"
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """The order behind a reference of ours, and what our intent wrote as its settlement."""
+class ExpectedPayment:
+    """The order of one of our references, and the settlement that our intent recorded."""
 
     order_id: UUID
     total_minor: int
@@ -54,22 +54,22 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class SurchargeBound:
-    """How much a charge may exceed its principal as the payer's part of the gateway's fee (contract section 7.4)."""
+    """The maximum surcharge: the payer's part of the gateway's fee (contract section 7.4)."""
 
     basis_points_max: int
     minor_max: int
 
     def max_minor(self, principal_minor: int) -> int:
-        """The smaller of the share of the principal with the flat part, and the absolute maximum; whole kobo, rounded down."""
+        """The smaller of share plus flat part and the absolute maximum; whole kobo, rounded down."""
         share_minor = principal_minor * self.basis_points_max // BASIS_POINTS
         return min(share_minor + SURCHARGE_FLAT_MINOR, self.minor_max)
 
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The principal covers the order; `surplus` is owed back, `surcharge` was charged on top of the principal.
+    """The principal covers the order; the surplus is refunded, the surcharge was charged on top of the principal.
 
-    A surcharge above its bound is no surcharge: all of it is part of the surplus.
+    A surcharge above its bound counts as surplus.
     """
 
     escrow_minor: int
@@ -79,7 +79,7 @@ class Covered:
 
 @dataclass(frozen=True, slots=True)
 class SecondCharge:
-    """The order was paid before: all of it is owed back."""
+    """The order was paid before: all of the charge is refunded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ Verdict = Covered | SecondCharge | Suspicious
 
 
 def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
-    """The charge of a `charge.success` body; raises NewsUnreadable when it tells no amount.
+    """Parse a `charge.success` body. Raises MalformedEvent without a usable amount.
 
-    A charge without a usable reference stands under the webhook's own id: its money must stand somewhere.
+    A charge without a usable reference gets the webhook's id as its reference, so that its money is posted.
     """
     amount = data.get("amount")
     if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
@@ -123,7 +123,7 @@ def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
         amount_minor=amount,
         currency=_currency_of(data.get("currency")),
         is_currency_literal=_currency_of(data.get("currency")) == data.get("currency"),
-        # An empty value names no order; any other one that is not the order's id disagrees with it.
+        # An empty value names no order. Any other value must be the order's id.
         order_named=str(named) if named else None,
         settlement=settlement if isinstance(settlement, str) else None,
         channel=text_of(data.get("channel")),
@@ -131,8 +131,8 @@ def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
     )
 
 
-def classify_charge(charge: Charge, expected: Expected | None, bound: SurchargeBound) -> Verdict:
-    """What the charge is worth. Compared in kobo with the order's total; only naira pay (traps 1 to 3)."""
+def classify_charge(charge: Charge, expected: ExpectedPayment | None, bound: SurchargeBound) -> Verdict:
+    """Compare the charge in kobo with the order's total; only naira pay (traps 1 to 3)."""
     if expected is None:
         return UnknownReference()
     if charge.currency != HOME_CURRENCY or not charge.is_currency_literal:
@@ -154,19 +154,19 @@ def classify_charge(charge: Charge, expected: Expected | None, bound: SurchargeB
     )
 
 
-def principal_of(charge: Charge, settlement_written: str) -> int:
-    """The amount, or the settlement of the metadata: all digits, not above the amount, and what our intent wrote."""
+def principal_of(charge: Charge, settlement_recorded: str) -> int:
+    """The metadata's settlement when it is the intent's, all digits and at most the amount; else the amount."""
     settlement = charge.settlement
-    if settlement is None or settlement != settlement_written or _DIGITS.fullmatch(settlement) is None:
+    if settlement is None or settlement != settlement_recorded or _DIGITS.fullmatch(settlement) is None:
         return charge.amount_minor
     return int(settlement) if int(settlement) <= charge.amount_minor else charge.amount_minor
 
 
 def _fee_of(value: Any, amount_minor: int) -> int:
-    """A whole number within the charge; anything else tells no fee, and the charge counts all the same."""
+    """A whole number within the charge; anything else counts as no fee."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= amount_minor else 0
 
 
 def _currency_of(value: Any) -> str:
-    """The ISO code in capitals, so that one currency has one account however its code is written."""
+    """The ISO code in capitals: one currency has one account."""
     return value.upper() if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY

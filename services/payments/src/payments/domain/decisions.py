@@ -1,4 +1,4 @@
-"""The content of decisions of two people: what becomes of a quarantined charge, how a failed refund is sent again."""
+"""The content of four-eyes decisions about quarantined charges and failed refunds."""
 
 from dataclasses import asdict, dataclass
 from uuid import UUID
@@ -8,7 +8,7 @@ from common.primitives.decisions import PreparedDecision, content_hash
 
 @dataclass(frozen=True, slots=True)
 class QuarantineDecision:
-    """What one person prepared about a quarantined charge: the exact content that another one approves."""
+    """A maker's decision about a quarantined charge: the exact content that the checker approves."""
 
     id: UUID
     charge_id: UUID
@@ -29,7 +29,7 @@ class QuarantineDecision:
 
 @dataclass(frozen=True, slots=True)
 class RefundDecision:
-    """What one person prepared about a failed refund; the fields of the account are None where it goes the same way again."""
+    """A maker's decision about a failed refund. The account fields are None for a retry to the charge."""
 
     id: UUID
     refund_id: UUID

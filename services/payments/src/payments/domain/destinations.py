@@ -1,12 +1,13 @@
-"""The bank account that a failed refund may go to instead."""
+"""The bank account that receives a failed refund instead of its charge."""
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """An account as the maker names it. The number is shown to the gateway and kept nowhere here."""
+    """An account as the maker named it. Only the gateway receives the number; it is not stored here."""
 
     account_number: str
     bank_code: str
@@ -17,9 +18,8 @@ class Destination:
         return self.account_number[-4:]
 
 
-@dataclass(frozen=True, slots=True)
-class Recipient:
-    """A destination as the gateway knows it: what is kept, and what the second person judges."""
+class Recipient(NamedTuple):
+    """A destination that the gateway registered: the stored fields, which the checker reads."""
 
     code: str
     account_last4: str
@@ -29,9 +29,9 @@ class Recipient:
 
 
 def names_match(named: str, at_bank: str | None) -> bool:
-    """The same words, in any order and case: banks and people write a name differently."""
+    """Whether both names have the same words, in any order and case."""
     return at_bank is not None and _words(named) == _words(at_bank)
 
 
 def _words(name: str) -> Counter[str]:
-    return Counter("".join(dead_letter if dead_letter.isalnum() else " " for dead_letter in name.casefold()).split())
+    return Counter("".join(character if character.isalnum() else " " for character in name.casefold()).split())

@@ -1,4 +1,4 @@
-"""The named refusals of this service, and the conditions that a retry may mend."""
+"""The named errors of this service, and the conditions that a retry can resolve."""
 
 from common.messaging.faults import NotYetKnown
 from common.primitives.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
@@ -26,7 +26,7 @@ class CallbackNotAllowed(ValidationFailed):
 
 
 class IdempotencyKeyReused(ValidationFailed):
-    """The key is bound to another content for good (contract section 3)."""
+    """The key is permanently bound to another content (contract section 3)."""
 
     def __init__(self) -> None:
         reason = "was used for another content"
@@ -34,7 +34,7 @@ class IdempotencyKeyReused(ValidationFailed):
 
 
 class EscrowBalanceDeficit(Problem):
-    """More is to be released than is locked (specification: Errors)."""
+    """The release exceeds the locked amount (specification: Errors)."""
 
     status, code, detail = 409, "ESCROW_BALANCE_DEFICIT", "More than is locked in escrow cannot be released."
 
@@ -44,7 +44,7 @@ class EscrowBalanceDeficit(Problem):
 
 
 class EscrowLocked(Problem):
-    """The order is disputed: only its resolution moves the money (contract section 7)."""
+    """The order is disputed: only the resolution releases its money (contract section 7)."""
 
     status, code, detail = 423, "ESCROW_LOCKED", "The order is disputed; its money is frozen until staff decide."
 
@@ -58,36 +58,38 @@ class CaseNotOpen(Conflict):
 
 
 class SubjectUnknown(NotYetKnown):
-    """An event came before what it speaks of: it climbs the retry ladder (contract section 9)."""
+    """The event's subject has not arrived yet; the event is retried (contract section 9)."""
 
 
 class RefundExceedsHeld(Exception):
-    """More is to be refunded than the order ever held and still has to give."""
+    """The refund exceeds the order's locked and released amounts."""
 
 
 class RefundContradiction(Exception):
-    """The gateway speaks of another amount or currency than the refund that it names, or pays out what another attempt has."""
+    """The gateway's amount or currency differs from the refund's, or it paid a second attempt."""
 
 
 class ChargebackContradiction(Exception):
-    """The gateway speaks of a dispute that does not fit the charge which it names, or of another outcome than before."""
+    """The dispute does not fit its charge, or its outcome contradicts an earlier one."""
 
 
 class RefundOutcomeUnknown(Exception):
-    """A refund's call may or may not have reached the gateway; it is asked again before anything is repeated."""
+    """A refund's call may or may not have reached the gateway, which is queried before any repetition."""
 
 
 class UnrecordedRefund(Exception):
-    """The gateway has refunded another amount of the same charge under a note of ours that the books do not know: they were put back,
-    and the act that the refund followed from is still to be repeated. Nothing more of this charge is refunded before."""
+    """The gateway refunded another amount of the charge under a note of ours that has no record here.
+
+    A restored database lost it. No refund of the charge is sent until the lost action is repeated.
+    """
 
 
 class MalformedEvent(Exception):
-    """A signed event about money lacks what its meaning needs. No retry mends it; people must look."""
+    """A signed event about money lacks a required field. No retry resolves it; people must check."""
 
 
 class ChargeCannotBeAccepted(Conflict):
-    """The quarantined charge does not pay an order; the detail says why (contract section 7)."""
+    """The quarantined charge cannot pay an order; the detail has the reason (contract section 7)."""
 
 
 class NotInQuarantine(Conflict):
@@ -104,8 +106,8 @@ class OnlyNairaToAccounts(Conflict):
     detail = "Bank accounts take naira only: a refund in another currency can only be tried again."
 
 
-class DestinationRefused(ValidationFailed):
-    """The gateway takes no such account."""
+class DestinationRejected(ValidationFailed):
+    """The gateway rejected the account."""
 
     def __init__(self) -> None:
         reason = "the payment gateway does not accept this account"

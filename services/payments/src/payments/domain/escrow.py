@@ -1,14 +1,14 @@
-"""What is held of an order, and how a release or a refund takes from it. Amounts in kobo (contract section 7)."""
+"""The escrow of an order, its releases and refunds. Amounts in kobo (contract section 7)."""
 
 from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from common.primitives.money import apportion
 from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked, RefundExceedsHeld
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """An amount by whom it belongs to: the vendor's net share, the platform's commission, the delivery fee."""
+class Parts(NamedTuple):
+    """An amount split by owner: the vendor's net share, the platform's commission, the delivery fee."""
 
     vendor_minor: int = 0
     commission_minor: int = 0
@@ -19,37 +19,32 @@ class Parts:
         return self.vendor_minor + self.commission_minor + self.delivery_fee_minor
 
     def share(self, amount_minor: int) -> "Parts":
-        """`amount_minor` of it, each part in proportion, the remainder on the last part that can carry it."""
-        return Parts(*apportion(amount_minor, (self.vendor_minor, self.commission_minor, self.delivery_fee_minor)))
+        """`amount_minor` of the parts in proportion, the remainder on the last part that can carry it."""
+        return Parts(*apportion(amount_minor, self))
 
     def plus(self, other: "Parts") -> "Parts":
-        return Parts(
-            self.vendor_minor + other.vendor_minor,
-            self.commission_minor + other.commission_minor,
-            self.delivery_fee_minor + other.delivery_fee_minor,
-        )
+        return Parts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
     def minus(self, other: "Parts") -> "Parts":
-        return Parts(
-            self.vendor_minor - other.vendor_minor,
-            self.commission_minor - other.commission_minor,
-            self.delivery_fee_minor - other.delivery_fee_minor,
-        )
+        return Parts(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
+
+
+NO_PARTS: Final = Parts()
 
 
 @dataclass(frozen=True, slots=True)
 class Escrow:
-    """The money of one order: `locked` is still held, `released` has left and was not refunded since."""
+    """The money of one order: `locked` is held, `released` was paid out and not refunded since."""
 
     locked: Parts
-    released: Parts = Parts()
+    released: Parts = NO_PARTS
     refunded_minor: int = 0
     is_disputed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release that may be posted: its parts, and the escrow after it."""
+    """A permitted release: its parts, and the escrow after it."""
 
     parts: Parts
     after: Escrow
@@ -57,7 +52,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """A refund that may be posted: what it takes from escrow and from what was released, and the escrow after it."""
+    """A permitted refund: its parts from escrow and from earlier releases, and the escrow after it."""
 
     from_locked: Parts
     from_released: Parts
@@ -65,12 +60,12 @@ class Refund:
 
 
 def held(total_minor: int, commission_minor: int, delivery_fee_minor: int) -> Escrow:
-    """The escrow of an order that has just been covered."""
+    """The escrow of a newly covered order."""
     return Escrow(Parts(total_minor - commission_minor - delivery_fee_minor, commission_minor, delivery_fee_minor))
 
 
 def release(escrow: Escrow, amount_minor: int, *, resolves_dispute: bool = False) -> Release:
-    """Plans a release. Raises EscrowLocked (423) while disputed, EscrowBalanceDeficit (409) above what is locked."""
+    """Plan a release. Raises EscrowLocked (423) while disputed, EscrowBalanceDeficit (409) above the locked amount."""
     if escrow.is_disputed and not resolves_dispute:
         raise EscrowLocked
     if amount_minor > escrow.locked.total_minor:
@@ -80,7 +75,7 @@ def release(escrow: Escrow, amount_minor: int, *, resolves_dispute: bool = False
 
 
 def refund(escrow: Escrow, amount_minor: int) -> Refund:
-    """Plans a refund: from what is locked first, then from what was released. Raises RefundExceedsHeld."""
+    """Plan a refund from the locked amount first, then from earlier releases. Raises RefundExceedsHeld."""
     if amount_minor > escrow.locked.total_minor + escrow.released.total_minor:
         raise RefundExceedsHeld(f"{amount_minor} kobo of {escrow.locked.total_minor + escrow.released.total_minor}")
     from_locked = escrow.locked.share(min(amount_minor, escrow.locked.total_minor))

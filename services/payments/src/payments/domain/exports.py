@@ -1,4 +1,4 @@
-"""The book as a CSV file."""
+"""The ledger as a CSV file."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -9,18 +9,18 @@ from common.web.csv_export import as_text, csv_lines
 # The bounds of a period that names none.
 BEFORE_EVERYTHING: Final = datetime(1, 1, 1, tzinfo=UTC)
 AFTER_EVERYTHING: Final = datetime(9999, 12, 31, tzinfo=UTC)
-# Some milliseconds of work: others are served between two pieces.
-PIECE_TRANSACTIONS: Final = 500
+# Milliseconds of work: other requests run between two batches.
+EXPORT_BATCH_TRANSACTIONS: Final = 500
 COLUMNS: Final = ("transactionId", "type", "postingKey", "currency", "createdAt", "account", "amountMinor")
 
 
 def csv_heading() -> str:
-    """The line of names (RFC 4180)."""
+    """The header line (RFC 4180)."""
     return csv_lines([COLUMNS])
 
 
 def csv_of_transactions(transactions: Iterable[Mapping[str, Any]]) -> str:
-    """One line for each entry, in kobo, debit positive. A text that a spreadsheet would run is shown as text."""
+    """One line for each entry, in kobo, debit positive. Spreadsheet formulas are escaped."""
     return csv_lines(
         (
             transaction["id"],

@@ -1,4 +1,4 @@
-"""A declined payment: what the gateway says about it, in words that are safe to show, and when it is queried (section 7.6)."""
+"""Declined payments: a safe reason to show, and the times of queries to the gateway (contract section 7.6)."""
 
 import re
 import unicodedata
@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 REASON_CHARACTERS_MAX: Final = 200
-# Where the gateway gives no usable words.
+# For a failure without a usable reason.
 REASON_DEFAULT: Final = "Declined"
-# The payer is usually back within this time, and the webhook has arrived.
+# The webhook usually arrives within this time.
 FIRST_QUERY_AFTER: Final = timedelta(seconds=30)
 LAST_QUERY_AFTER: Final = timedelta(minutes=10)
-# A payment that is begun at the end of its window may end later.
+# A payment that starts at the end of its window may finish later.
 QUERIED_AFTER_EXPIRY: Final = timedelta(hours=1)
 
 _ADDRESS: Final = re.compile(r"\S*(?:://|www\.|@)\S*", re.IGNORECASE)
@@ -21,24 +21,24 @@ _LONG_NUMBER: Final = re.compile(r"\d(?:[\s.\-]?\d){4,}")
 _UNSAFE: Final = re.compile(r"[<>{}\[\]\\`|]")
 
 
-def failure_reason_of(told: Mapping[str, Any]) -> str:
-    """The gateway's words without addresses, long numbers, mark-up and control characters, on one line."""
+def failure_reason_of(data: Mapping[str, Any]) -> str:
+    """The gateway's reason on one line, without addresses, long numbers, mark-up and control characters."""
     for name in ("gateway_response", "message"):
-        words = told.get(name)
-        if isinstance(words, str) and (safe := _safe(words)):
+        text = data.get(name)
+        if isinstance(text, str) and (safe := _safe(text)):
             return safe
     return REASON_DEFAULT
 
 
 def next_query_at(now: datetime, queries: int, expires_at: datetime) -> datetime | None:
-    """When the gateway is queried again about an unpaid attempt, seldomer each time; None once its time is over."""
+    """The time of the next query about an unpaid attempt, with growing delays; None after its last."""
     doublings: int = 2 ** min(queries, 10)
     due_at = now + min(FIRST_QUERY_AFTER * doublings, LAST_QUERY_AFTER)
     return due_at if due_at <= expires_at + QUERIED_AFTER_EXPIRY else None
 
 
-def _safe(words: str) -> str:
-    normal = unicodedata.normalize("NFKC", words[: 4 * REASON_CHARACTERS_MAX])
-    printable = "".join(dead_letter if dead_letter.isprintable() else " " for dead_letter in normal)
+def _safe(text: str) -> str:
+    normal = unicodedata.normalize("NFKC", text[: 4 * REASON_CHARACTERS_MAX])
+    printable = "".join(character if character.isprintable() else " " for character in normal)
     plain = _UNSAFE.sub(" ", _LONG_NUMBER.sub("...", _ADDRESS.sub(" ", printable)))
     return " ".join(plain.split())[:REASON_CHARACTERS_MAX].strip()

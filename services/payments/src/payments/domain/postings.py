@@ -17,7 +17,7 @@ def charge(
     surplus_minor: int,
     surcharge_minor: int,
 ) -> Posting:
-    """A charge settled: the order's total to escrow, what is above it owed back, the payer's surcharge apart."""
+    """A settled charge: the order's total to escrow, the surplus to its refund, the surcharge apart."""
     return balanced(
         f"charge:{identity}",
         "charge",
@@ -31,7 +31,7 @@ def charge(
 
 
 def overpayment(identity: str, refund_id: UUID, amount_minor: int) -> Posting:
-    """A second good charge of an order: all of it is owed back."""
+    """A second valid charge of an order: all of it is refunded."""
     return balanced(
         f"overpayment:{identity}",
         "overpayment",
@@ -40,7 +40,7 @@ def overpayment(identity: str, refund_id: UUID, amount_minor: int) -> Posting:
 
 
 def quarantine(identity: str, reference: str, amount_minor: int, currency: str) -> Posting:
-    """Money that pays nothing as it stands, in its own currency."""
+    """A charge that pays no order, in its own currency."""
     return balanced(
         f"quarantine:{identity}",
         "quarantine",
@@ -53,7 +53,7 @@ def quarantine(identity: str, reference: str, amount_minor: int, currency: str) 
 
 
 def release(release_id: UUID, order_id: UUID, vendor_id: UUID, parts: Parts) -> Posting:
-    """Gross leaves escrow: net to the vendor, commission and delivery fee to the platform."""
+    """A release of escrow: net to the vendor, commission and delivery fee to the platform."""
     return balanced(
         f"release:{release_id}",
         "release",
@@ -67,7 +67,7 @@ def release(release_id: UUID, order_id: UUID, vendor_id: UUID, parts: Parts) -> 
 
 
 def refund(refund_id: UUID, order_id: UUID, vendor_id: UUID, *, from_locked: Parts, from_released: Parts) -> Posting:
-    """A refund is owed: taken from escrow, and after a release from those who got it. The posting key is the refund's id."""
+    """An order's refund: from escrow, and after a release from the receivers. The posting key is the refund's id."""
     return balanced(
         str(refund_id),
         "refund",
@@ -91,7 +91,7 @@ def quarantine_release(
     escrow_minor: int,
     refund_minor: int,
 ) -> Posting:
-    """Two people decided: the charge leaves quarantine for its order's escrow, and what does not is owed back."""
+    """An approved decision: the charge moves from quarantine to its order's escrow, the rest to a refund."""
     entries = [
         debit(accounts.quarantine(reference, currency), escrow_minor + refund_minor),
         credit(accounts.refund_payable(refund_id), refund_minor),
@@ -102,7 +102,7 @@ def quarantine_release(
 
 
 def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
-    """The gateway paid the refund out by this attempt."""
+    """A refund that the gateway paid out by this attempt."""
     return balanced(
         f"refund_settled:{attempt_id}",
         "refund_settled",
@@ -115,7 +115,7 @@ def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currenc
 
 
 def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
-    """The bank sent a settled refund back: it is owed again."""
+    """A settled refund that the bank reversed: it is owed again."""
     return balanced(
         f"refund_reversed:{attempt_id}",
         "refund_reversed",
@@ -128,7 +128,7 @@ def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, curren
 
 
 def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
-    """What the gateway kept of a charge, as it told with it."""
+    """The gateway's fee of a charge, as reported with it."""
     return balanced(
         f"gateway_fee:{identity}",
         "gateway_fee",
@@ -138,7 +138,7 @@ def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
 
 
 def referral_reward(user_id: UUID, amount_minor: int) -> Posting:
-    """A referral's reward, once for each user."""
+    """A referral reward, once for each user."""
     return balanced(
         f"referral_reward:{user_id}",
         "referral_reward",

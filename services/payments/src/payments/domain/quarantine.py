@@ -1,28 +1,30 @@
-"""What two people may decide about a quarantined charge (contract section 7). Amounts in kobo."""
+"""The four-eyes decision about a quarantined charge (contract section 7). Amounts in kobo."""
 
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY
-from payments.domain.charges import Expected
+from payments.domain.charges import ExpectedPayment
 from payments.domain.errors import ChargeCannotBeAccepted
 
 Outcome = Literal["accept", "return"]
-# `accepted` left quarantine for its order, `returned` for a refund; both are final.
+# `accepted` pays its order, `returned` becomes a refund; both are final.
 ChargeStatus = Literal["quarantined", "prepared", "accepted", "returned"]
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Where an accepted charge goes: to its order's escrow, and what is above it back to the payer."""
+    """The split of an accepted charge: escrow of its order, and surplus to refund."""
 
     escrow_minor: int
     surplus_minor: int
 
 
-def evaluate_acceptance(amount_minor: int, currency: str, expected: Expected | None) -> Acceptance:
-    """A charge of a paid order is all surplus. Raises ChargeCannotBeAccepted (409): only naira, only an order's whole total."""
+def evaluate_acceptance(amount_minor: int, currency: str, expected: ExpectedPayment | None) -> Acceptance:
+    """Split the charge; one of a paid order is all surplus. Raises ChargeCannotBeAccepted (409) for another currency than naira, an
+    unknown order, or an amount below its total.
+    """
     if currency != HOME_CURRENCY:
         raise ChargeCannotBeAccepted(f"Only {HOME_CURRENCY} pay an order: this charge can only be returned.")
     if expected is None:
@@ -38,5 +40,5 @@ def evaluate_acceptance(amount_minor: int, currency: str, expected: Expected | N
 
 
 def alert_key(quarantined_id: UUID) -> str:
-    """Joins the raising and the clearing of a quarantined charge's alert."""
+    """The deduplication key of a quarantined charge's alert, to raise and to clear it."""
     return f"quarantined-charge:{quarantined_id}"

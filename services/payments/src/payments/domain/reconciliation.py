@@ -1,6 +1,6 @@
-"""Three accounts of the same money compared: what the gateway tells, what the book holds, and what the orders show. In kobo.
+"""Compare the money of the gateway, of the ledger and of the orders. Amounts in kobo.
 
-Every comparison returns the differences that it cannot explain; an empty list means that the three agree.
+Every comparison returns the unexplained differences; an empty list means that all three agree.
 """
 
 from collections.abc import Mapping
@@ -24,20 +24,20 @@ Kind = Literal[
     "refund_differs",
     "order_held_without_charge",
 ]
-# What a webhook would have brought, had it come: the gateway's answer is taken in its place, and only what stays is told to people.
-HEALING: Final[frozenset[Kind]] = frozenset({"charge_not_in_book", "refund_not_in_book"})
-SELF_HEALING_PERIOD: Final = timedelta(hours=1)
-# What happened at the gateway a moment ago is normally under way to us as a webhook.
-UNDER_WAY: Final = timedelta(minutes=10)
-# The gateway's lists go by the day a payment was opened; one that is paid later than this is found by its webhook alone.
-LOOK_BACK: Final = timedelta(days=7)
-# A period that somebody names: a quarter of a year, in pages of the gateway's lists.
+# A missing webhook explains these: the gateway's state is processed in its place, and only remaining cases are alerted.
+SELF_RESOLVING: Final[frozenset[Kind]] = frozenset({"charge_not_in_book", "refund_not_in_book"})
+SELF_RESOLUTION_PERIOD: Final = timedelta(hours=1)
+# The webhook of a newer event may still arrive.
+WEBHOOK_GRACE_PERIOD: Final = timedelta(minutes=10)
+# The gateway lists payments by the day of their opening. Only the webhook reports one that is paid later than this.
+LOOKBACK_PERIOD: Final = timedelta(days=7)
+# The maximum of a requested period: a quarter of a year, in pages of the gateway's lists.
 PERIOD_MAX: Final = timedelta(days=92)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Kobo that nobody can explain, and whose they are."""
+    """An unexplained difference of a charge, refund or order."""
 
     kind: Kind
     subject: str
@@ -54,8 +54,8 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class BookedCharge:
-    """A charge as we have it: its row, what its posting put on `gateway_cash`, and what its order shows."""
+class RecordedCharge:
+    """A recorded charge: its row, the amount that its posting debited to `gateway_cash`, and its order's state."""
 
     identity: str
     reference: str
@@ -70,8 +70,8 @@ class BookedCharge:
 
 
 @dataclass(frozen=True, slots=True)
-class BookedRefund:
-    """A refund as we have it, and what its present attempt took from `gateway_cash`."""
+class RecordedRefund:
+    """A recorded refund, and the amount that its current attempt credited to `gateway_cash`."""
 
     id: UUID
     attempt_id: UUID
@@ -82,17 +82,21 @@ class BookedRefund:
     gateway_refund_id: str | None
 
 
-def reported_charge(told: Mapping[str, Any]) -> Charge | None:
-    """A transaction of the gateway's list as the charge that it brought; None while nobody has paid it. Raises NewsUnreadable."""
-    if told.get("status") != "success":
+def reported_charge(reported: Mapping[str, Any]) -> Charge | None:
+    """The charge of a listed transaction; None while it is unpaid. Raises MalformedEvent."""
+    if reported.get("status") != "success":
         return None
-    return read_charge(told, f"charge.success:{identifier_of(told.get('id'))}")
+    return read_charge(reported, f"charge.success:{identifier_of(reported.get('id'))}")
 
 
-def is_under_way(told: Mapping[str, Any], now: datetime) -> bool:
-    """Whether this happened so lately that its webhook may still come."""
-    at = instant_of(told.get("paid_at")) or instant_of(told.get("refunded_at")) or instant_of(told.get("updatedAt"))
-    return at is not None and now - at < UNDER_WAY
+def is_within_webhook_grace(reported: Mapping[str, Any], now: datetime) -> bool:
+    """Whether the webhook of this event may still arrive."""
+    at = (
+        instant_of(reported.get("paid_at"))
+        or instant_of(reported.get("refunded_at"))
+        or instant_of(reported.get("updatedAt"))
+    )
+    return at is not None and now - at < WEBHOOK_GRACE_PERIOD
 
 
 def subject_of_charge(identity: str) -> str:
@@ -103,143 +107,163 @@ def subject_of_refund(gateway_refund_id: str | None, note: str | None) -> str:
     return f"refund:{gateway_refund_id or note}"
 
 
-def compare_charge(told: Charge, booked: BookedCharge | None) -> list[Difference]:
-    """What the gateway took against what the book and the order hold of it."""
-    subject = subject_of_charge(told.identity)
-    if booked is None:
-        detail = "The gateway took this money; the book does not know it."
-        return [Difference("charge_not_in_book", subject, 0, told.amount_minor, told.currency, detail, told.reference)]
-    if (told.amount_minor, told.currency) != (booked.ledger_minor, booked.currency) or (
-        booked.amount_minor != booked.ledger_minor
+def compare_charge(reported: Charge, recorded: RecordedCharge | None) -> list[Difference]:
+    """Compare the gateway's charge with the ledger and the order."""
+    subject = subject_of_charge(reported.identity)
+    if recorded is None:
+        detail = "The gateway took this money; the ledger has no posting of it."
+        return [
+            Difference(
+                "charge_not_in_book", subject, 0, reported.amount_minor, reported.currency, detail, reported.reference
+            )
+        ]
+    if (reported.amount_minor, reported.currency) != (recorded.ledger_minor, recorded.currency) or (
+        recorded.amount_minor != recorded.ledger_minor
     ):
-        # Of two figures of ours the one that disagrees with the gateway is shown.
-        ours = booked.ledger_minor if booked.ledger_minor != told.amount_minor else booked.amount_minor
+        # Of our two amounts the one that differs from the gateway's is shown.
+        ours = recorded.ledger_minor if recorded.ledger_minor != reported.amount_minor else recorded.amount_minor
         detail = (
-            f"The gateway says {told.amount_minor} {told.currency}, the charge {booked.amount_minor} {booked.currency}, "
-            f"the book {booked.ledger_minor} {booked.currency}."
+            f"The gateway reports {reported.amount_minor} {reported.currency}, the charge {recorded.amount_minor} {recorded.currency}, "
+            f"the ledger {recorded.ledger_minor} {recorded.currency}."
         )
         return [
             Difference(
                 "charge_differs",
                 subject,
                 ours,
-                told.amount_minor,
-                told.currency,
+                reported.amount_minor,
+                reported.currency,
                 detail,
-                told.reference,
-                booked.order_id,
+                reported.reference,
+                recorded.order_id,
             )
         ]
-    return compare_order(booked)
+    return compare_order(recorded)
 
 
-def compare_order(booked: BookedCharge) -> list[Difference]:
-    """A charge that covers its order against what the order's escrow held."""
-    if booked.verdict != "covered" or (booked.escrow_minor is not None and booked.order_status == "paid_escrow"):
+def compare_order(recorded: RecordedCharge) -> list[Difference]:
+    """Compare a covering charge with its order's escrow."""
+    if recorded.verdict != "covered" or (recorded.escrow_minor is not None and recorded.order_status == "paid_escrow"):
         return []
     return [
         Difference(
             "charge_without_escrow",
-            subject_of_charge(booked.identity),
-            booked.escrow_minor or 0,
-            booked.amount_minor,
-            booked.currency,
-            f"The charge covers the order, which is {booked.order_status} with {booked.escrow_minor or 0} kobo held.",
-            booked.reference,
-            booked.order_id,
+            subject_of_charge(recorded.identity),
+            recorded.escrow_minor or 0,
+            recorded.amount_minor,
+            recorded.currency,
+            f"The charge covers the order, which is {recorded.order_status} with {recorded.escrow_minor or 0} kobo held.",
+            recorded.reference,
+            recorded.order_id,
         )
     ]
 
 
-def compare_unseen_charge(booked: BookedCharge, told: Mapping[str, Any] | None) -> list[Difference]:
-    """A charge that the gateway's list did not show, against what the gateway says when it is asked by reference."""
-    charge = None if told is None else reported_charge(told)
-    if charge is not None and (booked.gateway_id is None or charge.gateway_id == booked.gateway_id):
-        return compare_charge(charge, booked)
-    detail = "The book holds this charge; the gateway does not show it as paid."
+def compare_unlisted_charge(recorded: RecordedCharge, reported: Mapping[str, Any] | None) -> list[Difference]:
+    """Compare a charge that the gateway did not list with its state queried by reference."""
+    charge = None if reported is None else reported_charge(reported)
+    if charge is not None and (recorded.gateway_id is None or charge.gateway_id == recorded.gateway_id):
+        return compare_charge(charge, recorded)
+    detail = "The ledger has this charge; the gateway does not report it as paid."
     return [
         Difference(
             "charge_not_at_gateway",
-            subject_of_charge(booked.identity),
-            booked.ledger_minor,
+            subject_of_charge(recorded.identity),
+            recorded.ledger_minor,
             0,
-            booked.currency,
+            recorded.currency,
             detail,
-            booked.reference,
-            booked.order_id,
+            recorded.reference,
+            recorded.order_id,
         )
     ]
 
 
-def compare_refund(told: RefundUpdate, attempt_id: UUID | None, booked: BookedRefund | None) -> list[Difference]:
-    """A refund that the gateway paid out, by the attempt that its note names, against what left the book."""
-    subject = subject_of_refund(told.gateway_refund_id, told.note)
-    if booked is None or booked.status != "settled" or (attempt_id or booked.attempt_id) != booked.attempt_id:
-        detail = "The gateway paid this refund out; the book does not."
-        if booked is not None and booked.status == "settled":
-            detail = "The gateway paid this attempt out, and the book settled the refund by another one."
-        order_id = None if booked is None else booked.order_id
+def compare_refund(
+    reported: RefundUpdate, attempt_id: UUID | None, recorded: RecordedRefund | None
+) -> list[Difference]:
+    """Compare a refund that the gateway paid out, by the attempt that its note names, with the ledger."""
+    subject = subject_of_refund(reported.gateway_refund_id, reported.note)
+    if recorded is None or recorded.status != "settled" or (attempt_id or recorded.attempt_id) != recorded.attempt_id:
+        detail = "The gateway paid this refund out; the ledger has not settled it."
+        if recorded is not None and recorded.status == "settled":
+            detail = "The gateway paid this attempt out; the ledger settled the refund by another one."
+        order_id = None if recorded is None else recorded.order_id
         return [
-            Difference("refund_not_in_book", subject, 0, told.amount_minor, told.currency, detail, told.note, order_id)
+            Difference(
+                "refund_not_in_book",
+                subject,
+                0,
+                reported.amount_minor,
+                reported.currency,
+                detail,
+                reported.note,
+                order_id,
+            )
         ]
-    if booked.gateway_refund_id is not None and told.gateway_refund_id not in (None, booked.gateway_refund_id):
-        # It takes a note twice: a call that was lost for long may have come after the one that was sent in its place.
+    if recorded.gateway_refund_id is not None and reported.gateway_refund_id not in (None, recorded.gateway_refund_id):
+        # The gateway accepts a note twice: a delayed call may have arrived after its replacement.
         detail = (
-            f"The gateway paid this attempt out a second time; the book holds its refund {booked.gateway_refund_id}."
+            f"The gateway paid this attempt out a second time; the ledger has its refund {recorded.gateway_refund_id}."
         )
         return [
             Difference(
                 "refund_not_in_book",
                 subject,
                 0,
-                told.amount_minor,
-                told.currency,
+                reported.amount_minor,
+                reported.currency,
                 detail,
-                told.note,
-                booked.order_id,
+                reported.note,
+                recorded.order_id,
             )
         ]
-    if told.amount_minor != booked.ledger_minor or booked.currency not in (told.currency, NO_CURRENCY):
-        detail = (
-            f"The gateway says {told.amount_minor} {told.currency}, the book {booked.ledger_minor} {booked.currency}."
-        )
+    if reported.amount_minor != recorded.ledger_minor or recorded.currency not in (reported.currency, NO_CURRENCY):
+        detail = f"The gateway reports {reported.amount_minor} {reported.currency}, the ledger {recorded.ledger_minor} {recorded.currency}."
         return [
             Difference(
                 "refund_differs",
                 subject,
-                booked.ledger_minor,
-                told.amount_minor,
-                told.currency,
+                recorded.ledger_minor,
+                reported.amount_minor,
+                reported.currency,
                 detail,
-                told.note,
-                booked.order_id,
+                reported.note,
+                recorded.order_id,
             )
         ]
     return []
 
 
-def compare_unseen_refund(booked: BookedRefund, told: RefundUpdate | None) -> list[Difference]:
-    """A settled refund that the gateway's list did not show, against what the gateway says when it is asked for the attempt."""
-    if told is not None and told.status == "processed":
-        return compare_refund(told, booked.attempt_id, booked)
-    detail = "The book paid this refund out; the gateway does not show it as processed."
-    subject = f"refund:{booked.id}"
+def compare_unlisted_refund(recorded: RecordedRefund, reported: RefundUpdate | None) -> list[Difference]:
+    """Compare a settled refund that the gateway did not list with its attempt's queried state."""
+    if reported is not None and reported.status == "processed":
+        return compare_refund(reported, recorded.attempt_id, recorded)
+    detail = "The ledger settled this refund; the gateway does not report it as processed."
+    subject = f"refund:{recorded.id}"
     return [
         Difference(
-            "refund_not_at_gateway", subject, booked.ledger_minor, 0, booked.currency, detail, None, booked.order_id
+            "refund_not_at_gateway",
+            subject,
+            recorded.ledger_minor,
+            0,
+            recorded.currency,
+            detail,
+            None,
+            recorded.order_id,
         )
     ]
 
 
 def held_without_charge(order_id: UUID, held_minor: int, covered_minor: int, currency: str) -> Difference:
-    """An order that shows as paid, against what charges brought for it."""
+    """A paid order without enough charges."""
     return Difference(
         "order_held_without_charge",
         f"order:{order_id}",
         held_minor,
         covered_minor,
         currency,
-        "The order shows as paid; no charge of the book covers it.",
+        "The order is paid; no recorded charge covers it.",
         None,
         order_id,
     )

@@ -1,4 +1,4 @@
-"""Revised webhooks (contract section 9.2): other content under a recorded key is not processed, the gateway is queried instead."""
+"""Revised webhooks (contract section 9.2): the gateway is queried instead of processing other content under a recorded key."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from payments.domain.refunds import next_question_after
+from payments.domain.refunds import next_poll_after
 from payments.domain.webhooks import Arrival, content_hash_of, data_of, identifier_of, read_body, text_of
 
 SubjectKind = Literal["charge", "transfer", "refund", "dispute"]
 
-# Enough to see how a gateway revises an event; further revisions of the same key are counted only.
-REVISIONS_KEPT_MAX: Final = 10
-# A flood of revisions of one key leads to one query in this time.
+# Enough to see how a gateway revises an event; further revisions of a key are only counted.
+REVISIONS_STORED_MAX: Final = 10
+# The minimum time between two queries of one key.
 QUERY_AGAIN_AFTER: Final = timedelta(seconds=30)
-# A body may differ in thousands of fields; an alert names the first ones.
+# An alert names the first differing fields of a body.
 _FIELDS_NAMED_MAX: Final = 8
 
 _SETTLED_STATUSES: Final[Mapping[SubjectKind, frozenset[str]]] = {
@@ -34,7 +34,7 @@ class GatewaySubject:
 
 
 def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
-    """What a webhook is about; None for an event whose subject the gateway cannot be queried for."""
+    """The subject of a webhook; None for an event that the gateway cannot be queried for."""
     data = data_of(read_body(raw))
     kind: SubjectKind
     if event_type.startswith("charge.dispute."):
@@ -50,34 +50,34 @@ def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
     return None if key is None else GatewaySubject(kind, key)
 
 
-def event_of_answer(kind: SubjectKind, answer: Mapping[str, Any]) -> str | None:
-    """The event that the present state amounts to; None while the gateway has not decided."""
+def event_of_response(kind: SubjectKind, response: Mapping[str, Any]) -> str | None:
+    """The event type of the present state; None while the gateway has not decided."""
     if kind == "dispute":
-        return "charge.dispute.resolve" if answer.get("resolution") else "charge.dispute.create"
-    status = text_of(answer.get("status"))
+        return "charge.dispute.resolve" if response.get("resolution") else "charge.dispute.create"
+    status = text_of(response.get("status"))
     return f"{kind}.{status}" if status in _SETTLED_STATUSES[kind] else None
 
 
-def identify_answer(event_type: str, raw: bytes) -> Arrival:
-    """The key of a gateway's answer: never a webhook's own, and another one for each content."""
+def identify_response(event_type: str, raw: bytes) -> Arrival:
+    """The key of a response: distinct from every webhook's, and for each content."""
     data = data_of(read_body(raw))
     key = identifier_of(data.get("id")) or text_of(data.get("reference")) or ""
     return Arrival(f"answer:{event_type}:{key}:{content_hash_of(raw).hex()}", event_type)
 
 
 def next_query_at(now: datetime, queried_at: datetime | None, due_at: datetime | None) -> datetime:
-    """When the gateway is queried about a key that was revised at `now`: a query that is due sooner stays."""
+    """The time of the query about a key that was revised at `now`; an earlier due query stays."""
     earliest = now if queried_at is None else max(now, queried_at + QUERY_AGAIN_AFTER)
     return earliest if due_at is None else min(earliest, due_at)
 
 
 def query_again_at(now: datetime, queries: int) -> datetime:
-    """When a query without an answer is repeated, seldomer each time."""
-    return now + next_question_after(queries)
+    """The time of the next query after one without a response, with growing delays."""
+    return now + next_poll_after(queries)
 
 
 def changed_fields(first: bytes, other: bytes) -> list[str]:
-    """The paths of the fields that differ, at most eight; never their values, which may be personal."""
+    """The paths of at most eight differing fields; never the values, which may be personal."""
     paths: list[str] = []
     for path in _differences("", read_body(first), read_body(other)):
         if len(paths) == _FIELDS_NAMED_MAX:
@@ -87,7 +87,7 @@ def changed_fields(first: bytes, other: bytes) -> list[str]:
 
 
 def _differences(path: str, first: Any, other: Any) -> Iterator[str]:
-    """Objects are compared field by field down to the second level, anything below as a whole."""
+    """Compares objects by field down to the second level, and deeper values as a whole."""
     if isinstance(first, dict) and isinstance(other, dict) and path.count(".") < 2:
         for name in sorted(first.keys() | other.keys()):
             inner = f"{path}.{name}" if path else name

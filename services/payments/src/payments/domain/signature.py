@@ -9,9 +9,9 @@ _FORM: Final = re.compile(r"[0-9a-f]{128}", re.ASCII)
 
 
 def signed_by(raw: bytes, offered: str | None, secrets: Sequence[str]) -> int | None:
-    """Under which of the secrets, by its place, `offered` is the signature of these bytes; None under none of them."""
+    """The index of the secret whose signature of these bytes `offered` is; None for no secret."""
     if offered is None or _FORM.fullmatch(offered) is None:
         return None
-    # Every secret is tried, so that the time tells nothing about which one matched.
+    # Tries every secret, so that the time does not reveal the matching one.
     matches = [hmac.compare_digest(hmac.digest(secret.encode(), raw, "sha512").hex(), offered) for secret in secrets]
     return matches.index(True) if any(matches) else None

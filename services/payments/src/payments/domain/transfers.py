@@ -1,4 +1,4 @@
-"""What a signed transfer webhook says. Payments passes it on; payouts judges it."""
+"""The content of a signed transfer webhook. Payments forwards it; payouts evaluates it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class TransferUpdate:
 
 
 def read_transfer(event_type: str, data: Mapping[str, Any]) -> TransferUpdate:
-    """The transfer of a `transfer.*` body; raises NewsUnreadable without a reference, an amount or a currency."""
+    """Parse a `transfer.*` body. Raises MalformedEvent without a reference, an amount or a currency."""
     reference, currency, amount = text_of(data.get("reference")), text_of(data.get("currency")), data.get("amount")
     if reference is None or currency is None:
         raise MalformedEvent(f"{event_type} without a reference or a currency")

@@ -1,4 +1,4 @@
-"""Reading what the gateway sends, whatever its shape (contract section 9). Nothing here raises for an odd body."""
+"""Parse the gateway's webhooks of any shape (contract section 9). Nothing here raises for an odd body."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 PROVIDER: Final = "payment_gateway"
-# The events that this service knows by name; every other one is kept, counted as `other`, and ignored.
+# The known event types; any other one is filed, counted as `other`, and ignored.
 KNOWN_EVENTS: Final = frozenset(
     {
         "charge.success",
@@ -27,20 +27,20 @@ KNOWN_EVENTS: Final = frozenset(
     }
 )
 UNKNOWN_EVENT: Final = "unknown"
-# Far above any id of the gateway, far below what an index of PostgreSQL can hold.
+# Far above any id of the gateway, far below the limit of a PostgreSQL index.
 ID_CHARACTERS_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """How an arrived body is filed: its key in processed_webhook_events and the event that it names."""
+    """The key of a received body in processed_webhook_events, and its event type."""
 
     id: str
     event_type: str
 
 
 def read_body(raw: bytes) -> Any:
-    """The body's JSON value; None when it is none."""
+    """The body's JSON value; None for a body that is not JSON."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -51,16 +51,16 @@ def identify(raw: bytes, body: Any) -> Arrival:
     """`<event>:<data.id>`, else `<event>:<data.reference>`, else the SHA-256 of the bytes."""
     event = text_of(fields_of(body).get("event"))
     data = fields_of(fields_of(body).get("data"))
-    told = identifier_of(data.get("id")) or text_of(data.get("reference"))
-    if event and told:
-        return Arrival(f"{event}:{told}", event)
+    identifier = identifier_of(data.get("id")) or text_of(data.get("reference"))
+    if event and identifier:
+        return Arrival(f"{event}:{identifier}", event)
     return Arrival(hashlib.sha256(raw).hexdigest(), event or UNKNOWN_EVENT)
 
 
 def content_hash_of(raw: bytes) -> bytes:
     """The SHA-256 of the content: equal for bodies that differ in the order of keys and in white space only.
 
-    A body that is no JSON has no content but its bytes.
+    For a body that is not JSON, the SHA-256 of its bytes.
     """
     try:
         content = json.dumps(json.loads(raw), sort_keys=True, separators=(",", ":")).encode()
@@ -75,12 +75,12 @@ def data_of(body: Any) -> Mapping[str, Any]:
 
 
 def fields_of(value: Any) -> Mapping[str, Any]:
-    """An object's fields; anything that is no object (0, "", a list) has none."""
+    """An object's fields; empty for any other value (0, "", a list)."""
     return value if isinstance(value, dict) else {}
 
 
 def text_of(value: Any) -> str | None:
-    """A text that a database can hold and an index can find; None for anything else."""
+    """A text that a column and its index can store; None for any other value."""
     if not isinstance(value, str) or not 0 < len(value) <= ID_CHARACTERS_MAX:
         return None
     if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
@@ -89,14 +89,14 @@ def text_of(value: Any) -> str | None:
 
 
 def identifier_of(value: Any) -> str | None:
-    """An id as text: the gateway's are integers, a text is taken as it is."""
+    """An id as text: the gateway's are integers or texts."""
     if isinstance(value, int) and not isinstance(value, bool):
         return text_of(str(value))
     return text_of(value)
 
 
 def phrase_of(value: Any) -> str | None:
-    """A free text such as a reason, cut to what is worth keeping."""
+    """A free text such as a reason, cut to the maximal length."""
     return text_of(value[:ID_CHARACTERS_MAX]) if isinstance(value, str) else None
 
 
@@ -112,10 +112,10 @@ def instant_of(value: Any) -> datetime | None:
 
 
 def storable_text(raw: bytes) -> str:
-    """The bytes as a text that jsonb can hold, for a body that it cannot hold as JSON. The raw bytes are kept beside it."""
+    """The bytes as a text that jsonb can store, for a body that it cannot store as JSON. The raw bytes are stored too."""
     return raw.decode("utf-8", "replace").replace("\x00", "\ufffd")
 
 
 def alert_key(dead_letter_id: UUID) -> str:
-    """Joins the raising and the clearing of a dead webhook's alert."""
+    """The deduplication key of a dead webhook's alert, to raise and to clear it."""
     return f"dead-letter-webhook:{dead_letter_id}"

@@ -1,1 +1,1 @@
-"""Reads for GET: SQL to plain dicts in the public shape (contract section 12), one module for each noun."""
+"""Reads for GET: SQL to dicts in the response shape (contract section 12), one module for each noun."""

@@ -1,4 +1,4 @@
-"""Webhooks that the retry ladder could not bring through."""
+"""Dead-lettered webhooks."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from common.primitives.clock import iso, iso_or_none
 from common.web.http import OffsetPage
 from payments.queries.pages import Page, ordered
 
-_CHOSEN: Final = """
+_FILTER: Final = """
 FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id
 WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome = $2)
   AND ($3::text IS NULL OR d.webhook_id = $3)
@@ -17,16 +17,16 @@ WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome
 async def page_of_dead_webhooks(
     uow: UnitOfWork, page: OffsetPage, event_type: str | None, outcome: str | None, event_id: str | None
 ) -> Page:
-    """Those of an event type, of an outcome (`dead` are the ones that still wait), of one event: all where none is named."""
-    chosen = (event_type, outcome, event_id)
-    total = await uow.fetch_value(f"SELECT count(*) {_CHOSEN}", *chosen)
+    """Dead webhooks by event type, outcome (`dead` waits for a replay) and event id."""
+    filters = (event_type, outcome, event_id)
+    total = await uow.fetch_value(f"SELECT count(*) {_FILTER}", *filters)
     order = ordered(page, {"created_at": "d.failed_at"}, "d.id")
     rows = await uow.fetch(
         f"""
         SELECT d.id, d.webhook_id, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, w.outcome
-        {_CHOSEN} {order} LIMIT $4 OFFSET $5
+        {_FILTER} {order} LIMIT $4 OFFSET $5
         """,
-        *chosen,
+        *filters,
         page.limit,
         page.offset,
     )

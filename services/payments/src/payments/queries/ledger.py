@@ -1,4 +1,4 @@
-"""The accounts of the book, for auditors and finance."""
+"""The accounts of the ledger, for auditors and finance."""
 
 from datetime import datetime
 from typing import Final
@@ -9,17 +9,17 @@ from common.web.http import OffsetPage
 from payments.domain.accounts import buyer_reward, side_of
 from payments.queries.pages import Page, ordered
 
-# Behind every name in the order of the index (`text_pattern_ops`), which is that of the bytes.
+# Sorts after every name in the index (`text_pattern_ops`), which orders by bytes.
 _LAST_CHARACTER: Final = "\U0010ffff"
-_WANTED: Final = """
+_FILTER: Final = """
 ($1::text IS NULL OR (account ~>=~ $1 AND account ~<~ $2)) AND ($3::timestamptz IS NULL OR opened_at <= $3)
 """
-# Guarded accounts keep a running balance; the few others are the sum of their entries (decision 7).
+# Guarded accounts have a running balance; the balance of the few others is the sum of their entries (decision 7).
 _BALANCES_NOW: Final = """
-SELECT asked.account, CASE WHEN b.account IS NULL
-    THEN (SELECT sum(e.amount_minor)::bigint FROM ledger_entries e WHERE e.account = asked.account)
+SELECT named.account, CASE WHEN b.account IS NULL
+    THEN (SELECT sum(e.amount_minor)::bigint FROM ledger_entries e WHERE e.account = named.account)
     ELSE CASE b.side WHEN 'debit' THEN b.balance_minor ELSE -b.balance_minor END END AS balance_minor
-FROM unnest($1::text[]) AS asked (account) LEFT JOIN ledger_balances b ON b.account = asked.account
+FROM unnest($1::text[]) AS named (account) LEFT JOIN ledger_balances b ON b.account = named.account
 """
 _BALANCES_AT: Final = """
 SELECT e.account, sum(e.amount_minor)::bigint AS balance_minor
@@ -29,17 +29,17 @@ WHERE e.account = ANY ($1::text[]) AND t.created_at <= $2 GROUP BY e.account
 
 
 async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None) -> Page:
-    """The accounts whose name begins so, with their balance now or as it was at an instant, debit positive.
+    """The accounts with a name prefix, with their balance in kobo now or at an instant, debit positive.
 
-    An account is as old as its first entry; one that was opened later than `at` is not listed. A page costs the entries of
-    the accounts that it shows.
+    An account is opened by its first entry; one that was opened after `at` is not listed. A page costs the entries of its
+    accounts.
     """
-    wanted = (prefix, None if prefix is None else prefix + _LAST_CHARACTER, at)
-    total = await uow.fetch_value(f"SELECT count(*) FROM ledger_accounts WHERE {_WANTED}", *wanted)
+    filters = (prefix, None if prefix is None else prefix + _LAST_CHARACTER, at)
+    total = await uow.fetch_value(f"SELECT count(*) FROM ledger_accounts WHERE {_FILTER}", *filters)
     order = ordered(page, {"created_at": "position"}, "account")
     rows = await uow.fetch(
-        f"SELECT account, currency FROM ledger_accounts WHERE {_WANTED} {order} LIMIT $4 OFFSET $5",
-        *wanted,
+        f"SELECT account, currency FROM ledger_accounts WHERE {_FILTER} {order} LIMIT $4 OFFSET $5",
+        *filters,
         page.limit,
         page.offset,
     )

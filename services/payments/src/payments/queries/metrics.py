@@ -1,11 +1,11 @@
-"""What the gauges of the service show: money held for orders, and webhooks that wait for people."""
+"""The values of the gauges: held escrow, and webhooks and charges that wait for people."""
 
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.accounts import HOME_CURRENCY
 
-# Each order's escrow keeps its running balance, so this reads one row for each order that ever was: seldom, and by the worker.
+# Reads one balance for each order ever held; only the worker runs it, every few minutes.
 _HELD: Final = """
 SELECT coalesce(sum(balance_minor), 0)::bigint FROM ledger_balances
 WHERE account ~>=~ 'escrow:' AND account ~<~ 'escrow;' AND currency = $1
@@ -16,8 +16,6 @@ SELECT count(*) FROM (
     WHERE w.outcome = 'dead' LIMIT 10000
 ) AS waiting
 """
-
-
 _QUARANTINED: Final = """
 SELECT count(*) FROM (
     SELECT FROM quarantined_charges WHERE status IN ('quarantined', 'prepared') LIMIT 10000
@@ -32,12 +30,12 @@ async def sum_held(uow: UnitOfWork) -> int:
 
 
 async def count_quarantined_charges(uow: UnitOfWork) -> int:
-    """Charges in quarantine without a decision of two people; counted up to 10,000."""
+    """Quarantined charges without an approved decision, counted up to 10,000."""
     count: int = await uow.fetch_value(_QUARANTINED)
     return count
 
 
 async def count_dead_webhooks(uow: UnitOfWork) -> int:
-    """Webhooks that were given up and not brought through since; counted up to 10,000."""
+    """Dead-lettered webhooks without a successful replay, counted up to 10,000."""
     count: int = await uow.fetch_value(_DEAD)
     return count

@@ -1,4 +1,4 @@
-"""Offset lists: one page of rows and the number of all."""
+"""Offset lists: one page of items and the total count."""
 
 from typing import Any
 

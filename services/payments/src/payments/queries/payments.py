@@ -11,16 +11,15 @@ from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.http import OffsetPage
 from payments.queries.pages import Page, ordered
+from payments.store.intents import Intent
 
 PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"]
 
 _PAYMENT: Final = """
 SELECT id, order_id, reference, amount_minor, currency, status, channel, created_at, paid_at, failure_reason FROM payment_intents
 """
-# The caller's own and, for staff, everybody's: stated here for the planner, held by the row policy in any case.
+# The caller's own payments, and all for staff. The row policy enforces it; the planner needs it here.
 _OWN: Final = "(buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('payments:read'))"
-
-
 _FILTERS: Final[Mapping[str, str]] = {
     "status": "status = {}",
     "orderId": "order_id = {}",
@@ -30,7 +29,7 @@ _FILTERS: Final[Mapping[str, str]] = {
 
 
 async def page_of_payments(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Page:
-    """One page of the payments that the caller may see; `filters` by their public names."""
+    """One page of the caller's visible payments; `filters` by their public names."""
     clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, start=1)]
     where, values = " AND ".join([_OWN, *clauses]), filters.values()
     total = await uow.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {where}", *values)
@@ -58,21 +57,21 @@ def _payment(row: asyncpg.Record) -> dict[str, Any]:
         "channel": row["channel"],
         "createdAt": iso(row["created_at"]),
         "paidAt": iso_or_none(row["paid_at"]),
-        # Kept when a later try succeeds, and shown only while it is what happened last.
+        # Stored also after a later success, but shown only while the payment is failed.
         "failureReason": row["failure_reason"] if row["status"] == "failed" else None,
     }
 
 
-def intent_view(intent: asyncpg.Record) -> dict[str, Any]:
-    """The answer to `POST /api/payments/intent` (section 7)."""
+def intent_view(intent: Intent) -> dict[str, Any]:
+    """The response to `POST /api/payments/intent` (contract section 7)."""
     return {
-        "id": intent["id"],
-        "orderId": intent["order_id"],
-        "reference": intent["reference"],
-        "amountMinor": intent["amount_minor"],
-        "currency": intent["currency"],
-        "status": intent["status"],
-        "authorizationUrl": intent["authorization_url"],
-        "accessCode": intent["access_code"],
-        "expiresAt": iso(intent["expires_at"]),
+        "id": intent.id,
+        "orderId": intent.order_id,
+        "reference": intent.reference,
+        "amountMinor": intent.amount_minor,
+        "currency": intent.currency,
+        "status": intent.status,
+        "authorizationUrl": intent.authorization_url,
+        "accessCode": intent.access_code,
+        "expiresAt": iso(intent.expires_at),
     }

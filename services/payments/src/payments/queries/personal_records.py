@@ -1,4 +1,4 @@
-"""What this service keeps of a person, for themselves."""
+"""The personal records that this service stores, for the user's own export."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Charges that wait for people."""
+"""Quarantined charges with their newest decision."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -12,7 +12,7 @@ from common.web.http import OffsetPage
 from payments.domain.decisions import QuarantineDecision
 from payments.queries.pages import Page, ordered
 
-# The newest decision stands beside the charge; the earlier ones were rejected.
+# Only the newest decision counts; the earlier ones were rejected.
 _CHARGE: Final = """
 SELECT q.id, q.reference, q.order_id, q.amount_minor, q.currency, q.reason, q.status, q.refund_id, q.created_at,
        d.id AS decision_id, d.outcome, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at, d.decided_by,
@@ -21,13 +21,13 @@ FROM quarantined_charges q LEFT JOIN LATERAL (
     SELECT * FROM quarantine_decisions WHERE quarantined_charge_id = q.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true
 """
-_WANTED: Final = "($1::text IS NULL OR q.status = $1)"
+_FILTER: Final = "($1::text IS NULL OR q.status = $1)"
 
 
 async def page_of_quarantined_charges(uow: UnitOfWork, page: OffsetPage, status: str | None) -> Page:
-    total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q WHERE {_WANTED}", status)
+    total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q WHERE {_FILTER}", status)
     order = ordered(page, {"created_at": "q.created_at"}, "q.id")
-    rows = await uow.fetch(f"{_CHARGE} WHERE {_WANTED} {order} LIMIT $2 OFFSET $3", status, page.limit, page.offset)
+    rows = await uow.fetch(f"{_CHARGE} WHERE {_FILTER} {order} LIMIT $2 OFFSET $3", status, page.limit, page.offset)
     return [_charge(row) for row in rows], total
 
 
@@ -72,7 +72,7 @@ def _hash_of(row: asyncpg.Record) -> str | None:
 
 
 def decision_view(row: asyncpg.Record, prepared_hash: str) -> dict[str, Any]:
-    """Who prepared and who decided, of a row with the newest decision about it."""
+    """Maker, checker and state of the newest decision in a row."""
     return {
         "hash": prepared_hash,
         "status": row["decision_status"],

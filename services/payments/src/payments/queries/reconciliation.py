@@ -1,4 +1,4 @@
-"""Differences between the gateway, the book and the orders, for finance, auditors and on-call."""
+"""Reconciliation cases, for finance, auditors and on-call."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -16,14 +16,14 @@ SELECT id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexpla
        seen_at, closed_at, closed_by, evidence
 FROM reconciliation_cases
 """
-_WANTED: Final = "($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR kind = $2)"
+_FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR kind = $2)"
 _SORTS: Final = {"created_at": "opened_at", "amount": "unexplained_minor"}
 
 
 async def page_of_cases(uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None) -> Page:
-    total = await uow.fetch_value(f"SELECT count(*) FROM reconciliation_cases WHERE {_WANTED}", status, kind)
+    total = await uow.fetch_value(f"SELECT count(*) FROM reconciliation_cases WHERE {_FILTER}", status, kind)
     order = ordered(page, _SORTS, "id")
-    rows = await uow.fetch(f"{_CASE} WHERE {_WANTED} {order} LIMIT $3 OFFSET $4", status, kind, page.limit, page.offset)
+    rows = await uow.fetch(f"{_CASE} WHERE {_FILTER} {order} LIMIT $3 OFFSET $4", status, kind, page.limit, page.offset)
     return [_case(row) for row in rows], total
 
 

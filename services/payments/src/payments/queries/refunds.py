@@ -1,4 +1,4 @@
-"""Money on its way back to payers: a buyer's own, and every one for finance, support and auditors."""
+"""Refunds: the buyer's own, and all for finance, support and auditors."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -23,12 +23,12 @@ FROM refunds f LEFT JOIN LATERAL (
     SELECT * FROM refund_decisions WHERE refund_id = f.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true
 """
-# The caller's own and, for staff, everybody's: stated here for the planner, held by the row policy in any case.
+# The caller's own refunds, and all for staff. The row policy enforces it; the planner needs it here.
 _OWN: Final = """
 (f.buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('refunds:read') OR app_may('refunds:prepare')
     OR app_may('refunds:approve'))
 """
-_WANTED: Final = f"""
+_FILTER: Final = f"""
 {_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2) AND ($3::uuid IS NULL OR f.order_id = $3)
 """
 _SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor"}
@@ -38,9 +38,9 @@ async def page_of_refunds(
     uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None, order_id: UUID | None
 ) -> Page:
     filters = (status, kind, order_id)
-    total = await uow.fetch_value(f"SELECT count(*) FROM refunds f WHERE {_WANTED}", *filters)
+    total = await uow.fetch_value(f"SELECT count(*) FROM refunds f WHERE {_FILTER}", *filters)
     order = ordered(page, _SORTS, "f.id")
-    rows = await uow.fetch(f"{_REFUND} WHERE {_WANTED} {order} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset)
+    rows = await uow.fetch(f"{_REFUND} WHERE {_FILTER} {order} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset)
     return [_refund(row) for row in rows], total
 
 

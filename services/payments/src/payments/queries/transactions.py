@@ -1,4 +1,4 @@
-"""The transactions of the book, for auditors and finance."""
+"""The transactions of the ledger, for auditors and finance."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,17 +15,17 @@ from payments.queries.pages import Page, ordered
 
 @dataclass(frozen=True, slots=True)
 class TransactionFilter:
-    """What a list of transactions is narrowed to; `begin` is included, `end` is not."""
+    """The filters of a list of transactions; the period includes `start` and excludes `end`."""
 
     type: str | None = None
     account: str | None = None
     order_id: UUID | None = None
-    begin: datetime | None = None
+    start: datetime | None = None
     end: datetime | None = None
 
 
-# What names an order: the accounts that stand for it (its escrow, its refunds, money of its references that waits for people),
-# its chargebacks, which after a release touch none of these, and the gateway's fees of the charges found that way.
+# The transactions of an order: those of its accounts (escrow, refunds, quarantined charges), its chargebacks, which after a
+# release change none of these accounts, and the gateway's fees of its charges.
 _OF_ORDER: Final = """
 t.id IN (
     WITH of_accounts AS (
@@ -53,7 +53,7 @@ _CONDITIONS: Final = {
     "type": "t.type = ${0}",
     "account": "t.id IN (SELECT e.transaction_id FROM ledger_entries e WHERE e.account = ${0})",
     "order_id": _OF_ORDER,
-    "begin": "t.created_at >= ${0}",
+    "start": "t.created_at >= ${0}",
     "end": "t.created_at < ${0}",
 }
 _AMOUNT: Final = """
@@ -63,16 +63,16 @@ _TRANSACTIONS: Final = "SELECT t.id, t.type, t.posting_key, t.currency, t.create
 _ENTRIES: Final = """
 SELECT transaction_id, account, amount_minor FROM ledger_entries WHERE transaction_id = ANY ($1::uuid[]) ORDER BY position
 """
-# Along the index of the newest, backwards; each page begins behind the last row of the one before.
+# Reads the index backwards; each batch starts after the last row of the previous one.
 _NEXT_PIECE: Final = f"""
 {_TRANSACTIONS} WHERE t.created_at >= $1 AND t.created_at < $2 AND (t.created_at, t.id) > ($3, $4)
 ORDER BY t.created_at, t.id LIMIT $5
 """
 
 
-async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, wanted: TransactionFilter) -> Page:
-    """Transactions with their entries, debit positive. The amount of one is the sum of its debits."""
-    given = {name: value for name in _CONDITIONS if (value := getattr(wanted, name)) is not None}
+async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: TransactionFilter) -> Page:
+    """Transactions with their entries in kobo, debit positive. The sort `amount` is the sum of the debits."""
+    given = {name: value for name in _CONDITIONS if (value := getattr(filters, name)) is not None}
     values = list(given.values())
     where = " AND ".join(_CONDITIONS[name].format(number) for number, name in enumerate(given, 1)) or "true"
     total = await uow.fetch_value(f"SELECT count(*) FROM ledger_transactions t WHERE {where}", *values)
@@ -84,18 +84,18 @@ async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, wanted: Transa
 
 @dataclass(frozen=True, slots=True)
 class ExportPosition:
-    """Behind which transaction the next piece of a walk begins."""
+    """The last transaction of a batch: the next one starts after it."""
 
     created_at: datetime
     id: UUID
 
 
 async def list_transactions_after(
-    uow: UnitOfWork, begin: datetime, end: datetime, place: ExportPosition | None, limit: int
+    uow: UnitOfWork, start: datetime, end: datetime, position: ExportPosition | None, limit: int
 ) -> tuple[list[dict[str, Any]], ExportPosition | None]:
-    """The next transactions of a period, oldest first, and the place behind them; None at the end."""
-    behind = place or ExportPosition(begin, UUID(int=0))
-    rows = await uow.fetch(_NEXT_PIECE, begin, end, behind.created_at, behind.id, limit)
+    """The next transactions of a period, oldest first, and the position after them; None at the end."""
+    after = position or ExportPosition(start, UUID(int=0))
+    rows = await uow.fetch(_NEXT_PIECE, start, end, after.created_at, after.id, limit)
     last = ExportPosition(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None
     return await _with_entries(uow, rows), last
 

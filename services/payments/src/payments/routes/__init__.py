@@ -1,4 +1,4 @@
-"""The HTTP doors of the service, one module for each noun."""
+"""The HTTP endpoints of the service, one module for each noun."""
 
 from payments.routes import (
     chargebacks,

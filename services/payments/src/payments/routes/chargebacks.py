@@ -1,4 +1,4 @@
-"""Disputes of charges, for finance and auditors."""
+"""Chargebacks, for finance and auditors."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -11,15 +11,15 @@ from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_
 from payments.dependencies import Dependencies
 from payments.queries.chargebacks import page_of_chargebacks
 from payments.routes.offset_lists import listed
-from payments.schemas.answers import answers
 from payments.schemas.chargebacks import Chargeback
+from payments.schemas.responses import success
 
 Status = Literal["opened", "won", "lost"]
 
 router = guarded_router(tags=["chargebacks"])
 
 
-@router.get("/api/chargebacks", responses=answers(200, list[Chargeback]))
+@router.get("/api/chargebacks", responses=success(200, list[Chargeback]))
 @requires("ledger:read")
 async def list_chargebacks(
     request: Request,

@@ -1,4 +1,4 @@
-"""Webhooks that the retry ladder could not bring through."""
+"""Dead-lettered webhooks and their replay."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -20,7 +20,7 @@ from common.web.http import (
 from payments.dependencies import Dependencies
 from payments.queries.dead_webhooks import page_of_dead_webhooks
 from payments.routes.offset_lists import listed
-from payments.schemas.answers import answers
+from payments.schemas.responses import success
 from payments.schemas.webhooks import DeadWebhook, Replayed
 from payments.use_cases.webhooks.replay_webhook import replay_webhook
 
@@ -29,7 +29,7 @@ Outcome = Literal["queued", "done", "ignored", "dead"]
 router = guarded_router(tags=["dead letters"])
 
 
-@router.get("/api/dead-letter-webhooks", responses=answers(200, list[DeadWebhook]))
+@router.get("/api/dead-letter-webhooks", responses=success(200, list[DeadWebhook]))
 @requires("dead_letters:read")
 async def list_dead_webhooks(
     request: Request,
@@ -45,16 +45,16 @@ async def list_dead_webhooks(
     return listed(request, page, found)
 
 
-@router.post("/api/dead-letter-webhooks/{dead_letter_id}/replay", responses=answers(200, Replayed))
+@router.post("/api/dead-letter-webhooks/{dead_letter_id}/replay", responses=success(200, Replayed))
 @requires("webhooks:replay", step_up=True)
 async def replay(request: Request, caller: CurrentCaller, dead_letter_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
-    answer = {
+    replay_result = {
         "id": dead_letter_id,
         "eventId": replayed.webhook_id,
         "outcome": replayed.outcome,
         "requeued": replayed.requeued,
     }
-    return ok(request, answer)
+    return ok(request, replay_result)

@@ -7,18 +7,18 @@ from starlette.responses import Response
 
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from payments.dependencies import Dependencies
-from payments.schemas.answers import answers
 from payments.schemas.escrow import Released, ReleaseRequest
+from payments.schemas.responses import success
 from payments.use_cases.escrow.release_by_staff import release_by_staff
 
 router = guarded_router(tags=["escrow"])
 
 
-@router.post("/api/orders/{order_id}/release", responses=answers(200, Released))
+@router.post("/api/orders/{order_id}/release", responses=success(200, Released))
 @requires("escrow:release", step_up=True)
 async def release(request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         done = await release_by_staff(uow, order_id, body.amount_minor, caller, dependencies.clock.now())
-    answer = {"releasedMinor": done.parts.total_minor, "remainingLockedMinor": done.after.locked.total_minor}
-    return ok(request, answer)
+    released = {"releasedMinor": done.parts.total_minor, "remainingLockedMinor": done.after.locked.total_minor}
+    return ok(request, released)

@@ -1,4 +1,4 @@
-"""The book, for auditors and finance."""
+"""The ledger, for auditors and finance."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
@@ -15,15 +15,20 @@ from payments.dependencies import Dependencies
 from payments.domain.exports import (
     AFTER_EVERYTHING,
     BEFORE_EVERYTHING,
-    PIECE_TRANSACTIONS,
+    EXPORT_BATCH_TRANSACTIONS,
     csv_heading,
     csv_of_transactions,
 )
 from payments.queries.ledger import page_of_accounts
-from payments.queries.transactions import TransactionFilter, list_transactions_after, page_of_transactions
+from payments.queries.transactions import (
+    ExportPosition,
+    TransactionFilter,
+    list_transactions_after,
+    page_of_transactions,
+)
 from payments.routes.offset_lists import listed
-from payments.schemas.answers import answers
 from payments.schemas.ledger import LedgerAccount, Transaction
+from payments.schemas.responses import success
 
 router = guarded_router(tags=["ledger"])
 
@@ -34,28 +39,28 @@ _CSV_SHOWN: Final[dict[int | str, dict[str, Any]]] = {
         "content": {"text/csv": {"schema": {"type": "string"}}},
     }
 }
-# As long as the longest name that a reference of the gateway makes.
+# The longest name: an account with a reference of the gateway.
 Name = Annotated[QueryText | None, Query(max_length=256)]
 
 
-async def wanted(
+async def transaction_filter(
     type: Annotated[QueryText | None, Query(max_length=64)] = None,  # noqa: A002 - the public name
     account: Name = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    begin: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
+    start: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
 ) -> TransactionFilter:
     """The filters of the list of transactions."""
-    return TransactionFilter(type, account, order_id, begin, end)
+    return TransactionFilter(type, account, order_id, start, end)
 
 
-@router.get("/api/transactions", responses=answers(200, list[Transaction]))
+@router.get("/api/transactions", responses=success(200, list[Transaction]))
 @requires("ledger:read")
 async def list_transactions(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
-    filters: Annotated[TransactionFilter, Depends(wanted)],
+    filters: Annotated[TransactionFilter, Depends(transaction_filter)],
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -68,35 +73,35 @@ async def list_transactions(
 async def export_transactions(
     request: Request,
     caller: CurrentCaller,
-    begin: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
+    start: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
 ) -> Response:
-    """The book, whole or of a period however long, as a CSV file, sent in pieces as they are read."""
+    """The ledger, whole or of a period of any length, as a CSV file that is streamed in batches."""
     dependencies = dependencies_of(request, Dependencies)
-    start, stop = begin or BEFORE_EVERYTHING, end or AFTER_EVERYTHING
-    if stop <= start:
+    start, end = start or BEFORE_EVERYTHING, end or AFTER_EVERYTHING
+    if end <= start:
         raise ValidationFailed.of("to", "must be later than `from`")
 
-    async def piece(place: Any) -> tuple[str, Any]:
-        # A unit of work for each piece: a slow reader holds no transaction open.
+    async def batch(position: ExportPosition | None) -> tuple[str, ExportPosition | None]:
+        # One transaction for each batch: a slow reader holds none open.
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-            rows, behind = await list_transactions_after(uow, start, stop, place, PIECE_TRANSACTIONS)
-        return csv_of_transactions(rows), behind
+            rows, after = await list_transactions_after(uow, start, end, position, EXPORT_BATCH_TRANSACTIONS)
+        return csv_of_transactions(rows), after
 
-    # Read before the answer begins, so that a database that is away is still a problem document.
-    first, place = await piece(None)
+    # Read before the response starts, so that an unavailable database is a problem document.
+    first, position = await batch(None)
 
-    async def pieces() -> AsyncIterator[str]:
+    async def batches() -> AsyncIterator[str]:
         yield csv_heading() + first
-        behind = place
-        while behind is not None:
-            text, behind = await piece(behind)
+        after = position
+        while after is not None:
+            text, after = await batch(after)
             yield text
 
-    return StreamingResponse(pieces(), headers=FILE, media_type="text/csv")
+    return StreamingResponse(batches(), headers=FILE, media_type="text/csv")
 
 
-@router.get("/api/ledger/accounts", responses=answers(200, list[LedgerAccount]))
+@router.get("/api/ledger/accounts", responses=success(200, list[LedgerAccount]))
 @requires("ledger:read")
 async def list_accounts(
     request: Request,

@@ -1,4 +1,4 @@
-"""The answer of an offset list."""
+"""The response of an offset list."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from common.web.http import OffsetPage, ok
 
 
 def listed(request: Request, page: OffsetPage, found: tuple[list[dict[str, Any]], int]) -> Response:
-    """One page and the pagination fields for the whole list of `found[1]` items."""
+    """One page of items with the pagination fields; `found` has the items and the total count."""
     items, total = found
     meta: dict[str, Any] = dict(page.meta(total))
     return ok(request, items, **meta)

@@ -25,26 +25,28 @@ from payments.domain.errors import CallbackNotAllowed
 from payments.queries.ledger import find_reward_balance
 from payments.queries.payments import PaymentStatus, find_payment, intent_view, page_of_payments
 from payments.routes.offset_lists import listed
-from payments.schemas.answers import answers
 from payments.schemas.payments import Intent, IntentRequest, Payment, RewardBalance
+from payments.schemas.responses import success
 from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment
 
 router = guarded_router(tags=["payments"])
 
 
-@router.post("/api/payments/intent", status_code=201, responses=answers(201, Intent))
+@router.post("/api/payments/intent", status_code=201, responses=success(201, Intent))
 @requires("orders:place")
 async def start(request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
         raise CallbackNotAllowed(origin_of(body.callback_url))
-    asked = PaymentRequest(body.order_id, body.channel, body.callback_url, key)
-    intent = await start_payment(dependencies.database, dependencies.gateway, dependencies.clock, caller, asked)
+    payment_request = PaymentRequest(body.order_id, body.channel, body.callback_url, key)
+    intent = await start_payment(
+        dependencies.database, dependencies.gateway, dependencies.clock, caller, payment_request
+    )
     return ok(request, intent_view(intent), status=201)
 
 
-@router.get("/api/payments", responses=answers(200, list[Payment]))
+@router.get("/api/payments", responses=success(200, list[Payment]))
 @signed_in
 async def list_payments(
     request: Request,
@@ -52,19 +54,19 @@ async def list_payments(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Annotated[PaymentStatus | None, Query()] = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    begin: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
+    start: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
 ) -> Response:
-    """The caller's own payments; everybody's for staff."""
+    """The caller's own payments; all for staff."""
     dependencies = dependencies_of(request, Dependencies)
-    given = {"status": status, "orderId": order_id, "from": begin, "to": end}
+    given = {"status": status, "orderId": order_id, "from": start, "to": end}
     filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_payments(uow, page, filters)
     return listed(request, page, found)
 
 
-@router.get("/api/payments/{payment_id}", responses=answers(200, Payment))
+@router.get("/api/payments/{payment_id}", responses=success(200, Payment))
 @signed_in
 async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -73,7 +75,7 @@ async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID
     return ok(request, payment)
 
 
-@router.get("/api/rewards/balance", responses=answers(200, RewardBalance))
+@router.get("/api/rewards/balance", responses=success(200, RewardBalance))
 @signed_in
 async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)

@@ -1,4 +1,4 @@
-"""Charges that pay nothing as they stand, decided by two people (contract section 7)."""
+"""Quarantined charges and their four-eyes decisions (contract section 7)."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -25,8 +25,8 @@ from payments.domain.quarantine import ChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
 from payments.routes.offset_lists import listed
 from payments.schemas.decisions import (
-    QuarantinedChargeAnswer,
-    QuarantinedChargePageAnswer,
+    QuarantinedChargeListResponse,
+    QuarantinedChargeResponse,
     QuarantinePrepareRequest,
     RejectRequest,
 )
@@ -39,10 +39,10 @@ router = guarded_router(tags=["quarantine"])
 CHARGES: Final = "/api/quarantined-charges"
 ONE_CHARGE: Final = f"{CHARGES}/{{charge_id}}"
 READERS: Final = ("ledger:read", "quarantine:read")
-DECIDED: Final = answers(QuarantinedChargeAnswer, 403, 404, 409, 422)
+DECIDED: Final = answers(QuarantinedChargeResponse, 403, 404, 409, 422)
 
 
-@router.get(CHARGES, responses=answers(QuarantinedChargePageAnswer, 403, 422))
+@router.get(CHARGES, responses=answers(QuarantinedChargeListResponse, 403, 422))
 @requires_one_of(*READERS)
 async def list_quarantined_charges(
     request: Request,
@@ -56,7 +56,7 @@ async def list_quarantined_charges(
     return listed(request, page, found)
 
 
-@router.get(ONE_CHARGE, responses=answers(QuarantinedChargeAnswer, 403, 404))
+@router.get(ONE_CHARGE, responses=answers(QuarantinedChargeResponse, 403, 404))
 @requires_one_of(*READERS)
 async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)

@@ -1,4 +1,4 @@
-"""Differences between the gateway, the book and the orders, for finance, auditors and on-call."""
+"""Reconciliation cases, for finance, auditors and on-call."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -21,14 +21,14 @@ from payments.dependencies import Dependencies
 from payments.domain.reconciliation import Kind
 from payments.queries.reconciliation import find_case, page_of_cases
 from payments.routes.offset_lists import listed
-from payments.schemas.answers import answers
 from payments.schemas.reconciliation import CloseCaseRequest, ReconciliationCase
+from payments.schemas.responses import success
 from payments.use_cases.reconciliation.close_case import close_case
 
 router = guarded_router(tags=["reconciliation"])
 
 
-@router.get("/api/reconciliation-cases", responses=answers(200, list[ReconciliationCase]))
+@router.get("/api/reconciliation-cases", responses=success(200, list[ReconciliationCase]))
 @requires_one_of("ledger:read", "exceptions:read")
 async def list_cases(
     request: Request,
@@ -43,7 +43,7 @@ async def list_cases(
     return listed(request, page, found)
 
 
-@router.get("/api/reconciliation-cases/{case_id}", responses=answers(200, ReconciliationCase))
+@router.get("/api/reconciliation-cases/{case_id}", responses=success(200, ReconciliationCase))
 @requires_one_of("ledger:read", "exceptions:read")
 async def show_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -52,7 +52,7 @@ async def show_case(request: Request, caller: CurrentCaller, case_id: UUID) -> R
     return ok(request, case)
 
 
-@router.post("/api/reconciliation-cases/{case_id}/close", responses=answers(200, ReconciliationCase))
+@router.post("/api/reconciliation-cases/{case_id}/close", responses=success(200, ReconciliationCase))
 @requires("exceptions:classify")
 async def close(request: Request, caller: CurrentCaller, case_id: UUID, body: CloseCaseRequest) -> Response:
     """Closes a case by hand, with the evidence that explains it."""

@@ -1,4 +1,4 @@
-"""Money on its way back to payers: buyers see their own. A failed refund is sent again by two people (contract section 7)."""
+"""Refunds, and the four-eyes decisions about failed ones (contract section 7)."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -26,9 +26,9 @@ from payments.domain.refunds import RefundKind, RefundStatus
 from payments.queries.refunds import find_refund, page_of_refunds
 from payments.routes.offset_lists import listed
 from payments.schemas.decisions import (
-    RefundAnswer,
-    RefundPageAnswer,
+    RefundListResponse,
     RefundPrepareRequest,
+    RefundResponse,
     RejectRequest,
 )
 from payments.use_cases.refunds.approve_refund import approve_refund
@@ -39,10 +39,10 @@ router = guarded_router(tags=["refunds"])
 
 REFUNDS: Final = "/api/refunds"
 ONE_REFUND: Final = f"{REFUNDS}/{{refund_id}}"
-DECIDED: Final = answers(RefundAnswer, 403, 404, 409, 422)
+DECIDED: Final = answers(RefundResponse, 403, 404, 409, 422)
 
 
-@router.get(REFUNDS, responses=answers(RefundPageAnswer, 422))
+@router.get(REFUNDS, responses=answers(RefundListResponse, 422))
 @signed_in
 async def list_refunds(
     request: Request,
@@ -58,7 +58,7 @@ async def list_refunds(
     return listed(request, page, found)
 
 
-@router.get(ONE_REFUND, responses=answers(RefundAnswer, 404))
+@router.get(ONE_REFUND, responses=answers(RefundResponse, 404))
 @signed_in
 async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -72,10 +72,7 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
 async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body: RefundPrepareRequest) -> Response:
     """For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it."""
     dependencies = dependencies_of(request, Dependencies)
-    named = body.destination
-    destination = None
-    if named is not None:
-        destination = Destination(named.account_number, named.bank_code, named.account_name)
+    destination = None if body.destination is None else Destination(**body.destination.model_dump())
     plan = RefundPlan(body.reason, destination)
     await prepare_refund(dependencies.database, dependencies.gateway, dependencies.clock, refund_id, plan, caller.id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -1,4 +1,4 @@
-"""The payment gateway's webhooks (contract section 9): signature over the raw bytes first, one commit, then 200."""
+"""The payment gateway's webhooks (contract section 9): verify the signature of the raw bytes, commit, respond 200."""
 
 from typing import Final
 
@@ -11,19 +11,19 @@ from common.primitives.problems import ValidationFailed
 from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
 from payments.dependencies import Dependencies
 from payments.domain.signature import signed_by
-from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REFUSED
-from payments.schemas.answers import answers
+from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REJECTED
+from payments.schemas.responses import success
 from payments.schemas.webhooks import WebhookReceived
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
 BODY_BYTES_MAX: Final = 1024 * 1024
-_REFUSAL: Final = b'{"error":"Invalid signature"}'
+_INVALID_SIGNATURE: Final = b'{"error":"Invalid signature"}'
 
 
 router = APIRouter(route_class=RawRoute, tags=["functions"])
 
 
-@router.post("/functions/v1/gateway-webhook", responses=answers(200, WebhookReceived))
+@router.post("/functions/v1/gateway-webhook", responses=success(200, WebhookReceived))
 @before_sign_in
 async def gateway_webhook(request: Request) -> Response:
     """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""
@@ -31,8 +31,8 @@ async def gateway_webhook(request: Request) -> Response:
     raw = await _raw_body(request)
     secret = signed_by(raw, request.headers.get("x-gateway-signature"), dependencies.webhook_secrets)
     if secret is None:
-        WEBHOOKS_REFUSED.inc()
-        return Response(_REFUSAL, status_code=401, media_type="application/json")
+        WEBHOOKS_REJECTED.inc()
+        return Response(_INVALID_SIGNATURE, status_code=401, media_type="application/json")
     if secret > 0:
         PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key").inc()
     WEBHOOKS_ACCEPTED.labels(await receive_webhook(dependencies.database, dependencies.clock, raw)).inc()

@@ -1,4 +1,4 @@
-"""Disputes of charges."""
+"""Chargebacks."""
 
 from uuid import UUID
 

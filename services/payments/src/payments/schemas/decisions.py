@@ -1,4 +1,4 @@
-"""Decisions of two people: about quarantined charges and failed refunds (contract section 7)."""
+"""Quarantined charges, refunds, and the four-eyes decisions about them (contract section 7)."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -49,7 +49,7 @@ class RefundPrepareRequest(RequestBody):
         return self
 
 
-class DecisionShape(ResponseShape):
+class Decision(ResponseShape):
     hash: DecisionHash
     status: Literal["prepared", "approved", "rejected", "overtaken"]
     reason: str
@@ -60,11 +60,11 @@ class DecisionShape(ResponseShape):
     rejection_reason: str | None
 
 
-class QuarantineDecisionShape(DecisionShape):
+class QuarantineDecision(Decision):
     outcome: Outcome
 
 
-class QuarantinedChargeShape(ResponseShape):
+class QuarantinedCharge(ResponseShape):
     id: UUID
     reference: str
     order_id: UUID | None
@@ -75,10 +75,10 @@ class QuarantinedChargeShape(ResponseShape):
     refund_id: UUID | None
     created_at: str
     hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")
-    decision: QuarantineDecisionShape | None
+    decision: QuarantineDecision | None
 
 
-class DestinationShape(ResponseShape):
+class RefundDestination(ResponseShape):
     last4: str
     bank_code: str
     account_name: str
@@ -86,12 +86,12 @@ class DestinationShape(ResponseShape):
     verified: bool = Field(description="Whether the bank's name for the account is the one given.")
 
 
-class RefundDecisionShape(DecisionShape):
+class RefundDecision(Decision):
     action: RefundAction
-    destination: DestinationShape | None
+    destination: RefundDestination | None
 
 
-class RefundShape(ResponseShape):
+class Refund(ResponseShape):
     id: UUID
     order_id: UUID | None
     kind: RefundKind
@@ -104,28 +104,28 @@ class RefundShape(ResponseShape):
     created_at: str
     settled_at: str | None
     hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")
-    decision: RefundDecisionShape | None
+    decision: RefundDecision | None
 
 
-class QuarantinedChargeAnswer(ResponseShape):
+class QuarantinedChargeResponse(ResponseShape):
     success: bool
-    data: QuarantinedChargeShape
+    data: QuarantinedCharge
     meta: EnvelopeMeta
 
 
-class QuarantinedChargePageAnswer(ResponseShape):
+class QuarantinedChargeListResponse(ResponseShape):
     success: bool
-    data: list[QuarantinedChargeShape]
+    data: list[QuarantinedCharge]
     meta: OffsetMeta
 
 
-class RefundAnswer(ResponseShape):
+class RefundResponse(ResponseShape):
     success: bool
-    data: RefundShape
+    data: Refund
     meta: EnvelopeMeta
 
 
-class RefundPageAnswer(ResponseShape):
+class RefundListResponse(ResponseShape):
     success: bool
-    data: list[RefundShape]
+    data: list[Refund]
     meta: OffsetMeta

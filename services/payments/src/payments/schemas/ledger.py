@@ -1,4 +1,4 @@
-"""The book."""
+"""Transactions and accounts of the ledger."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Differences between the gateway, the book and the orders."""
+"""Reconciliation cases."""
 
 from uuid import UUID
 

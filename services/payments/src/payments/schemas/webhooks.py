@@ -1,4 +1,4 @@
-"""Webhooks, and those that failed."""
+"""Webhooks and dead webhooks."""
 
 from uuid import UUID
 

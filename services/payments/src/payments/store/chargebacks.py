@@ -1,4 +1,4 @@
-"""SQL for writes: what banks ask back, and where it was taken from."""
+"""SQL for chargebacks and the allocation of their losses."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,22 +9,22 @@ import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, UnsentRefund
-from payments.domain.escrow import Escrow, Parts
+from payments.domain.escrow import Parts
 
 
 @dataclass(frozen=True, slots=True)
 class Chargeback:
-    """A dispute as it stands; `take` is where a lost one took from, without the refunds."""
+    """A recorded dispute. `allocation` of a lost one omits the refunds."""
 
     id: UUID
     amount_minor: int
     currency: str
     status: str
-    take: ChargebackAllocation
+    allocation: ChargebackAllocation
 
 
-# The lock that orders everything which happens to the chargebacks of one charge. Two charges may stand under one reference:
-# the gateway's id tells them apart, and where it does not, the one that holds an order is meant.
+# The lock serializes the chargebacks of one charge. Of two charges under one reference the gateway's id selects one,
+# else the charge that holds an order.
 _LOCK_DISPUTED: Final = """
 SELECT c.id, c.reference, c.amount_minor, c.currency, e.order_id
 FROM charges c LEFT JOIN escrows e ON e.charge_id = c.id
@@ -50,17 +50,10 @@ UPDATE chargebacks SET status = $2, amount_minor = $3, decided_at = $4, locked_v
     released_commission_minor = $9, released_delivery_fee_minor = $10, loss_minor = $11
 WHERE id = $1
 """
-_SAVE_TAKE: Final = """
+_SAVE_ALLOCATION: Final = """
 UPDATE chargebacks SET locked_vendor_minor = $2, locked_commission_minor = $3, locked_delivery_fee_minor = $4,
     released_vendor_minor = $5, released_commission_minor = $6, released_delivery_fee_minor = $7, loss_minor = $8
 WHERE id = $1
-"""
-# One statement, because the row accounts for all of its money after each.
-_SAVE_ESCROW: Final = """
-UPDATE escrows SET locked_vendor_minor = $2, locked_commission_minor = $3, locked_delivery_fee_minor = $4,
-    released_vendor_minor = $5, released_commission_minor = $6, released_delivery_fee_minor = $7, refunded_minor = $8,
-    charged_back_minor = charged_back_minor + $9
-WHERE order_id = $1
 """
 _OPEN_OF_ORDER: Final = "SELECT EXISTS (SELECT FROM chargebacks WHERE order_id = $1 AND status = 'opened')"
 _CHARGED_BACK: Final = "SELECT EXISTS (SELECT FROM escrows WHERE order_id = $1 AND charged_back_minor > 0)"
@@ -75,7 +68,6 @@ SELECT EXISTS (
     SELECT FROM chargebacks b JOIN refunds f ON f.charge_id = b.charge_id WHERE f.id = $1 AND b.status = 'opened'
 )
 """
-_CHARGE_OF_REFUND: Final = "SELECT charge_id FROM refunds WHERE id = $1"
 _LOCK_UNSENT: Final = """
 SELECT id, amount_minor FROM refunds WHERE charge_id = $1 AND status = ANY ($2::text[]) ORDER BY created_at, id FOR UPDATE
 """
@@ -94,9 +86,7 @@ _REDUCE_REFUND: Final = "UPDATE refunds SET amount_minor = amount_minor - $2 WHE
 
 async def lock_disputed_charge(uow: UnitOfWork, reference: str | None, gateway_id: str | None) -> DisputedCharge | None:
     row = await uow.fetch_row(_LOCK_DISPUTED, reference, gateway_id)
-    if row is None:
-        return None
-    return DisputedCharge(row["id"], row["reference"], row["amount_minor"], row["currency"], row["order_id"])
+    return None if row is None else DisputedCharge(*row)
 
 
 async def lock_chargeback(uow: UnitOfWork, identity: str) -> Chargeback | None:
@@ -123,26 +113,26 @@ async def record_chargeback(
 
 
 async def save_decision(
-    uow: UnitOfWork, chargeback_id: UUID, status: str, amount_minor: int, take: ChargebackAllocation, now: datetime
+    uow: UnitOfWork,
+    chargeback_id: UUID,
+    status: str,
+    amount_minor: int,
+    allocation: ChargebackAllocation,
+    now: datetime,
 ) -> None:
-    """`won` or `lost`, and where the money is that it took."""
-    await uow.execute(_DECIDE, chargeback_id, status, amount_minor, now, *_amounts(take))
+    """Save the status `won` or `lost`, and the allocation of a loss."""
+    await uow.execute(_DECIDE, chargeback_id, status, amount_minor, now, *_amounts(allocation))
     await uow.execute_many(
-        _RECORD_PART, [(chargeback_id, refund.id, refund.amount_minor) for refund in take.from_refunds]
+        _RECORD_PART, [(chargeback_id, refund.id, refund.amount_minor) for refund in allocation.from_refunds]
     )
 
 
 async def save_allocation(
-    uow: UnitOfWork, chargeback_id: UUID, take: ChargebackAllocation, refund: UnsentRefund
+    uow: UnitOfWork, chargeback_id: UUID, allocation: ChargebackAllocation, refund: UnsentRefund
 ) -> None:
-    """A refund that was counted against a lost chargeback: `take` is what is left of it."""
-    await uow.execute(_SAVE_TAKE, chargeback_id, *_amounts(take))
+    """Count a refund against a lost chargeback, whose remaining allocation is `allocation`."""
+    await uow.execute(_SAVE_ALLOCATION, chargeback_id, *_amounts(allocation))
     await uow.execute(_RECORD_PART, chargeback_id, refund.id, refund.amount_minor)
-
-
-async def save_charged_back(uow: UnitOfWork, order_id: UUID, after: Escrow, change_minor: int) -> None:
-    """The escrow after a bank took or gave back: `change_minor` (kobo) is added to what banks have of the order."""
-    await uow.execute(_SAVE_ESCROW, order_id, *_parts(after.locked, after.released), after.refunded_minor, change_minor)
 
 
 async def chargeback_is_open(uow: UnitOfWork, order_id: UUID) -> bool:
@@ -150,22 +140,22 @@ async def chargeback_is_open(uow: UnitOfWork, order_id: UUID) -> bool:
 
 
 async def was_charged_back(uow: UnitOfWork, order_id: UUID) -> bool:
-    """Whether banks have money that the order held."""
+    """Whether banks hold money of the order."""
     return bool(await uow.fetch_value(_CHARGED_BACK, order_id))
 
 
 async def charge_is_disputed(uow: UnitOfWork, charge_id: UUID) -> bool:
-    """Whether a bank asks for the charge's money, or has taken it. Holds the charge, so that no dispute of it is written down meanwhile."""
+    """Whether a chargeback of the charge is open or lost. Locks the charge against a concurrent dispute."""
     await uow.execute(_LOCK_CHARGE, charge_id)
     return bool(await uow.fetch_value(_DISPUTED_OR_LOST, charge_id))
 
 
-async def release_stands(uow: UnitOfWork, release_id: UUID) -> bool:
+async def release_exists(uow: UnitOfWork, release_id: UUID) -> bool:
     return bool(await uow.fetch_value(_RELEASE_STANDS, release_id))
 
 
-async def find_ending(uow: UnitOfWork, order_id: UUID) -> Literal["delivery", "resolution"] | None:
-    """What released all that the order was to release; None while that is still to come."""
+async def find_final_release_cause(uow: UnitOfWork, order_id: UUID) -> Literal["delivery", "resolution"] | None:
+    """The cause of the order's final release; None before it."""
     cause: Literal["delivery", "resolution"] | None = await uow.fetch_value(_ENDING, order_id)
     return cause
 
@@ -175,15 +165,10 @@ async def refund_is_held(uow: UnitOfWork, refund_id: UUID) -> bool:
     return bool(await uow.fetch_value(_HOLDS_REFUND, refund_id))
 
 
-async def find_charge_of_refund(uow: UnitOfWork, refund_id: UUID) -> UUID:
-    charge_id: UUID = await uow.fetch_value(_CHARGE_OF_REFUND, refund_id)
-    return charge_id
-
-
 async def lock_unsent_refunds(uow: UnitOfWork, charge_id: UUID) -> list[UnsentRefund]:
-    """Refunds of the charge that have not left, oldest first, held so that none is sent meanwhile."""
+    """The unsent refunds of the charge, oldest first, locked against a concurrent submission."""
     rows = await uow.fetch(_LOCK_UNSENT, charge_id, list(UNSENT_STATUSES))
-    return [UnsentRefund(row["id"], row["amount_minor"]) for row in rows]
+    return [UnsentRefund(*row) for row in rows]
 
 
 async def list_waiting_refunds(uow: UnitOfWork, charge_id: UUID) -> list[UUID]:
@@ -191,10 +176,10 @@ async def list_waiting_refunds(uow: UnitOfWork, charge_id: UUID) -> list[UUID]:
 
 
 async def claim_refund_parts(uow: UnitOfWork, chargeback_id: UUID) -> list[UnsentRefund]:
-    """What the chargeback stood in for, by refund; from now on it stands in for nothing."""
+    """Remove and return the parts of refunds that the chargeback replaced."""
     rows = await uow.fetch(_LIST_PARTS, chargeback_id)
     await uow.execute(_REMOVE_PARTS, chargeback_id)
-    return [UnsentRefund(row["refund_id"], row["amount_minor"]) for row in rows]
+    return [UnsentRefund(*row) for row in rows]
 
 
 async def reduce_refund(uow: UnitOfWork, refund: UnsentRefund) -> None:
@@ -202,24 +187,9 @@ async def reduce_refund(uow: UnitOfWork, refund: UnsentRefund) -> None:
 
 
 def _chargeback(row: asyncpg.Record) -> Chargeback:
-    locked, released = (
-        Parts(row[f"{kind}_vendor_minor"], row[f"{kind}_commission_minor"], row[f"{kind}_delivery_fee_minor"])
-        for kind in ("locked", "released")
-    )
-    take = ChargebackAllocation((), locked, released, row["loss_minor"])
-    return Chargeback(row["id"], row["amount_minor"], row["currency"], row["status"], take)
+    allocation = ChargebackAllocation((), Parts(*row[4:7]), Parts(*row[7:10]), row["loss_minor"])
+    return Chargeback(row["id"], row["amount_minor"], row["currency"], row["status"], allocation)
 
 
-def _amounts(take: ChargebackAllocation) -> tuple[int, ...]:
-    return (*_parts(take.from_locked, take.from_released), take.loss_minor)
-
-
-def _parts(locked: Parts, released: Parts) -> tuple[int, ...]:
-    return (
-        locked.vendor_minor,
-        locked.commission_minor,
-        locked.delivery_fee_minor,
-        released.vendor_minor,
-        released.commission_minor,
-        released.delivery_fee_minor,
-    )
+def _amounts(allocation: ChargebackAllocation) -> tuple[int, ...]:
+    return (*allocation.from_locked, *allocation.from_released, allocation.loss_minor)

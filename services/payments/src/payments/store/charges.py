@@ -1,4 +1,4 @@
-"""SQL for writes: charges: what the gateway took."""
+"""SQL for charges and for the orders that they pay."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,12 +7,12 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payments.domain.charges import Charge, Expected
+from payments.domain.charges import Charge, ExpectedPayment
 
 
 @dataclass(frozen=True, slots=True)
 class PayableOrder:
-    """The order that a reference of ours stands for, its row held until the end of the unit of work."""
+    """The order of one of our references, its row locked until the unit of work ends. Amounts in kobo."""
 
     intent_id: UUID
     order_id: UUID
@@ -20,10 +20,10 @@ class PayableOrder:
     vendor_id: UUID
     commission_minor: int
     delivery_fee_minor: int
-    expected: Expected
+    expected: ExpectedPayment
 
 
-_LOCK_ORDER_BEHIND: Final = """
+_LOCK_PAYABLE_ORDER: Final = """
 SELECT i.id AS intent_id, r.settlement, o.id, o.buyer_id, o.vendor_id, o.total_minor, o.commission_minor,
        o.delivery_fee_minor, o.status
 FROM payment_references r
@@ -32,7 +32,7 @@ JOIN payable_orders o ON o.id = i.order_id
 WHERE r.reference = $1
 FOR UPDATE OF o
 """
-# A charge told without the gateway's id cannot be told from another one under the same reference: it is a repetition.
+# Without the gateway's id a charge cannot be told from another one under the same reference: it counts as a repetition.
 _CHARGE_KNOWN: Final = """
 SELECT EXISTS (
     SELECT FROM charges WHERE identity = $1 OR (reference = $2 AND (gateway_id IS NULL OR $3::text IS NULL))
@@ -50,23 +50,20 @@ WHERE id = $1
 _SAVE_INTENT_SPENT: Final = """
 UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND status <> 'paid'
 """
+_RECORD_QUARANTINED: Final = """
+INSERT INTO quarantined_charges (id, charge_id, reference, order_id, amount_minor, currency, reason, status, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
+"""
 
 
 async def lock_payable_order(uow: UnitOfWork, reference: str) -> PayableOrder | None:
-    """The order of a reference, locked: of two good charges at once exactly one covers it."""
-    row = await uow.fetch_row(_LOCK_ORDER_BEHIND, reference)
+    """The locked order of a reference: of two concurrent charges exactly one covers it."""
+    row = await uow.fetch_row(_LOCK_PAYABLE_ORDER, reference)
     if row is None:
         return None
-    expected = Expected(row["id"], row["total_minor"], row["settlement"], row["status"] == "paid_escrow")
-    return PayableOrder(
-        row["intent_id"],
-        row["id"],
-        row["buyer_id"],
-        row["vendor_id"],
-        row["commission_minor"],
-        row["delivery_fee_minor"],
-        expected,
-    )
+    intent_id, settlement, order_id, buyer_id, vendor_id, total, commission, delivery_fee, status = row
+    expected = ExpectedPayment(order_id, total, settlement, status == "paid_escrow")
+    return PayableOrder(intent_id, order_id, buyer_id, vendor_id, commission, delivery_fee, expected)
 
 
 async def charge_is_known(uow: UnitOfWork, charge: Charge) -> bool:
@@ -83,7 +80,7 @@ async def record_charge(
     surcharge_minor: int = 0,
     surcharge_max_minor: int = 0,
 ) -> UUID:
-    """Only a covering charge has a surcharge; its bound is recorded beside it, because the settings may change later."""
+    """Record a charge and return its id. A surcharge keeps the bound of its time, because settings change."""
     charge_id = new_id()
     await uow.execute(
         _RECORD_CHARGE,
@@ -110,12 +107,6 @@ async def save_intent_paid(uow: UnitOfWork, intent_id: UUID, now: datetime, chan
 
 async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: str) -> None:
     await uow.execute(_SAVE_INTENT_SPENT, intent_id, status)
-
-
-_RECORD_QUARANTINED: Final = """
-INSERT INTO quarantined_charges (id, charge_id, reference, order_id, amount_minor, currency, reason, status, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
-"""
 
 
 async def record_quarantined(

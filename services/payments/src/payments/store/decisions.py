@@ -1,16 +1,29 @@
-"""SQL for writes: what was prepared by one person and decided by another."""
+"""SQL for quarantined charges, and for the four-eyes decisions about them and about failed refunds."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
-
-import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.decisions import QuarantineDecision, RefundDecision
 from payments.domain.destinations import Recipient
 
-# The lock that orders decisions about one charge: of two at once the second sees what the first left.
+
+class LockedQuarantinedCharge(NamedTuple):
+    """A quarantined charge, its row locked until the unit of work ends. The amount is in the minor unit of its currency."""
+
+    id: UUID
+    charge_id: UUID
+    reference: str
+    order_id: UUID | None
+    amount_minor: int
+    currency: str
+    status: str
+    identity: str
+    channel: str | None
+
+
+# The lock serializes decisions about one charge.
 _LOCK_QUARANTINED: Final = """
 SELECT q.id, q.charge_id, q.reference, q.order_id, q.amount_minor, q.currency, q.status, c.identity, c.channel
 FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id WHERE q.id = $1 FOR UPDATE OF q
@@ -50,8 +63,9 @@ UPDATE refund_decisions SET status = $2, decided_by = $3, decided_at = $4, rejec
 _OVERTAKE: Final = "UPDATE refund_decisions SET status = 'overtaken' WHERE refund_id = $1 AND status = 'prepared'"
 
 
-async def lock_quarantined(uow: UnitOfWork, quarantined_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_LOCK_QUARANTINED, quarantined_id)
+async def lock_quarantined(uow: UnitOfWork, quarantined_id: UUID) -> LockedQuarantinedCharge | None:
+    row = await uow.fetch_row(_LOCK_QUARANTINED, quarantined_id)
+    return None if row is None else LockedQuarantinedCharge(*row)
 
 
 async def save_quarantined(
@@ -76,12 +90,9 @@ async def record_quarantine_decision(
 
 
 async def find_quarantine_decision(uow: UnitOfWork, quarantined_id: UUID) -> tuple[str, QuarantineDecision] | None:
-    """Status and content of the newest decision about a locked charge."""
+    """Status and content of the newest decision about a locked charge; None before the first."""
     row = await uow.fetch_row(_NEWEST_QUARANTINE_DECISION, quarantined_id)
-    if row is None:
-        return None
-    status, *content = row.values()
-    return status, QuarantineDecision(*content)
+    return None if row is None else (row[0], QuarantineDecision(*row[1:]))
 
 
 async def save_quarantine_verdict(
@@ -108,27 +119,14 @@ async def record_refund_decision(
     now: datetime,
     recipient: Recipient | None,
 ) -> None:
-    account = (
-        (None,) * 5
-        if recipient is None
-        else (
-            recipient.code,
-            recipient.account_last4,
-            recipient.bank_code,
-            recipient.account_name,
-            recipient.name_at_bank,
-        )
-    )
+    account = (None,) * 5 if recipient is None else recipient
     await uow.execute(_RECORD_REFUND_DECISION, decision_id, refund_id, action, reason, by, now, *account)
 
 
 async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> tuple[str, RefundDecision] | None:
-    """Status and content of the newest decision about a locked refund."""
+    """Status and content of the newest decision about a locked refund; None before the first."""
     row = await uow.fetch_row(_NEWEST_REFUND_DECISION, refund_id)
-    if row is None:
-        return None
-    status, *content = row.values()
-    return status, RefundDecision(*content)
+    return None if row is None else (row[0], RefundDecision(*row[1:]))
 
 
 async def save_refund_verdict(
@@ -138,5 +136,5 @@ async def save_refund_verdict(
 
 
 async def overtake_refund_decision(uow: UnitOfWork, refund_id: UUID) -> None:
-    """The gateway paid the refund out while a decision waited: there is nothing left to decide."""
+    """Close a prepared decision about a refund that was settled in the meantime."""
     await uow.execute(_OVERTAKE, refund_id)

@@ -1,4 +1,4 @@
-"""SQL for writes: what is held of each order, and its releases."""
+"""SQL for the escrow of each order and its releases."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from payments.store.charges import PayableOrder
 
 @dataclass(frozen=True, slots=True)
 class HeldOrder:
-    """The escrow of an order with its parties, its row held until the end of the unit of work."""
+    """The escrow of an order with its parties, its row locked until the unit of work ends."""
 
     order_id: UUID
     buyer_id: UUID
@@ -28,11 +28,11 @@ INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locke
                      released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
 """
-# The lock that orders releases, refunds and the freeze of one order: of two at once the second sees what the first left.
+# The lock serializes releases, refunds and the freeze of one order.
 _LOCK_ESCROW: Final = """
-SELECT order_id, buyer_id, vendor_id, charge_id, locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor,
-       released_vendor_minor, released_commission_minor, released_delivery_fee_minor, refunded_minor, disputed_at,
-       dispute_sequence
+SELECT order_id, buyer_id, vendor_id, charge_id, dispute_sequence, locked_vendor_minor, locked_commission_minor,
+       locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor,
+       refunded_minor, disputed_at
 FROM escrows WHERE order_id = $1 FOR UPDATE
 """
 _SAVE_ESCROW: Final = """
@@ -40,6 +40,8 @@ UPDATE escrows SET locked_vendor_minor = $2, locked_commission_minor = $3, locke
     released_vendor_minor = $5, released_commission_minor = $6, released_delivery_fee_minor = $7, refunded_minor = $8
 WHERE order_id = $1
 """
+# One statement, because a constraint adds up the row's amounts. Staff who release have no right to `charged_back_minor`.
+_SAVE_CHARGED_BACK: Final = _SAVE_ESCROW.replace("WHERE", ", charged_back_minor = charged_back_minor + $9 WHERE")
 _SAVE_DISPUTE: Final = "UPDATE escrows SET disputed_at = $2, dispute_sequence = $3 WHERE order_id = $1"
 _RECORD_RELEASE: Final = """
 INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause, released_by,
@@ -48,45 +50,29 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 
 
-async def record_escrow(uow: UnitOfWork, behind: PayableOrder, charge_id: UUID, escrow: Escrow, now: datetime) -> None:
-    await uow.execute(
-        _RECORD_ESCROW,
-        behind.order_id,
-        behind.buyer_id,
-        behind.vendor_id,
-        charge_id,
-        escrow.locked.total_minor,
-        escrow.locked.vendor_minor,
-        escrow.locked.commission_minor,
-        escrow.locked.delivery_fee_minor,
-        now,
-    )
+async def record_escrow(uow: UnitOfWork, order: PayableOrder, charge_id: UUID, escrow: Escrow, now: datetime) -> None:
+    parties = (order.order_id, order.buyer_id, order.vendor_id)
+    await uow.execute(_RECORD_ESCROW, *parties, charge_id, escrow.locked.total_minor, *escrow.locked, now)
 
 
 async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
     row = await uow.fetch_row(_LOCK_ESCROW, order_id)
     if row is None:
         return None
-    locked = Parts(row["locked_vendor_minor"], row["locked_commission_minor"], row["locked_delivery_fee_minor"])
-    released = Parts(row["released_vendor_minor"], row["released_commission_minor"], row["released_delivery_fee_minor"])
-    escrow = Escrow(locked, released, row["refunded_minor"], row["disputed_at"] is not None)
+    escrow = Escrow(Parts(*row[5:8]), Parts(*row[8:11]), row["refunded_minor"], row["disputed_at"] is not None)
     return HeldOrder(
         row["order_id"], row["buyer_id"], row["vendor_id"], row["charge_id"], row["dispute_sequence"], escrow
     )
 
 
 async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: Escrow) -> None:
-    await uow.execute(
-        _SAVE_ESCROW,
-        order_id,
-        escrow.locked.vendor_minor,
-        escrow.locked.commission_minor,
-        escrow.locked.delivery_fee_minor,
-        escrow.released.vendor_minor,
-        escrow.released.commission_minor,
-        escrow.released.delivery_fee_minor,
-        escrow.refunded_minor,
-    )
+    await uow.execute(_SAVE_ESCROW, order_id, *escrow.locked, *escrow.released, escrow.refunded_minor)
+
+
+async def save_charged_back(uow: UnitOfWork, order_id: UUID, escrow: Escrow, change_minor: int) -> None:
+    """Save the escrow, and add a change in kobo to the amount that banks charged back of the order."""
+    amounts = (*escrow.locked, *escrow.released, escrow.refunded_minor)
+    await uow.execute(_SAVE_CHARGED_BACK, order_id, *amounts, change_minor)
 
 
 async def save_dispute(uow: UnitOfWork, order_id: UUID, disputed_at: datetime | None, sequence: int) -> None:

@@ -1,15 +1,69 @@
-"""SQL for writes: payment intents, their references and keys."""
+"""SQL for payment intents, their references and their idempotency keys."""
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
-
-import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 
-_FIND_ORDER: Final = "SELECT id, total_minor, currency, status, payment_due_at FROM payable_orders WHERE id = $1"
-_FIND_OWN_ORDER: Final = f"{_FIND_ORDER} AND buyer_id = $2"
+
+class OrderToPay(NamedTuple):
+    """A buyer's order as payments knows it; the total in kobo."""
+
+    total_minor: int
+    currency: str
+    status: str
+    payment_due_at: datetime
+
+
+class BoundKey(NamedTuple):
+    """The request and the intent that an idempotency key is bound to."""
+
+    fingerprint: bytes
+    intent_id: UUID
+
+
+class Intent(NamedTuple):
+    """A payment intent; the amount in kobo."""
+
+    id: UUID
+    order_id: UUID
+    reference: str
+    amount_minor: int
+    currency: str
+    status: str
+    channel: str | None
+    callback_url: str | None
+    authorization_url: str | None
+    access_code: str | None
+    expires_at: datetime
+
+
+class LockedIntent(NamedTuple):
+    """The intent behind a reference, its order locked. `reference` is the intent's current one."""
+
+    id: UUID
+    order_id: UUID
+    buyer_id: UUID
+    reference: str
+    amount_minor: int
+    currency: str
+    status: str
+
+
+class UnpaidAttempt(NamedTuple):
+    """An attempt to pay whose outcome has not arrived; `queries` counts those to the gateway."""
+
+    id: UUID
+    reference: str
+    queries: int
+    expires_at: datetime
+
+
+_FIND_OWN_ORDER: Final = """
+SELECT total_minor, currency, status, payment_due_at FROM payable_orders WHERE id = $1 AND buyer_id = $2
+"""
 _FIND_KEY: Final = """
 SELECT fingerprint, intent_id FROM payment_intent_keys WHERE caller_id = $1 AND idempotency_key = $2
 """
@@ -19,22 +73,21 @@ VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (caller_id, idempotency_key) DO NOTHING
 """
 _INTENT_COLUMNS: Final = """
-id, order_id, buyer_id, reference, amount_minor, currency, status, channel, callback_url, authorization_url, access_code,
-opening_until, expires_at, created_at
+id, order_id, reference, amount_minor, currency, status, channel, callback_url, authorization_url, access_code, expires_at
 """
 _FIND_INTENT: Final = f"SELECT {_INTENT_COLUMNS} FROM payment_intents WHERE id = $1 AND buyer_id = $2"
 _FIND_LIVE: Final = f"""
 SELECT {_INTENT_COLUMNS} FROM payment_intents
 WHERE order_id = $1 AND buyer_id = $2 AND status IN ('opening', 'pending')
 """
-# Two at once: the second waits for the first here, and then finds its intent.
+# Of two concurrent requests the second waits here for the first, and then finds its intent.
 _RECORD_INTENT: Final = """
 INSERT INTO payment_intents (id, order_id, buyer_id, reference, amount_minor, currency, status, channel, callback_url,
                              expires_at, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, 'opening', $7, $8, $9, $10)
 ON CONFLICT (order_id) WHERE status IN ('opening', 'pending') DO NOTHING
 """
-# The lease of the call: whoever sets it makes the call, under a reference that nobody used before.
+# The lease of the call to the gateway: its holder calls, under a new reference.
 _CLAIM_OPENING: Final = f"""
 UPDATE payment_intents SET reference = $2, opening_until = $3
 WHERE id = $1 AND status = 'opening' AND (opening_until IS NULL OR opening_until <= $4)
@@ -50,7 +103,7 @@ WHERE id = $1 AND reference = $2 AND status = 'opening'
 _SAVE_UNOPENED: Final = """
 UPDATE payment_intents SET opening_until = NULL WHERE id = $1 AND reference = $2 AND status = 'opening'
 """
-# The order is held, as whatever settles or closes its payments holds it.
+# Locks the order, as settling and closing its payments do.
 _LOCK_ATTEMPT: Final = """
 SELECT i.id, i.order_id, i.buyer_id, i.reference, i.amount_minor, i.currency, i.status
 FROM payment_references r JOIN payment_intents i ON i.id = r.intent_id JOIN payable_orders o ON o.id = i.order_id
@@ -59,7 +112,7 @@ WHERE r.reference = $1 FOR UPDATE OF o
 _SAVE_FAILED: Final = """
 UPDATE payment_intents SET status = 'failed', failure_reason = $2, failed_at = $3 WHERE id = $1 AND status = 'pending'
 """
-# A failed one is queried on: the payer may try once more on the gateway's page.
+# Failed attempts stay due: the payer may try again on the gateway's page.
 _CLAIM_UNPAID: Final = """
 SELECT id, reference, queries, expires_at FROM payment_intents
 WHERE query_at <= $1 AND status IN ('pending', 'failed') ORDER BY query_at LIMIT 100 FOR UPDATE SKIP LOCKED
@@ -68,39 +121,63 @@ _SAVE_QUERY: Final = "UPDATE payment_intents SET queries = queries + 1, query_at
 _FIND_EMAIL: Final = "SELECT email FROM buyers WHERE user_id = $1"
 
 
-async def find_own_order(uow: UnitOfWork, order_id: UUID, buyer_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_FIND_OWN_ORDER, order_id, buyer_id)
+async def find_own_order(uow: UnitOfWork, order_id: UUID, buyer_id: UUID) -> OrderToPay | None:
+    row = await uow.fetch_row(_FIND_OWN_ORDER, order_id, buyer_id)
+    return None if row is None else OrderToPay(*row)
 
 
-async def find_key(uow: UnitOfWork, caller_id: UUID, key: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_FIND_KEY, caller_id, key)
+async def find_key(uow: UnitOfWork, caller_id: UUID, key: UUID) -> BoundKey | None:
+    row = await uow.fetch_row(_FIND_KEY, caller_id, key)
+    return None if row is None else BoundKey(*row)
 
 
 async def bind_key_if_new(
     uow: UnitOfWork, caller_id: UUID, key: UUID, fingerprint: bytes, intent_id: UUID, now: datetime
 ) -> bool:
-    """Whether the key was free; otherwise it stays bound to what it was."""
+    """Whether the key was unbound; a bound one keeps its intent."""
     return bool(await uow.execute(_BIND_KEY, caller_id, key, fingerprint, intent_id, now))
 
 
-async def find_own_intent(uow: UnitOfWork, intent_id: UUID, buyer_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_FIND_INTENT, intent_id, buyer_id)
+async def find_own_intent(uow: UnitOfWork, intent_id: UUID, buyer_id: UUID) -> Intent | None:
+    return _intent(await uow.fetch_row(_FIND_INTENT, intent_id, buyer_id))
 
 
-async def find_live_intent(uow: UnitOfWork, order_id: UUID, buyer_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_FIND_LIVE, order_id, buyer_id)
+async def find_live_intent(uow: UnitOfWork, order_id: UUID, buyer_id: UUID) -> Intent | None:
+    return _intent(await uow.fetch_row(_FIND_LIVE, order_id, buyer_id))
 
 
-async def record_intent_if_new(uow: UnitOfWork, *values: Any) -> None:
-    """(id, order, buyer, reference, amount, currency, channel, callback address, expires at, now)."""
-    await uow.execute(_RECORD_INTENT, *values)
+async def record_intent_if_new(
+    uow: UnitOfWork,
+    intent_id: UUID,
+    order_id: UUID,
+    buyer_id: UUID,
+    reference: str,
+    order: OrderToPay,
+    channel: str | None,
+    callback_url: str | None,
+    now: datetime,
+) -> None:
+    """Insert an `opening` intent over the order's total unless the order has a live one."""
+    await uow.execute(
+        _RECORD_INTENT,
+        intent_id,
+        order_id,
+        buyer_id,
+        reference,
+        order.total_minor,
+        order.currency,
+        channel,
+        callback_url,
+        order.payment_due_at,
+        now,
+    )
 
 
 async def claim_opening(
     uow: UnitOfWork, intent_id: UUID, reference: str, until: datetime, now: datetime
-) -> asyncpg.Record | None:
-    """The intent, when this caller may make the call; None while another one is making it."""
-    return await uow.fetch_row(_CLAIM_OPENING, intent_id, reference, until, now)
+) -> Intent | None:
+    """The intent when this caller may call the gateway; None while another caller holds the lease."""
+    return _intent(await uow.fetch_row(_CLAIM_OPENING, intent_id, reference, until, now))
 
 
 async def record_reference(
@@ -112,26 +189,28 @@ async def record_reference(
 async def save_opened(
     uow: UnitOfWork, intent_id: UUID, reference: str, url: str, access_code: str, query_at: datetime
 ) -> None:
-    """A person can pay from now on; the gateway is queried at `query_at` unless its webhook came."""
+    """Mark the intent `pending`; the gateway is queried at `query_at` unless its webhook arrives first."""
     await uow.execute(_SAVE_OPENED, intent_id, reference, url, access_code, query_at)
 
 
 async def save_unopened(uow: UnitOfWork, intent_id: UUID, reference: str) -> None:
+    """Return the lease of the call."""
     await uow.execute(_SAVE_UNOPENED, intent_id, reference)
 
 
-async def lock_attempt(uow: UnitOfWork, reference: str) -> asyncpg.Record | None:
-    """The intent that this reference was recorded for, its order held; its `reference` tells whether it is the present one."""
-    return await uow.fetch_row(_LOCK_ATTEMPT, reference)
+async def lock_attempt(uow: UnitOfWork, reference: str) -> LockedIntent | None:
+    """The intent that recorded this reference, now or earlier."""
+    row = await uow.fetch_row(_LOCK_ATTEMPT, reference)
+    return None if row is None else LockedIntent(*row)
 
 
 async def save_intent_failed(uow: UnitOfWork, intent_id: UUID, reason: str, now: datetime) -> bool:
-    """False when it is pending no more: it was paid or closed while the order was waited for."""
+    """False when the intent was paid or closed while this transaction waited for the order's lock."""
     return bool(await uow.execute(_SAVE_FAILED, intent_id, reason, now))
 
 
-async def claim_unpaid_attempts(uow: UnitOfWork, now: datetime) -> list[asyncpg.Record]:
-    return await uow.fetch(_CLAIM_UNPAID, now)
+async def claim_unpaid_attempts(uow: UnitOfWork, now: datetime) -> list[UnpaidAttempt]:
+    return [UnpaidAttempt(*row) for row in await uow.fetch(_CLAIM_UNPAID, now)]
 
 
 async def save_attempt_query(uow: UnitOfWork, intent_id: UUID, query_at: datetime | None) -> None:
@@ -141,3 +220,7 @@ async def save_attempt_query(uow: UnitOfWork, intent_id: UUID, query_at: datetim
 async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
     email: str | None = await uow.fetch_value(_FIND_EMAIL, user_id)
     return email
+
+
+def _intent(row: Iterable[Any] | None) -> Intent | None:
+    return None if row is None else Intent(*row)

@@ -1,12 +1,13 @@
-"""SQL for writes: what payments has heard of buyers and orders."""
+"""SQL for the projections of buyers and orders, and for closing an order's payments."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from contracts.orders import OrderPlaced
 
-# An empty address is one that its owner had erased: late news never brings it back.
+# An empty address was erased: a late event never restores it.
 _SAVE_BUYER: Final = """
 INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, $2, $3)
 ON CONFLICT (user_id) DO UPDATE SET email = excluded.email, heard_at = excluded.heard_at WHERE buyers.email <> ''
@@ -23,19 +24,27 @@ _CLOSE_INTENTS: Final = """
 UPDATE payment_intents SET status = 'closed', opening_until = NULL
 WHERE order_id = $1 AND status IN ('opening', 'pending')
 """
-
-
 _FIND_BUYER_OF_ORDER: Final = "SELECT buyer_id FROM payable_orders WHERE id = $1"
-_FIND_ORDER_EXISTS: Final = "SELECT true FROM payable_orders WHERE id = $1"
+_ORDER_EXISTS: Final = "SELECT true FROM payable_orders WHERE id = $1"
 
 
 async def save_buyer(uow: UnitOfWork, user_id: UUID, email: str, now: datetime) -> None:
     await uow.execute(_SAVE_BUYER, user_id, email, now)
 
 
-async def record_order_if_new(uow: UnitOfWork, *values: Any) -> None:
-    """(id, buyer, vendor, total, commission, delivery fee, currency, payment due at, now)."""
-    await uow.execute(_RECORD_ORDER, *values)
+async def record_order_if_new(uow: UnitOfWork, order: OrderPlaced, now: datetime) -> None:
+    await uow.execute(
+        _RECORD_ORDER,
+        order.order_id,
+        order.buyer_id,
+        order.vendor_id,
+        order.total_minor,
+        order.commission_minor,
+        order.delivery_fee_minor,
+        order.currency,
+        datetime.fromisoformat(order.payment_due_at),
+        now,
+    )
 
 
 async def lock_order_status(uow: UnitOfWork, order_id: UUID) -> str | None:
@@ -56,5 +65,5 @@ async def find_buyer_of_order(uow: UnitOfWork, order_id: UUID) -> UUID | None:
     return buyer_id
 
 
-async def find_order_exists(uow: UnitOfWork, order_id: UUID) -> bool:
-    return bool(await uow.fetch_value(_FIND_ORDER_EXISTS, order_id))
+async def order_exists(uow: UnitOfWork, order_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_ORDER_EXISTS, order_id))

@@ -1,13 +1,44 @@
-"""SQL for writes: what is owed to payers."""
+"""SQL for the refunds that are owed to payers."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-import asyncpg
-
 from common.database.unit_of_work import UnitOfWork
-from payments.domain.refunds import RefundKind
+from payments.domain.refunds import NewRefund, RefundKind
+from payments.store.refund_attempts import RefundAttempt
+
+
+class LockedRefund(NamedTuple):
+    """A refund with its current attempt, its row locked until the unit of work ends. `polls` counts queries to the gateway."""
+
+    id: UUID
+    kind: RefundKind
+    order_id: UUID | None
+    buyer_id: UUID | None
+    amount_minor: int
+    currency: str
+    status: str
+    gateway_refund_id: str | None
+    submitted_at: datetime | None
+    polls: int
+    due_at: datetime | None
+    attempt_id: UUID
+    recipient_code: str | None
+    charge_id: UUID
+    charge_reference: str
+    charge_gateway_id: str | None
+
+    @property
+    def attempt(self) -> RefundAttempt:
+        return RefundAttempt(
+            self.attempt_id,
+            self.gateway_refund_id,
+            self.recipient_code,
+            self.charge_reference,
+            self.charge_gateway_id,
+        )
+
 
 _RECORD_REFUND: Final = """
 INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, created_at)
@@ -15,32 +46,32 @@ VALUES ($1, $1, $2, $3, $4, $5, $6, $7, 'pending', $8, $9)
 ON CONFLICT (id) DO NOTHING
 RETURNING true
 """
-_REFUND_COLUMNS: Final = """
+_SELECT: Final = """
 SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
-       f.questions, f.due_at, f.attempt_id, f.recipient_code, c.reference, c.gateway_id
+       f.questions, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 """
-_LOCK_REFUND: Final = f"{_REFUND_COLUMNS} WHERE f.id = $1 FOR UPDATE OF f"
+_LOCK_REFUND: Final = f"{_SELECT} WHERE f.id = $1 FOR UPDATE OF f"
 _LOCK_REFUND_OF_ATTEMPT: Final = f"""
-{_REFUND_COLUMNS} WHERE f.id = coalesce(
+{_SELECT} WHERE f.id = coalesce(
     (SELECT refund_id FROM failed_refund_attempts WHERE id = $1), (SELECT id FROM refunds WHERE attempt_id = $1)
 ) FOR UPDATE OF f
 """
 _LOCK_REFUND_OF_GATEWAY: Final = f"""
-{_REFUND_COLUMNS} WHERE f.id = coalesce(
+{_SELECT} WHERE f.id = coalesce(
     (SELECT id FROM refunds WHERE gateway_refund_id = $1),
     (SELECT refund_id FROM failed_refund_attempts WHERE gateway_refund_id = $1)
 ) FOR UPDATE OF f
 """
 _DUE_REFUNDS: Final = "SELECT id FROM refunds WHERE due_at <= $1 ORDER BY due_at LIMIT 50"
 _SAVE_SUBMITTING: Final = "UPDATE refunds SET status = 'submitting', submitted_at = $2 WHERE id = $1"
-_SAVE_TAKEN_OVER: Final = "UPDATE refunds SET attempt_id = $2 WHERE id = $1 AND status = 'submitting'"
+_SAVE_ADOPTED: Final = "UPDATE refunds SET attempt_id = $2 WHERE id = $1 AND status = 'submitting'"
 _SAVE_UNSENT: Final = "UPDATE refunds SET status = 'pending', submitted_at = NULL WHERE id = $1"
 _SAVE_SUBMITTED: Final = """
 UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
 WHERE id = $1 AND status IN ('pending', 'submitting')
 """
-_SAVE_QUESTION: Final = "UPDATE refunds SET questions = questions + 1, due_at = $2 WHERE id = $1"
+_SAVE_POLL: Final = "UPDATE refunds SET questions = questions + 1, due_at = $2 WHERE id = $1"
 _SAVE_SETTLED: Final = """
 UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
     gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL
@@ -53,37 +84,40 @@ WHERE id = $1
 """
 
 
-async def record_refund_if_new(
-    uow: UnitOfWork,
-    refund_id: UUID,
-    kind: RefundKind,
-    charge_id: UUID,
-    order_id: UUID | None,
-    buyer_id: UUID | None,
-    amount_minor: int,
-    reason: str,
-    now: datetime,
-    currency: str = "NGN",
-) -> bool:
-    """Whether the refund is new. Its currency is the charge's."""
+async def record_refund_if_new(uow: UnitOfWork, refund: NewRefund, now: datetime) -> bool:
+    """Whether the refund is new."""
     return bool(
         await uow.fetch_value(
-            _RECORD_REFUND, refund_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, reason, now
+            _RECORD_REFUND,
+            refund.id,
+            refund.kind,
+            refund.charge_id,
+            refund.order_id,
+            refund.buyer_id,
+            refund.amount_minor,
+            refund.currency,
+            refund.reason,
+            now,
         )
     )
 
 
-async def lock_refund(uow: UnitOfWork, refund_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_LOCK_REFUND, refund_id)
+async def lock_refund(uow: UnitOfWork, refund_id: UUID) -> LockedRefund | None:
+    return await _lock(uow, _LOCK_REFUND, refund_id)
 
 
-async def lock_refund_of_attempt(uow: UnitOfWork, attempt_id: UUID) -> asyncpg.Record | None:
-    """The refund that the attempt was or is made for; its `attempt_id` tells whether it is the present one."""
-    return await uow.fetch_row(_LOCK_REFUND_OF_ATTEMPT, attempt_id)
+async def lock_refund_of_attempt(uow: UnitOfWork, attempt_id: UUID) -> LockedRefund | None:
+    """The refund of a current or replaced attempt; compare `attempt_id` to tell them apart."""
+    return await _lock(uow, _LOCK_REFUND_OF_ATTEMPT, attempt_id)
 
 
-async def lock_refund_of_gateway(uow: UnitOfWork, gateway_refund_id: str) -> asyncpg.Record | None:
-    return await uow.fetch_row(_LOCK_REFUND_OF_GATEWAY, gateway_refund_id)
+async def lock_refund_of_gateway(uow: UnitOfWork, gateway_refund_id: str) -> LockedRefund | None:
+    return await _lock(uow, _LOCK_REFUND_OF_GATEWAY, gateway_refund_id)
+
+
+async def _lock(uow: UnitOfWork, statement: str, key: UUID | str) -> LockedRefund | None:
+    row = await uow.fetch_row(statement, key)
+    return None if row is None else LockedRefund(*row)
 
 
 async def list_due_refunds(uow: UnitOfWork, now: datetime) -> list[UUID]:
@@ -94,13 +128,13 @@ async def save_refund_submitting(uow: UnitOfWork, refund_id: UUID, now: datetime
     await uow.execute(_SAVE_SUBMITTING, refund_id, now)
 
 
-async def save_attempt_taken_over(uow: UnitOfWork, refund_id: UUID, attempt_id: UUID) -> None:
-    """Another attempt than the one written down is known to the gateway as this refund's."""
-    await uow.execute(_SAVE_TAKEN_OVER, refund_id, attempt_id)
+async def save_attempt_adopted(uow: UnitOfWork, refund_id: UUID, attempt_id: UUID) -> None:
+    """Replace the current attempt by one that only the gateway had recorded for this refund."""
+    await uow.execute(_SAVE_ADOPTED, refund_id, attempt_id)
 
 
 async def save_refund_unsent(uow: UnitOfWork, refund_id: UUID) -> None:
-    """Its call is known never to have reached the gateway."""
+    """Return the refund to `pending`: its call did not reach the gateway."""
     await uow.execute(_SAVE_UNSENT, refund_id)
 
 
@@ -108,8 +142,8 @@ async def save_refund_submitted(uow: UnitOfWork, refund_id: UUID, gateway_refund
     await uow.execute(_SAVE_SUBMITTED, refund_id, gateway_refund_id, due_at)
 
 
-async def save_refund_question(uow: UnitOfWork, refund_id: UUID, due_at: datetime) -> None:
-    await uow.execute(_SAVE_QUESTION, refund_id, due_at)
+async def save_refund_poll(uow: UnitOfWork, refund_id: UUID, due_at: datetime) -> None:
+    await uow.execute(_SAVE_POLL, refund_id, due_at)
 
 
 async def save_refund_settled(uow: UnitOfWork, refund_id: UUID, now: datetime, gateway_refund_id: str | None) -> None:

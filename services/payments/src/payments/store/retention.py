@@ -1,15 +1,15 @@
-"""What payments keeps for a time only. The book and everything that speaks of money stays for ever (decision 23)."""
+"""Retention of webhooks. The ledger and every record of money stays for ever (decision 23)."""
 
 from datetime import timedelta
 
 from common.database.retention import RetentionRule, Rule
 
-# Only what is final: what waits, or waits for people, stays. A dead letter goes with the webhook that was effected after all, and
-# a replay is remembered as long as a webhook. Were one sent again afterwards, charges, refunds and posting keys know it.
+# Only final webhooks expire: queued and dead ones stay. A replay is recorded as long as a webhook. A webhook that is resent after its
+# expiry has no second effect: charges, refunds and posting keys are unique.
 _FINAL = """
 outcome IN ('done', 'ignored') AND NOT EXISTS (
-    SELECT FROM dead_letter_webhooks AS letter
-    WHERE letter.webhook_id = processed_webhook_events.id AND coalesce(letter.replayed_at, letter.failed_at) > $1
+    SELECT FROM dead_letter_webhooks AS dead
+    WHERE dead.webhook_id = processed_webhook_events.id AND coalesce(dead.replayed_at, dead.failed_at) > $1
 ) AND NOT EXISTS (
     SELECT FROM revised_webhooks AS revised
     WHERE revised.webhook_id = processed_webhook_events.id AND (revised.due_at IS NOT NULL OR revised.revised_at > $1)
@@ -17,14 +17,14 @@ outcome IN ('done', 'ignored') AND NOT EXISTS (
 """
 
 
-def kept(webhooks: timedelta) -> tuple[Rule, ...]:
-    """`webhooks`: how long a webhook of the gateway is known, with its body."""
+def retention_rules(webhook_retention: timedelta) -> tuple[Rule, ...]:
+    """The rules; a webhook and its body are stored for `webhook_retention`."""
     return (
         RetentionRule(
             "processed_webhook_events",
             ("id",),
             "processed_at",
-            webhooks,
+            webhook_retention,
             over=_FINAL,
             followers={
                 "dead_letter_webhooks": "webhook_id",

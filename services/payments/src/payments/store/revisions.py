@@ -1,24 +1,21 @@
-"""SQL for writes: revised webhooks, their bodies, and the queries that they lead to."""
+"""SQL for revised webhooks, their bodies, and their queries to the gateway."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
-
-import asyncpg
+from typing import Final, NamedTuple
 
 from common.database.unit_of_work import UnitOfWork
 
 
-@dataclass(frozen=True, slots=True)
-class RevisedWebhook:
-    """A key that arrived with other content: `revisions` were counted, `kept` of them stored."""
+class RevisedWebhook(NamedTuple):
+    """A key that arrived with other content: `revisions` counts them, `stored` those whose bodies are stored."""
 
     event_type: str
     revisions: int
-    kept: int
+    stored: int
     due_at: datetime | None
     queried_at: datetime | None
+    queries: int
 
 
 _INSERT: Final = """
@@ -42,19 +39,19 @@ _LIST_BODIES: Final = """
 SELECT raw FROM processed_webhook_events WHERE id = $1
 UNION ALL SELECT raw FROM webhook_revisions WHERE webhook_id = $1
 """
-# Unless it was revised again after the query: that one needs an answer of its own.
+# Keeps the query due when the key was revised again after it.
 _SAVE_ANSWERED: Final = """
 UPDATE revised_webhooks SET due_at = NULL, answered_at = $3, queries = 0 WHERE webhook_id = $1 AND revisions = $2
 """
 
 
 async def lock_revised_webhook(uow: UnitOfWork, webhook_id: str, now: datetime) -> RevisedWebhook:
-    """The counts of a key, held until the end; zero at its first revision."""
+    """The locked counts of a key; zero at its first revision."""
     await uow.execute(_INSERT, webhook_id, now)
     row = await uow.fetch_row(_LOCK, webhook_id)
     if row is None:
-        raise LookupError("a revision without its webhook")
-    return _revised(row)
+        raise LookupError(f"revision of webhook {webhook_id}, which is not recorded")
+    return RevisedWebhook(*row)
 
 
 async def revision_is_known(uow: UnitOfWork, webhook_id: str, content_hash: bytes) -> bool:
@@ -66,9 +63,9 @@ async def record_revision(uow: UnitOfWork, webhook_id: str, content_hash: bytes,
 
 
 async def save_revised_webhook(
-    uow: UnitOfWork, webhook_id: str, kept: int, due_at: datetime | None, now: datetime
+    uow: UnitOfWork, webhook_id: str, stored: int, due_at: datetime | None, now: datetime
 ) -> None:
-    await uow.execute(_SAVE, webhook_id, kept, due_at, now)
+    await uow.execute(_SAVE, webhook_id, stored, due_at, now)
 
 
 async def list_due_queries(uow: UnitOfWork, now: datetime) -> list[str]:
@@ -78,22 +75,19 @@ async def list_due_queries(uow: UnitOfWork, now: datetime) -> list[str]:
 async def claim_query(
     uow: UnitOfWork, webhook_id: str, now: datetime, again_at: Callable[[datetime, int], datetime]
 ) -> RevisedWebhook | None:
-    """The key, when its query is due; it is due again at `again_at(now, queries)` unless its answer is saved before."""
+    """The key when its query is due. It is due again at `again_at(now, queries)` unless its response is saved before."""
     row = await uow.fetch_row(_LOCK, webhook_id)
-    if row is None or row["due_at"] is None or row["due_at"] > now:
+    revised = None if row is None else RevisedWebhook(*row)
+    if revised is None or revised.due_at is None or revised.due_at > now:
         return None
-    await uow.execute(_SAVE_QUERY, webhook_id, now, again_at(now, row["queries"]))
-    return _revised(row)
+    await uow.execute(_SAVE_QUERY, webhook_id, now, again_at(now, revised.queries))
+    return revised
 
 
 async def list_bodies(uow: UnitOfWork, webhook_id: str) -> list[bytes]:
-    """The first body and the kept revisions."""
+    """The first body and the stored revisions."""
     return [bytes(row["raw"]) for row in await uow.fetch(_LIST_BODIES, webhook_id)]
 
 
 async def save_answered(uow: UnitOfWork, webhook_id: str, revisions: int, now: datetime) -> None:
     await uow.execute(_SAVE_ANSWERED, webhook_id, revisions, now)
-
-
-def _revised(row: asyncpg.Record) -> RevisedWebhook:
-    return RevisedWebhook(row["event_type"], row["revisions"], row["kept"], row["due_at"], row["queried_at"])

@@ -1,9 +1,9 @@
-"""SQL for writes: the webhooks and their dead letters."""
+"""SQL for webhooks and their dead letters."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -19,10 +19,20 @@ from common.database.unit_of_work import (
 )
 from common.observability.telemetry import trace_headers
 from common.primitives.ids import new_id
-from payments.domain.webhooks import PROVIDER, Arrival
+from payments.domain.webhooks import PROVIDER, Arrival, storable_text
 
-# The hot path: deduplication row and work item in one statement, one round trip, one commit (performance.md). The subject
-# is the webhook's own unique id, so the item is the first and only one of its subject.
+
+class LockedWebhook(NamedTuple):
+    """A webhook, its row locked until the unit of work ends."""
+
+    event_type: str
+    raw: bytes
+    outcome: str
+    arrived_at: datetime
+
+
+# The hot path: deduplication row and work item in one statement, one round trip, one commit (performance.md). The webhook's
+# unique id is the subject, so its sequence is 1.
 _ACCEPT_WEBHOOK: Final = """
 WITH arrived AS (
     INSERT INTO processed_webhook_events (id, provider, event_type, payload, raw, outcome)
@@ -35,12 +45,22 @@ SELECT $6, 'payments.webhooks', 'payments.webhooks', '/services/payments', arriv
 """
 
 
-async def record_webhook_if_new(database: Database, arrival: Arrival, raw: bytes, payload: Any) -> bool:
-    """Commits the webhook and its work item together; False for a duplicate, which may still be committing elsewhere.
+async def record_webhook_if_new(database: Database, arrival: Arrival, raw: bytes, *, is_json: bool) -> bool:
+    """Commit the webhook and its work item together. False for a duplicate, which may still be committing elsewhere.
 
-    `payload` is what the jsonb column holds. Raises asyncpg.DataError or ProgramLimitExceededError when it cannot hold it,
-    and DatabaseAway when nothing could be committed.
+    Raises DatabaseUnavailable when nothing could be committed.
     """
+    if is_json:
+        try:
+            # The raw bytes save encoding the parsed body again, which would cost more than the statement.
+            return await _record_webhook(database, arrival, raw, msgspec.Raw(raw))
+        except (asyncpg.DataError, asyncpg.ProgramLimitExceededError):
+            # jsonb cannot hold this JSON: U+0000, a lone surrogate, a number or a depth beyond its bounds.
+            pass
+    return await _record_webhook(database, arrival, raw, storable_text(raw))
+
+
+async def _record_webhook(database: Database, arrival: Arrival, raw: bytes, payload: msgspec.Raw | str) -> bool:
     work = msgspec.json.encode({"webhookId": arrival.id})
     async with _one_statement(database) as connection:
         status: str = await connection.execute(
@@ -57,12 +77,12 @@ async def record_webhook_if_new(database: Database, arrival: Arrival, raw: bytes
     return status.endswith(" 1")
 
 
-# The bytes travel only when they differ: most duplicates are repeated as they were sent.
+# The bytes are returned only when they differ: most duplicates are identical.
 _FIND_OTHER: Final = "SELECT raw FROM processed_webhook_events WHERE id = $1 AND raw <> $2"
 
 
 async def find_other_body(database: Database, webhook_id: str, raw: bytes) -> bytes | None:
-    """The recorded bytes of this key when they are not these; None when they are. Raises DatabaseAway."""
+    """The recorded bytes of this key when they differ from `raw`, else None. Raises DatabaseUnavailable."""
     async with _one_statement(database) as connection:
         found: bytes | None = await connection.fetchval(_FIND_OTHER, webhook_id, raw)
     return None if found is None else bytes(found)
@@ -70,9 +90,9 @@ async def find_other_body(database: Database, webhook_id: str, raw: bytes) -> by
 
 @asynccontextmanager
 async def _one_statement(database: Database) -> AsyncIterator[Any]:
-    """A connection for a statement that commits by itself. Raises DatabaseAway where the server cannot be reached."""
+    """A connection for one statement that commits itself. Raises DatabaseUnavailable."""
     try:
-        # Bounded: a webhook that finds no free connection for so long is sent again by the gateway.
+        # Bounded: the gateway resends a webhook that finds no free connection in this time.
         async with database.service.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
             yield connection
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
@@ -82,14 +102,15 @@ async def _one_statement(database: Database) -> AsyncIterator[Any]:
 
 
 _LOCK_WEBHOOK: Final = """
-SELECT id, event_type, raw, outcome, processed_at FROM processed_webhook_events WHERE id = $1 FOR NO KEY UPDATE
+SELECT event_type, raw, outcome, processed_at FROM processed_webhook_events WHERE id = $1 FOR NO KEY UPDATE
 """
 _SET_OUTCOME: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
 
 
-async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> asyncpg.Record | None:
-    """The webhook, held until the end: two workers with the same item take turns. A revision's row, which names the key, does not wait."""
-    return await uow.fetch_row(_LOCK_WEBHOOK, webhook_id)
+async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> LockedWebhook | None:
+    """The locked webhook: of two workers with the same item one waits. Inserting a revision of the key does not wait."""
+    row = await uow.fetch_row(_LOCK_WEBHOOK, webhook_id)
+    return None if row is None else LockedWebhook(*row)
 
 
 async def save_outcome(uow: UnitOfWork, webhook_id: str, outcome: str) -> None:
@@ -101,7 +122,7 @@ INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts)
 SELECT $1, id, event_type, $3, $4 FROM processed_webhook_events WHERE id = $2
 RETURNING event_type
 """
-_LOCK_DEAD: Final = "SELECT id, webhook_id, event_type FROM dead_letter_webhooks WHERE id = $1 FOR UPDATE"
+_LOCK_DEAD: Final = "SELECT webhook_id FROM dead_letter_webhooks WHERE id = $1 FOR UPDATE"
 _FIND_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
 _MARK_REPLAYED: Final = """
 UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL RETURNING id
@@ -111,13 +132,15 @@ UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND repla
 async def record_dead_webhook(
     uow: UnitOfWork, dead_letter_id: UUID, webhook_id: str, error: str, attempts: int
 ) -> str | None:
-    """Keeps the webhook as a dead letter; its event type."""
+    """Record the webhook as a dead letter, and return its event type."""
     event_type: str | None = await uow.fetch_value(_RECORD_DEAD, dead_letter_id, webhook_id, error, attempts)
     return event_type
 
 
-async def lock_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_LOCK_DEAD, dead_letter_id)
+async def lock_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID) -> str | None:
+    """The key of the dead webhook."""
+    webhook_id: str | None = await uow.fetch_value(_LOCK_DEAD, dead_letter_id)
+    return webhook_id
 
 
 async def lock_outcome(uow: UnitOfWork, webhook_id: str) -> str:
@@ -125,6 +148,6 @@ async def lock_outcome(uow: UnitOfWork, webhook_id: str) -> str:
     return outcome
 
 
-async def mark_replayed(uow: UnitOfWork, webhook_id: str, now: datetime) -> list[UUID]:
-    """The letters of this webhook that nobody had replayed: given up twice, it has two, and one replay serves both."""
+async def mark_dead_webhooks_replayed(uow: UnitOfWork, webhook_id: str, now: datetime) -> list[UUID]:
+    """Mark and return all unreplayed dead letters of this webhook: one replay serves them all."""
     return [row["id"] for row in await uow.fetch(_MARK_REPLAYED, webhook_id, now)]

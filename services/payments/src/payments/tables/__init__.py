@@ -1,4 +1,4 @@
-"""The tables of the payments database, as the migrations leave them; one module per area."""
+"""The tables of the payments database, equal to those of the migrations; one module for each area."""
 
 from payments.tables import chargebacks, charges, intents, ledger, reconciliation, refunds, webhooks
 from payments.tables.metadata import metadata

@@ -18,7 +18,7 @@ sa.Table(
     sa.Column("channel", sa.Text),
     required("verdict", sa.Text),
     required("settled_at", INSTANT),
-    # NULL for what was settled before the bound existed.
+    # NULL for charges that were settled before the bound existed.
     sa.Column("surcharge_minor", sa.BigInteger),
     sa.Column("surcharge_max_minor", sa.BigInteger),
     sa.UniqueConstraint("identity", name="charges_identity_once"),

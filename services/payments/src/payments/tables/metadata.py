@@ -1,4 +1,4 @@
-"""What every table of the service belongs to."""
+"""The metadata of every table, and shared column types."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Tell the people on call of a chargeback: somebody must answer the bank, and then decide about the order."""
+"""Alert the people on call of a chargeback: the bank needs a response, then the order a decision."""
 
 from typing import Final, Literal
 from uuid import UUID
@@ -9,7 +9,7 @@ from contracts.operations import AlertRaised
 from payments.domain.chargebacks import DisputedCharge
 
 _DETAIL: Final = {
-    "opened": "The bank asks for it back. Answer the dispute at the gateway before it is lost by silence.",
+    "opened": "The payer's bank claims it back. Answer the dispute at the gateway before it is lost by default.",
     "won": "The dispute was won. Staff resolve the order, if it was frozen.",
     "lost": "The dispute was lost: the gateway took the money. Staff resolve the order, if it was frozen.",
 }
@@ -18,25 +18,25 @@ _DETAIL: Final = {
 def alert_chargeback(
     uow: UnitOfWork,
     chargeback_id: UUID,
-    standing: Literal["opened", "won", "lost"],
+    status: Literal["opened", "won", "lost"],
     charge: DisputedCharge,
     amount_minor: int,
     loss_minor: int = 0,
 ) -> None:
-    """One alert for each chargeback and standing, however often it is said. A loss that nothing covers is SEV-1."""
+    """Raise one alert for each chargeback and status: SEV-1 for an uncovered loss, else SEV-2. Amounts in minor units."""
     about = f"Order {charge.order_id}" if charge.order_id is not None else "No order is held by this charge"
     amounts = f"{amount_minor} of {charge.amount_minor} in {charge.currency}, smallest unit"
-    detail = f"{about}, charge {charge.reference}: {amounts}. {_DETAIL[standing]}"
+    detail = f"{about}, charge {charge.reference}: {amounts}. {_DETAIL[status]}"
     if loss_minor:
         detail += f" {loss_minor} are covered by nothing and stand in chargeback_loss."
     uow.publish(
         AlertRaised(
             alert_id=new_id(),
             severity="SEV-1" if loss_minor else "SEV-2",
-            title=f"Chargeback {standing}",
+            title=f"Chargeback {status}",
             detail=detail,
             runbook="chargeback",
-            dedup_key=f"chargeback:{chargeback_id}:{standing}",
+            dedup_key=f"chargeback:{chargeback_id}:{status}",
             about=str(chargeback_id),
         ),
         source="payments",

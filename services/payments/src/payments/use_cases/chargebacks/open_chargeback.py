@@ -1,13 +1,14 @@
-"""Open a chargeback: nothing is taken yet, and nothing of the charge leaves until it is decided."""
+"""Open a chargeback. Nothing is posted; unsent refunds of the charge wait for the decision."""
 
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed
-from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge, vendor_at_stake_minor
-from payments.store import HeldOrder, chargebacks
+from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge, disputed_vendor_minor
+from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
+from payments.store.escrow import HeldOrder
 from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
 
 
@@ -20,7 +21,7 @@ async def open_chargeback(
     reason: str | None,
     now: datetime,
 ) -> Chargeback:
-    """Orders freezes the order when it hears so, payouts holds what the vendor got; refunds that have not left wait."""
+    """Publish `charge_disputed`: orders freezes the order, and payouts holds the vendor's part."""
     chargeback_id = new_id()
     await chargebacks.record_chargeback(uow, chargeback_id, identity, charge, amount_minor, reason, now)
     if held is not None:
@@ -31,7 +32,7 @@ async def open_chargeback(
                 vendor_id=held.vendor_id,
                 amount_minor=amount_minor,
                 chargeback_id=chargeback_id,
-                vendor_minor=vendor_at_stake_minor(amount_minor, held.escrow),
+                vendor_minor=disputed_vendor_minor(amount_minor, held.escrow),
                 remaining_minor=held.escrow.locked.total_minor,
                 remaining_vendor_minor=held.escrow.locked.vendor_minor,
             )

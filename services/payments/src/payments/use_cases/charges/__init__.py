@@ -1,5 +1,6 @@
 """Charges and their settlement against an order."""
 
-__all__ = ["create_overpayment_refund"]
-
-STEPS = ("settle_charge",)
+STEPS = (
+    "create_overpayment_refund",
+    "settle_charge",
+)

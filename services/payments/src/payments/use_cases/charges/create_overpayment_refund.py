@@ -1,26 +1,20 @@
-"""Owe a payer what one charge brought too much, and leave the work of sending it back at once."""
+"""Refund a charge of an order that is paid already."""
 
 from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payments import store
-from payments.store import PayableOrder
-
-REFUND_QUEUE = "payments.refunds"
+from common.ledger import posting as ledger
+from common.ledger.posting import Posting
+from payments.domain.refunds import NewRefund
+from payments.store import charges
+from payments.use_cases.refunds.create_refund import create_refund
 
 
 async def create_overpayment_refund(
-    uow: UnitOfWork,
-    refund_id: UUID,
-    charge_id: UUID,
-    behind: PayableOrder,
-    amount_minor: int,
-    reason: str,
-    now: datetime,
+    uow: UnitOfWork, posting: Posting, refund: NewRefund, intent_id: UUID, now: datetime
 ) -> None:
-    """Writes the refund down and leaves its work. The posting is the caller's."""
-    await store.record_refund_if_new(
-        uow, refund_id, "overpayment", charge_id, behind.order_id, behind.buyer_id, amount_minor, reason, now
-    )
-    uow.enqueue_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
+    """Post the overpayment, which credits all of it to the refund, and mark the intent `overpaid`."""
+    await ledger.post(uow, posting)
+    await charges.save_intent_spent(uow, intent_id, "overpaid")
+    await create_refund(uow, refund, now)

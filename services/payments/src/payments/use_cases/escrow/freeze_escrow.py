@@ -4,11 +4,11 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payments import store
+from payments.store.escrow import save_dispute
 from payments.use_cases.escrow.lock_disputed_escrow import lock_disputed_escrow
 
 
 async def freeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, now: datetime) -> None:
-    """Nothing leaves a frozen escrow but by its resolution (423 ESCROW_LOCKED). Raises SubjectUnknown."""
+    """Only the dispute's resolution releases a frozen escrow (423 ESCROW_LOCKED). Raises SubjectUnknown."""
     if await lock_disputed_escrow(uow, order_id, sequence) is not None:
-        await store.save_dispute(uow, order_id, now, sequence)
+        await save_dispute(uow, order_id, now, sequence)

@@ -1,40 +1,54 @@
-"""Hold the money of an order that a charge covers, and say so."""
+"""Hold the money of an order that a charge covers."""
 
 from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from common.ledger.posting import Posting
 from common.primitives.clock import iso
 from contracts.payments import EscrowHeld
-from payments import store
 from payments.domain import escrow
-from payments.store import PayableOrder
+from payments.domain.refunds import NewRefund
+from payments.store import charges, projections
+from payments.store.charges import PayableOrder
+from payments.store.escrow import record_escrow
+from payments.use_cases.refunds.create_refund import create_refund
 
 
 async def hold_escrow(
     uow: UnitOfWork,
-    behind: PayableOrder,
+    posting: Posting,
+    order: PayableOrder,
     charge_id: UUID,
     reference: str,
-    escrow_minor: int,
     channel: str | None,
+    escrow_minor: int,
+    surplus: NewRefund,
     now: datetime,
 ) -> None:
-    """The locked order becomes paid, its intent too; `escrow_minor` is its total in kobo. The posting is the caller's."""
-    held = escrow.held(escrow_minor, behind.commission_minor, behind.delivery_fee_minor)
-    await store.record_escrow(uow, behind, charge_id, held, now)
-    await store.save_order_status(uow, behind.order_id, "paid_escrow")
-    await store.save_intent_paid(uow, behind.intent_id, now, channel)
-    await store.close_live_intents(uow, behind.order_id)
+    """Post the money, record the escrow and the refund of a surplus, and mark order and intent paid.
+
+    `posting` credits `escrow_minor` kobo, the locked order's total, to its escrow, and the surplus to its refund. A surplus of 0
+    needs no refund.
+    """
+    await ledger.post(uow, posting)
+    held = escrow.held(escrow_minor, order.commission_minor, order.delivery_fee_minor)
+    await record_escrow(uow, order, charge_id, held, now)
+    await projections.save_order_status(uow, order.order_id, "paid_escrow")
+    await charges.save_intent_paid(uow, order.intent_id, now, channel)
+    await projections.close_live_intents(uow, order.order_id)
     uow.publish(
         EscrowHeld(
-            order_id=behind.order_id,
-            buyer_id=behind.buyer_id,
-            vendor_id=behind.vendor_id,
+            order_id=order.order_id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
             amount_minor=escrow_minor,
-            commission_minor=behind.commission_minor,
-            delivery_fee_minor=behind.delivery_fee_minor,
+            commission_minor=order.commission_minor,
+            delivery_fee_minor=order.delivery_fee_minor,
             reference=reference,
             held_at=iso(now),
         )
     )
+    if surplus.amount_minor:
+        await create_refund(uow, surplus, now)

@@ -1,19 +1,18 @@
-"""Take hold of the escrow that news of a dispute speaks of."""
+"""Lock the escrow that an event about an order's dispute names."""
 
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
-from payments import store
 from payments.domain.errors import SubjectUnknown
-from payments.store import HeldOrder
+from payments.store.escrow import HeldOrder, lock_escrow
 
 
 async def lock_disputed_escrow(uow: UnitOfWork, order_id: UUID, sequence: int) -> HeldOrder | None:
-    """The locked escrow; None for news older than the last one about this dispute. Raises SubjectUnknown."""
-    held = await store.lock_escrow(uow, order_id)
+    """The locked escrow; None for an event older than the last one about this dispute. Raises SubjectUnknown."""
+    held = await lock_escrow(uow, order_id)
     if held is None:
-        raise SubjectUnknown("a dispute of an order without escrow")
+        raise SubjectUnknown(f"order {order_id} is disputed, and has no escrow yet")
     if sequence <= held.dispute_sequence:
         STALE_EVENTS.labels("orders.dispute").inc()
         return None

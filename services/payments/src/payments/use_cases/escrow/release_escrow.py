@@ -1,4 +1,4 @@
-"""Release escrow: gross leaves it, net to the vendor, commission and delivery fee to the platform (contract section 7)."""
+"""Release escrow: net to the vendor, commission and delivery fee to the platform (contract section 7)."""
 
 from datetime import datetime
 from typing import Literal
@@ -7,10 +7,9 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from contracts.payments import EscrowReleased
-from payments import store
 from payments.domain import escrow, postings
 from payments.domain.escrow import Release
-from payments.store import HeldOrder
+from payments.store.escrow import HeldOrder, record_release, save_escrow
 from payments.use_cases.statements.sign_movement import sign_movement
 
 Cause = Literal["delivery", "staff", "resolution"]
@@ -25,15 +24,15 @@ async def release_escrow(
     now: datetime,
     released_by: UUID | None = None,
 ) -> Release:
-    """Posts the release of a locked escrow. Raises EscrowLocked (423) and EscrowBalanceDeficit (409).
+    """Post and record the release of `amount_minor` kobo. Raises EscrowLocked (423) and EscrowBalanceDeficit (409).
 
-    A release of nothing posts nothing, and is said: an order whose money a bank took is not waited for any longer.
+    A release of 0 has no posting. Its event ends the wait of an order whose money a bank charged back.
     """
     plan = escrow.release(held.escrow, amount_minor, resolves_dispute=cause == "resolution")
     if amount_minor:
         await ledger.post(uow, postings.release(release_id, held.order_id, held.vendor_id, plan.parts))
-    await store.save_escrow(uow, held.order_id, plan.after)
-    await store.record_release(uow, release_id, held.order_id, plan.parts, cause, released_by, now)
+    await save_escrow(uow, held.order_id, plan.after)
+    await record_release(uow, release_id, held.order_id, plan.parts, cause, released_by, now)
     statement = await sign_movement(uow, held.vendor_id, f"release:{release_id}", plan.parts.vendor_minor)
     uow.publish(
         EscrowReleased(

@@ -1,4 +1,4 @@
-"""Record that the gateway declined an attempt to pay (contract section 7.6)."""
+"""Record a declined attempt to pay (contract section 7.6)."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,42 +7,39 @@ from typing import Any
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
 from contracts.payments import PaymentFailed
-from payments import store
 from payments.domain.errors import SubjectUnknown
 from payments.domain.failures import failure_reason_of
 from payments.domain.webhooks import text_of
+from payments.store import intents
 
 
 async def record_failed_payment(
-    uow: UnitOfWork, told: Mapping[str, Any], *, is_last_attempt: bool, now: datetime
+    uow: UnitOfWork, data: Mapping[str, Any], *, is_last_attempt: bool, now: datetime
 ) -> bool:
-    """Whether the payment became `failed`; the buyer may then open another one, under a new reference.
+    """Whether the payment became `failed`. The buyer may then open another attempt under a new reference.
 
-    After a success, and for an attempt whose order ended, it is stale. No money moves: a later success of the same reference is
-    settled like any other. Raises SubjectUnknown for a reference that is not known, or not yet open, while attempts are left.
+    A failure after a success or after the order's end is stale. A later success of the reference is settled as usual.
+    Raises SubjectUnknown for a reference that is unknown, or not opened yet, while attempts remain.
     """
-    reference = text_of(told.get("reference"))
-    attempt = None if reference is None else await store.lock_attempt(uow, reference)
-    is_early = reference is not None and (attempt is None or attempt["status"] == "opening")
-    if is_early and not is_last_attempt:
+    reference = text_of(data.get("reference"))
+    intent = None if reference is None else await intents.lock_attempt(uow, reference)
+    if reference is not None and (intent is None or intent.status == "opening") and not is_last_attempt:
         raise SubjectUnknown("no open payment of ours has this reference yet")
-    if attempt is None or told.get("status", "failed") != "failed":
+    if intent is None or data.get("status", "failed") != "failed" or intent.status == "failed":
         return False
-    if attempt["status"] == "failed":
-        return False
-    reason = failure_reason_of(told)
-    is_present = attempt["reference"] == reference
-    if not is_present or not await store.save_intent_failed(uow, attempt["id"], reason, now):
+    reason = failure_reason_of(data)
+    is_current = intent.reference == reference
+    if not is_current or not await intents.save_intent_failed(uow, intent.id, reason, now):
         STALE_EVENTS.labels("charge.failed").inc()
         return False
     uow.publish(
         PaymentFailed(
-            order_id=attempt["order_id"],
-            buyer_id=attempt["buyer_id"],
-            payment_id=attempt["id"],
-            reference=attempt["reference"],
-            amount_minor=attempt["amount_minor"],
-            currency=attempt["currency"],
+            order_id=intent.order_id,
+            buyer_id=intent.buyer_id,
+            payment_id=intent.id,
+            reference=intent.reference,
+            amount_minor=intent.amount_minor,
+            currency=intent.currency,
             failure_reason=reason,
         )
     )

@@ -1,4 +1,4 @@
-"""Alert finance of a charge in quarantine (contract section 7.6)."""
+"""Alert finance of a quarantined charge (contract section 7.6)."""
 
 from typing import Final
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Close the alert of a quarantined charge when two people have decided."""
+"""Clear the alert of a quarantined charge after its approved decision."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from payments.domain.quarantine import alert_key
 
 
 def clear_quarantine_alert(uow: UnitOfWork, quarantined_id: UUID, outcome: str) -> None:
-    """`outcome` is what two people decided: accepted or returned."""
+    """`outcome` is `accepted` or `returned`."""
     uow.publish(
         AlertCleared(
             alert_id=new_id(), dedup_key=alert_key(quarantined_id), reason=f"the charge was {outcome} by two people"

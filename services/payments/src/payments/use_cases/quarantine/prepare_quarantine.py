@@ -1,4 +1,4 @@
-"""What shall become of a quarantined charge, as the first of two people sees it."""
+"""Prepare the decision about a quarantined charge: accept or return."""
 
 from datetime import datetime
 from uuid import UUID
@@ -6,22 +6,22 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from payments import store
 from payments.domain.errors import NotInQuarantine
 from payments.domain.quarantine import Outcome, evaluate_acceptance
+from payments.store import charges, decisions
 
 
 async def prepare_quarantine(
     uow: UnitOfWork, quarantined_id: UUID, outcome: Outcome, reason: str, by: UUID, now: datetime
 ) -> None:
-    """No money moves yet. Raises NotFound, NotInQuarantine and ChargeCannotBeAccepted (409)."""
-    charge = await store.lock_quarantined(uow, quarantined_id)
+    """No money moves before the approval. Raises NotFound, NotInQuarantine and ChargeCannotBeAccepted (409)."""
+    charge = await decisions.lock_quarantined(uow, quarantined_id)
     if charge is None:
         raise NotFound
-    if charge["status"] != "quarantined":
-        raise NotInQuarantine(charge["status"])
+    if charge.status != "quarantined":
+        raise NotInQuarantine(charge.status)
     if outcome == "accept":
-        behind = await store.lock_payable_order(uow, charge["reference"])
-        evaluate_acceptance(charge["amount_minor"], charge["currency"], behind.expected if behind else None)
-    await store.record_quarantine_decision(uow, new_id(), quarantined_id, outcome, reason, by, now)
-    await store.save_quarantined(uow, quarantined_id, "prepared")
+        order = await charges.lock_payable_order(uow, charge.reference)
+        evaluate_acceptance(charge.amount_minor, charge.currency, order.expected if order else None)
+    await decisions.record_quarantine_decision(uow, new_id(), quarantined_id, outcome, reason, by, now)
+    await decisions.save_quarantined(uow, quarantined_id, "prepared")

@@ -1,4 +1,4 @@
-"""The second person does not agree on what becomes of a quarantined charge."""
+"""Reject the prepared decision about a quarantined charge."""
 
 from datetime import datetime
 from uuid import UUID
@@ -6,19 +6,18 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import NothingPrepared, evaluate_rejection
 from common.primitives.problems import NotFound
-from payments import store
+from payments.store import decisions
 
 
 async def reject_quarantine(uow: UnitOfWork, quarantined_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """The charge stays in quarantine, and may be prepared anew. Raises NotFound, and what `evaluate_rejection` refuses."""
-    charge = await store.lock_quarantined(uow, quarantined_id)
-    if charge is None:
+    """The charge stays quarantined, and can be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
+    if await decisions.lock_quarantined(uow, quarantined_id) is None:
         raise NotFound
-    found = await store.find_quarantine_decision(uow, quarantined_id)
+    found = await decisions.find_quarantine_decision(uow, quarantined_id)
     if found is None:
         raise NothingPrepared
     status, decision = found
     if not evaluate_rejection(decision.prepared(status), by):
         return
-    await store.save_quarantine_verdict(uow, decision.id, "rejected", by, now, reason)
-    await store.save_quarantined(uow, quarantined_id, "quarantined")
+    await decisions.save_quarantine_verdict(uow, decision.id, "rejected", by, now, reason)
+    await decisions.save_quarantined(uow, quarantined_id, "quarantined")

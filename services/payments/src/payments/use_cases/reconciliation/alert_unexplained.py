@@ -1,4 +1,4 @@
-"""Tell people of the kobo that nobody can explain."""
+"""Alert people of new unexplained differences, and set the gauges."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,44 +8,44 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
-from payments.domain.reconciliation import SELF_HEALING_PERIOD
+from payments.domain.reconciliation import SELF_RESOLUTION_PERIOD
 from payments.metrics import UNEXPLAINED_CASES, UNEXPLAINED_MINOR
-from payments.store import reconciliation as store
+from payments.store import reconciliation
 
 RUNBOOK: Final = "unexplained-kobo"
-# Enough to see the pattern; the list has the rest.
-_NAMED: Final = 5
+# Enough to see a pattern; the list has the rest.
+_NAMED_MAX: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Unexplained:
-    """The cases that are open, and their kobo."""
+    """The number of open cases, and the sum of their differences in minor units."""
 
     cases: int
     minor: int
 
 
 async def alert_unexplained(database: Database, clock: Clock) -> Unexplained:
-    """One SEV-2 alert for all new cases; what heals itself is told of only when it has not after an hour. Sets the metrics."""
+    """Raise one SEV-2 alert for all new cases. A case that may resolve itself is included after an hour."""
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        untold = await store.claim_untold_cases(uow, now, now - SELF_HEALING_PERIOD)
-        if untold:
-            named = ", ".join(f"{row['kind']} {row['subject']}" for row in untold[:_NAMED])
-            total = sum(row["unexplained_minor"] for row in untold)
+        cases = await reconciliation.claim_unalerted_cases(uow, now, now - SELF_RESOLUTION_PERIOD)
+        if cases:
+            named = ", ".join(f"{case.kind} {case.subject}" for case in cases[:_NAMED_MAX])
+            total = sum(case.unexplained_minor for case in cases)
             uow.publish(
                 AlertRaised(
                     alert_id=new_id(),
                     severity="SEV-2",
-                    title=f"{len(untold)} differences between the gateway, the book and the orders",
-                    detail=f"{total} kobo nobody can explain: {named}",
+                    title=f"{len(cases)} differences between the gateway, the ledger and the orders",
+                    detail=f"{total} kobo are unexplained: {named}. Compare each case with the gateway, and close it with evidence.",
                     runbook=RUNBOOK,
-                    dedup_key=f"unexplained-kobo:{untold[0]['id']}",
-                    about=str(untold[0]["id"]),
+                    dedup_key=f"unexplained-kobo:{cases[0].id}",
+                    about=str(cases[0].id),
                 ),
                 source="payments",
             )
-        unexplained = Unexplained(*await store.sum_unexplained(uow))
+        unexplained = Unexplained(*await reconciliation.sum_unexplained(uow))
     UNEXPLAINED_CASES.set(unexplained.cases)
     UNEXPLAINED_MINOR.set(unexplained.minor)
     return unexplained

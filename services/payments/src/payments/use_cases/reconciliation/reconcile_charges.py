@@ -1,68 +1,65 @@
-"""Compare what the gateway took in a period with the charges of the book, both ways."""
+"""Compare the gateway's paid transactions of a period with the recorded charges, both ways."""
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 from payments.clients.gateway import PAGE_LENGTH, PaymentGateway
-from payments.domain.charges import Charge
 from payments.domain.reconciliation import (
     Difference,
     compare_charge,
-    compare_unseen_charge,
-    is_under_way,
+    compare_unlisted_charge,
+    is_within_webhook_grace,
     reported_charge,
 )
-from payments.store import reconciliation as store
+from payments.store import reconciliation
+from payments.store.reconciliation import SettledPosition
 
-# Half a million payments of a period; a gateway that never ends its list must not hold the run for ever.
+# Half a million payments; bounds the run against a gateway whose list never ends.
 PAGES_MAX: Final = 5_000
 
 
 async def reconcile_charges(
-    database: Database, gateway: PaymentGateway, begin: datetime, end: datetime, now: datetime
+    database: Database, gateway: PaymentGateway, start: datetime, end: datetime, now: datetime
 ) -> AsyncIterator[list[Difference]]:
-    """The differences, a piece at a time. Raises GatewayAway, GatewayRefused and NewsUnreadable."""
+    """The differences in batches. Raises GatewayUnavailable, GatewayRejected and MalformedEvent."""
     seen: set[str] = set()
     for page in range(1, PAGES_MAX + 1):
-        told = await gateway.page_of_paid_transactions(iso(begin), iso(end), page)
-        yield await _compare_reported(database, told, seen, now)
-        if len(told) < PAGE_LENGTH:
+        listed = await gateway.page_of_paid_transactions(iso(start), iso(end), page)
+        yield await _compare_reported(database, listed, seen, now)
+        if len(listed) < PAGE_LENGTH:
             break
-    behind: tuple[datetime, UUID] | None = None
+    after: SettledPosition | None = None
     while True:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            rows = await store.list_settled_charges(uow, begin, end, behind)
+            charges, after = await reconciliation.list_settled_charges(uow, start, end, after)
         found: list[Difference] = []
-        for booked in (store.booked_charge(row) for row in rows if row["identity"] not in seen):
-            # Opened before the period, or not at all: only the gateway can say.
-            found += compare_unseen_charge(booked, await gateway.find_transaction(booked.reference))
+        for recorded in charges:
+            if recorded.identity not in seen:
+                # The payment may have been opened before the period: query the gateway for it.
+                found += compare_unlisted_charge(recorded, await gateway.find_transaction(recorded.reference))
         yield found
-        if len(rows) < store.PIECE:
+        if after is None:
             return
-        behind = rows[-1]["settled_at"], rows[-1]["id"]
 
 
 async def _compare_reported(
-    database: Database, told: list[Mapping[str, Any]], seen: set[str], now: datetime
+    database: Database, listed: list[Mapping[str, Any]], seen: set[str], now: datetime
 ) -> list[Difference]:
-    charges: list[tuple[Charge, Mapping[str, Any]]] = [
-        (charge, entry) for entry in told if (charge := reported_charge(entry)) is not None
-    ]
+    charges = [(charge, entry) for entry in listed if (charge := reported_charge(entry)) is not None]
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        booked = await store.find_booked_charges(
+        recorded = await reconciliation.find_recorded_charges(
             uow, [charge.identity for charge, _ in charges], [charge.reference for charge, _ in charges]
         )
     found: list[Difference] = []
     for charge, entry in charges:
-        ours = booked.get(charge.identity) or booked.get(charge.reference)
+        ours = recorded.get(charge.identity) or recorded.get(charge.reference)
         if ours is not None:
             seen.add(ours.identity)
-        elif is_under_way(entry, now):
+        elif is_within_webhook_grace(entry, now):
             continue
         found += compare_charge(charge, ours)
     return found

@@ -12,7 +12,10 @@ __all__ = [
 STEPS = (
     "apply_refund_update",
     "confirm_failed_attempts",
+    "create_refund",
+    "enqueue_refund",
     "fail_refund",
+    "finish_refund",
     "list_unrecorded_refunds",
     "offset_refund",
     "query_attempt",

@@ -1,4 +1,4 @@
-"""The second person agrees on how a failed refund is sent again."""
+"""Approve the prepared decision about a failed refund."""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,25 +7,28 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import AlreadyDecided, NothingPrepared, evaluate_approval
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from payments import store
-from payments.use_cases.charges.create_overpayment_refund import REFUND_QUEUE
+from payments.store import decisions, refund_attempts, refunds
+from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 
 
 async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, by: UUID, now: datetime) -> None:
-    """A new attempt under a new reference is written down, once, as the decision with this hash says; the queued work first
-    asks the gateway whether the failed one is dead. Raises NotFound, and what `evaluate_approval` refuses."""
-    refund = await store.lock_refund(uow, refund_id)
+    """Record a new attempt under a new reference once, as the decision with this hash states.
+
+    Its submission first confirms at the gateway that the failed attempt is final. Raises NotFound, and the errors of
+    `evaluate_approval`.
+    """
+    refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
         raise NotFound
-    found = await store.find_refund_decision(uow, refund_id)
+    found = await decisions.find_refund_decision(uow, refund_id)
     if found is None:
         raise NothingPrepared
     status, decision = found
     if not evaluate_approval(decision.prepared(status), approved_hash, by):
-        if refund["status"] == "failed":
-            # What was approved has been tried and failed again: that approval is used up.
+        if refund.status == "failed":
+            # The approved attempt failed too: that approval is used up.
             raise AlreadyDecided("approved, and failed again")
         return
-    await store.save_refund_verdict(uow, decision.id, "approved", by, now)
-    await store.replace_attempt(uow, refund_id, new_id(), decision.recipient_code, now)
-    uow.enqueue_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
+    await decisions.save_refund_verdict(uow, decision.id, "approved", by, now)
+    await refund_attempts.replace_attempt(uow, refund_id, new_id(), decision.recipient_code, now)
+    enqueue_refund(uow, refund_id)

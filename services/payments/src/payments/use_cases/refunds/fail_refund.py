@@ -1,43 +1,39 @@
-"""A refund did not arrive."""
-
-from uuid import UUID
-
-import asyncpg
+"""Fail a refund that did not reach its payer."""
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
 from contracts.payments import RefundFailed
-from payments import store
 from payments.domain.accounts import foreign_currency
+from payments.store import refunds
+from payments.store.refunds import LockedRefund
 
 
-async def fail_refund(uow: UnitOfWork, refund: asyncpg.Record, failure: str, gateway_refund_id: str | None) -> None:
-    """The money stays owed in refund_payable until two people decide; on-call hears of it (contract sections 6 and 7)."""
-    refund_id: UUID = refund["id"]
-    await store.save_refund_failed(uow, refund_id, failure, gateway_refund_id)
+async def fail_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, gateway_refund_id: str | None) -> None:
+    """The money stays owed in refund_payable until two people decide. Raises a SEV-2 alert (contract sections 6 and 7)."""
+    await refunds.save_refund_failed(uow, refund.id, failure, gateway_refund_id)
     uow.publish(
         RefundFailed(
-            refund_id=refund_id,
-            kind=refund["kind"],
-            amount_minor=refund["amount_minor"],
-            order_id=refund["order_id"],
-            buyer_id=refund["buyer_id"],
-            currency=foreign_currency(refund["currency"]),
+            refund_id=refund.id,
+            kind=refund.kind,
+            amount_minor=refund.amount_minor,
+            order_id=refund.order_id,
+            buyer_id=refund.buyer_id,
+            currency=foreign_currency(refund.currency),
         )
     )
     uow.publish(
         AlertRaised(
             alert_id=new_id(),
             severity="SEV-2",
-            title=f"Refund failed: {refund['kind']}",
+            title=f"Refund failed: {refund.kind}",
             detail=(
-                f"Refund {refund_id} of {refund['amount_minor']} {refund['currency']} (minor units), order {refund['order_id']}: "
+                f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: "
                 f"{failure}. The money stays owed to the payer: try again, or change the destination."
             ),
             runbook="refund-failed",
-            dedup_key=f"refund-failed:{refund_id}",
-            about=str(refund_id),
+            dedup_key=f"refund-failed:{refund.id}",
+            about=str(refund.id),
         ),
         source="payments",
     )

@@ -1,4 +1,4 @@
-"""Ask the gateway, before a refund is sent, whether money of its charge left already without the books knowing of it."""
+"""Find refunds of a charge that only the gateway has recorded, before another one is sent."""
 
 from uuid import UUID
 
@@ -7,26 +7,28 @@ from common.database.unit_of_work import Database
 from payments.clients.gateway import PaymentGateway
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import RefundUpdate, read_refund
-from payments.store import Attempt, reconciliation
+from payments.store.reconciliation import find_recorded_refund
+from payments.store.refund_attempts import RefundAttempt
 
 
 async def list_unrecorded_refunds(
-    database: Database, gateway: PaymentGateway, attempt: Attempt
+    database: Database, gateway: PaymentGateway, attempt: RefundAttempt
 ) -> list[tuple[UUID, RefundUpdate]]:
-    """Refunds of the same charge that bear a note of ours, did not fail, and whose attempt no row of ours names: what was sent after
-    the instant at which the database was put back. One under the attempt's own note counts too. Raises GatewayAway, GatewayRefused
-    and NewsUnreadable.
+    """The unfailed refunds of the charge whose note is ours and whose attempt has no row, and those of the attempt itself.
+
+    Such a refund was sent after the instant to which the database was restored. Raises GatewayUnavailable, GatewayRejected and
+    MalformedEvent.
     """
-    # A transfer's reference is taken once, whatever we know.
+    # The gateway accepts a transfer's reference only once.
     if attempt.recipient_code is not None:
         return []
-    told = [read_refund(entry) for entry in await gateway.list_refunds(attempt.transaction)]
+    updates = [read_refund(entry) for entry in await gateway.list_refunds(attempt.transaction)]
     found: list[tuple[UUID, RefundUpdate]] = []
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for update in told:
-            named = attempt_of_reference(update.note)
-            if named is None or update.status == "failed":
+        for update in updates:
+            attempt_id = attempt_of_reference(update.note)
+            if attempt_id is None or update.status == "failed":
                 continue
-            if named == attempt.id or await reconciliation.find_booked_refund(uow, named, None) is None:
-                found.append((named, update))
+            if attempt_id == attempt.id or await find_recorded_refund(uow, attempt_id, None) is None:
+                found.append((attempt_id, update))
     return found

@@ -1,46 +1,46 @@
-"""Record what the gateway says about a refund: paid out, failed, or still under way."""
+"""Record the gateway's update about a refund: paid out, failed, or in progress."""
 
 from datetime import datetime
 from uuid import UUID
 
-import asyncpg
-
 from common.database.unit_of_work import UnitOfWork
-from payments import store
 from payments.domain.errors import SubjectUnknown
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import RefundUpdate, check_refund
+from payments.store import refund_attempts, refunds
+from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.apply_refund_update import apply_refund_update
 from payments.use_cases.refunds.record_replaced_attempt import record_replaced_attempt
 
 
 async def record_refund_update(uow: UnitOfWork, update: RefundUpdate, now: datetime) -> bool:
-    """Whether it moved our refund. Raises SubjectUnknown (our own call has not returned yet, or not a refund of ours) and
-    RefundContradiction."""
+    """Whether the update changed our refund. Raises SubjectUnknown and RefundContradiction.
+
+    The refund is unknown before our own call has returned, and when it is not ours.
+    """
     found = await _find(uow, update)
     if found is None:
-        raise SubjectUnknown("no refund of ours is known to the gateway under this id")
+        raise SubjectUnknown(f"no refund of ours has the gateway's id {update.gateway_refund_id}")
     refund, attempt_id = found
-    if attempt_id != refund["attempt_id"]:
+    if attempt_id != refund.attempt_id:
         return await record_replaced_attempt(uow, refund, attempt_id, update, now)
-    check_refund(update, refund["amount_minor"], refund["currency"])
+    check_refund(update, refund.amount_minor, refund.currency)
     return await apply_refund_update(uow, refund, update, now)
 
 
-async def _find(uow: UnitOfWork, update: RefundUpdate) -> tuple[asyncpg.Record, UUID] | None:
-    """The locked refund and the attempt that is spoken of; by our own reference first: it is there before the gateway's id
-    has come back to us."""
-    ours = attempt_of_reference(update.note)
-    if ours is not None:
-        refund = await store.lock_refund_of_attempt(uow, ours)
+async def _find(uow: UnitOfWork, update: RefundUpdate) -> tuple[LockedRefund, UUID] | None:
+    """The locked refund and the updated attempt, by our reference first: it is recorded before the gateway's id."""
+    attempt_id = attempt_of_reference(update.note)
+    if attempt_id is not None:
+        refund = await refunds.lock_refund_of_attempt(uow, attempt_id)
         if refund is not None:
-            return refund, ours
+            return refund, attempt_id
     if update.gateway_refund_id is None:
         return None
-    refund = await store.lock_refund_of_gateway(uow, update.gateway_refund_id)
+    refund = await refunds.lock_refund_of_gateway(uow, update.gateway_refund_id)
     if refund is None:
         return None
-    if refund["gateway_refund_id"] == update.gateway_refund_id:
-        return refund, refund["attempt_id"]
-    attempt_id = await store.find_attempt_of_gateway(uow, update.gateway_refund_id)
+    if refund.gateway_refund_id == update.gateway_refund_id:
+        return refund, refund.attempt_id
+    attempt_id = await refund_attempts.find_attempt_of_gateway(uow, update.gateway_refund_id)
     return None if attempt_id is None else (refund, attempt_id)

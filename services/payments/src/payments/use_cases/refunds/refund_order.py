@@ -1,4 +1,4 @@
-"""Refund an order: owed from escrow, or after a release from those who got it. The posting key is the refund's id."""
+"""Refund an order from its escrow, or after a release from the receivers. The posting key is the refund's id."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -7,13 +7,14 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from contracts.payments import EscrowRefunded
-from payments import store
 from payments.domain import escrow, postings
 from payments.domain.chargebacks import UnsentRefund
 from payments.domain.errors import SubjectUnknown
-from payments.store import chargebacks
+from payments.domain.refunds import NewRefund
+from payments.store import refunds
+from payments.store.escrow import lock_escrow, save_charged_back
 from payments.use_cases.chargebacks.count_charged_back import count_charged_back
-from payments.use_cases.charges.create_overpayment_refund import REFUND_QUEUE
+from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 from payments.use_cases.refunds.record_offset_settled import record_offset_settled
 from payments.use_cases.statements.sign_movement import sign_movement
 
@@ -21,17 +22,15 @@ from payments.use_cases.statements.sign_movement import sign_movement
 async def refund_order(
     uow: UnitOfWork, order_id: UUID, refund_id: UUID, amount_minor: int, reason: str, now: datetime
 ) -> bool:
-    """Whether the refund is new. What a lost chargeback has given the buyer counts as a part of it.
+    """Whether the refund is new. A lost chargeback that returned money to the buyer counts as a part of it.
 
     Raises SubjectUnknown before the escrow is held, and RefundExceedsHeld.
     """
-    held = await store.lock_escrow(uow, order_id)
+    held = await lock_escrow(uow, order_id)
     if held is None:
-        raise SubjectUnknown("a refund of an order without escrow")
-    is_new = await store.record_refund_if_new(
-        uow, refund_id, "order", held.charge_id, order_id, held.buyer_id, amount_minor, reason, now
-    )
-    if not is_new:
+        raise SubjectUnknown(f"a refund of order {order_id} is requested, and it has no escrow yet")
+    refund = NewRefund(refund_id, "order", held.charge_id, order_id, held.buyer_id, amount_minor, reason)
+    if not await refunds.record_refund_if_new(uow, refund, now):
         return False
     returned_minor = await count_charged_back(uow, held, refund_id, amount_minor)
     plan = escrow.refund(held.escrow, amount_minor - returned_minor)
@@ -41,7 +40,7 @@ async def refund_order(
         )
         await ledger.post(uow, posting)
     after = replace(plan.after, refunded_minor=plan.after.refunded_minor + returned_minor)
-    await chargebacks.save_charged_back(uow, order_id, after, -returned_minor)
+    await save_charged_back(uow, order_id, after, -returned_minor)
     from_vendor_minor = plan.from_released.vendor_minor
     statement = await sign_movement(uow, held.vendor_id, f"refund:{refund_id}", -from_vendor_minor)
     uow.publish(
@@ -58,7 +57,7 @@ async def refund_order(
         )
     )
     if returned_minor:
-        await record_offset_settled(uow, UnsentRefund(refund_id, returned_minor), amount_minor, now)
+        await record_offset_settled(uow, UnsentRefund(refund_id, returned_minor), now)
     if returned_minor < amount_minor:
-        uow.enqueue_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
+        enqueue_refund(uow, refund_id)
     return True

@@ -1,4 +1,4 @@
-"""The second person does not agree on how a failed refund is sent again."""
+"""Reject the prepared decision about a failed refund."""
 
 from datetime import datetime
 from uuid import UUID
@@ -6,18 +6,18 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import NothingPrepared, evaluate_rejection
 from common.primitives.problems import NotFound
-from payments import store
+from payments.store import decisions, refunds
 
 
 async def reject_refund(uow: UnitOfWork, refund_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """The refund stays failed, and may be prepared anew. Raises NotFound, and what `evaluate_rejection` refuses."""
-    if await store.lock_refund(uow, refund_id) is None:
+    """The refund stays failed, and can be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
+    if await refunds.lock_refund(uow, refund_id) is None:
         raise NotFound
-    found = await store.find_refund_decision(uow, refund_id)
+    found = await decisions.find_refund_decision(uow, refund_id)
     if found is None:
         raise NothingPrepared
     status, decision = found
     if not evaluate_rejection(decision.prepared(status), by):
         return
-    await store.save_refund_verdict(uow, decision.id, "rejected", by, now, reason)
-    await store.save_refund_unprepared(uow, refund_id)
+    await decisions.save_refund_verdict(uow, decision.id, "rejected", by, now, reason)
+    await decisions.save_refund_unprepared(uow, refund_id)

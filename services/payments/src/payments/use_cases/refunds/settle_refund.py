@@ -1,37 +1,24 @@
-"""The gateway paid a refund out."""
+"""Settle a refund that the gateway paid out."""
 
 from datetime import datetime
 from uuid import UUID
 
-import asyncpg
-
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
-from contracts.payments import RefundSettled
-from payments import store
 from payments.domain import postings
-from payments.domain.accounts import foreign_currency
 from payments.domain.errors import RefundContradiction
+from payments.store.refunds import LockedRefund
+from payments.use_cases.refunds.finish_refund import finish_refund
 
 
 async def settle_refund(
-    uow: UnitOfWork, refund: asyncpg.Record, attempt_id: UUID, gateway_refund_id: str | None, now: datetime
+    uow: UnitOfWork, refund: LockedRefund, attempt_id: UUID, gateway_refund_id: str | None, now: datetime
 ) -> None:
-    """What was owed has left, by this attempt; a decision that waited is overtaken. Raises RefundContradiction when the
-    attempt was paid out before, and came back since."""
-    refund_id: UUID = refund["id"]
-    posting = postings.refund_settled(refund_id, attempt_id, refund["amount_minor"], refund["currency"])
+    """Post the payment by this attempt, and finish the refund.
+
+    Raises RefundContradiction for an attempt that was paid out and reversed before.
+    """
+    posting = postings.refund_settled(refund.id, attempt_id, refund.amount_minor, refund.currency)
     if not await ledger.post(uow, posting):
-        raise RefundContradiction("an attempt that the bank sent back is paid out once more")
-    await store.save_refund_settled(uow, refund_id, now, gateway_refund_id)
-    await store.overtake_refund_decision(uow, refund_id)
-    uow.publish(
-        RefundSettled(
-            refund_id=refund_id,
-            kind=refund["kind"],
-            amount_minor=refund["amount_minor"],
-            order_id=refund["order_id"],
-            buyer_id=refund["buyer_id"],
-            currency=foreign_currency(refund["currency"]),
-        )
-    )
+        raise RefundContradiction("an attempt that the bank reversed is paid out again")
+    await finish_refund(uow, refund, gateway_refund_id, now)

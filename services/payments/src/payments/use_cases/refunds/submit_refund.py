@@ -1,20 +1,19 @@
-"""Send a refund to the gateway: decide and commit, call, record. What a lost call did is found out by asking."""
+"""Submit a refund to the gateway: decide and commit, call, record. A query resolves a call without a response."""
 
 from dataclasses import replace
 from uuid import UUID
 
-import asyncpg
-
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments import store
-from payments.clients.gateway import GatewayRefused, PaymentGateway
+from payments.clients.gateway import GatewayRejected, PaymentGateway
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.domain.identifiers import refund_reference
 from payments.domain.refunds import RESUBMIT_AFTER, RefundUpdate, may_call, read_refund, read_refund_transfer
-from payments.store import Attempt
+from payments.store import refunds
+from payments.store.refund_attempts import RefundAttempt
+from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.confirm_failed_attempts import confirm_failed_attempts
 from payments.use_cases.refunds.fail_refund import fail_refund
 from payments.use_cases.refunds.list_unrecorded_refunds import list_unrecorded_refunds
@@ -24,31 +23,35 @@ from payments.use_cases.refunds.record_refund_update import record_refund_update
 
 
 async def submit_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> None:
-    """Safe to repeat. Raises GatewayAway and RefundOutcomeUnknown, which climb the retry ladder, RefundContradiction and
-    RefundBesideTheBooks."""
+    """Safe to repeat. Raises GatewayUnavailable and RefundOutcomeUnknown, which are retried, RefundContradiction and
+    UnrecordedRefund.
+    """
     await confirm_failed_attempts(database, gateway, clock, refund_id)
     decided_at = clock.now()
-    refund = await _decide(database, clock, refund_id)
+    refund = await _mark_submitting(database, clock, refund_id)
     if refund is None:
         return
-    attempt, update = Attempt.of(refund), None
-    if refund["status"] == "submitting":
+    attempt, update = refund.attempt, None
+    if refund.status == "submitting":
         update = await query_attempt(gateway, attempt)
         if update is None:
-            if clock.now() - refund["submitted_at"] < RESUBMIT_AFTER:
-                raise RefundOutcomeUnknown("an unanswered call may still be at work at the gateway")
+            submitted_at = refund.submitted_at or clock.now()
+            if clock.now() - submitted_at < RESUBMIT_AFTER:
+                raise RefundOutcomeUnknown("an unanswered call may still be running at the gateway")
             decided_at = clock.now()
-            refund = await _decide(database, clock, refund_id, never_arrived=refund)
+            refund = await _mark_submitting(database, clock, refund_id, unreceived=refund)
             if refund is None:
                 return
     try:
         if update is None:
             attempt, update = await _find_unrecorded(database, gateway, refund, attempt)
         if update is None and not may_call(decided_at, clock.now()):
-            raise RefundOutcomeUnknown("too long after the decision: somebody else may have sent it")
+            raise RefundOutcomeUnknown(
+                "the call comes too late after the decision: another worker may have sent the refund"
+            )
         update = update or await _send(gateway, refund, attempt)
-    except GatewayRefused as rejection:
-        # What it refuses may be a repetition: our own call of before may have come through meanwhile.
+    except GatewayRejected as rejection:
+        # The gateway may have rejected a repetition of an earlier call of ours.
         update = await query_attempt(gateway, attempt)
         if update is None:
             await _record_rejection(database, attempt, refund_id, str(rejection))
@@ -58,75 +61,76 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
 
 
 async def _find_unrecorded(
-    database: Database, gateway: PaymentGateway, refund: asyncpg.Record, attempt: Attempt
-) -> tuple[Attempt, RefundUpdate | None]:
-    """An attempt that paid, or is about to, and of which a database that was put back knows nothing, becomes the refund's own.
+    database: Database, gateway: PaymentGateway, refund: LockedRefund, attempt: RefundAttempt
+) -> tuple[RefundAttempt, RefundUpdate | None]:
+    """Adopt an attempt of this refund that the gateway recorded and a restored database lost.
 
-    Raises RefundBesideTheBooks when there is one over another amount.
+    Raises UnrecordedRefund when its amount differs.
     """
-    beside = await list_unrecorded_refunds(database, gateway, attempt)
-    if not beside:
+    unrecorded = await list_unrecorded_refunds(database, gateway, attempt)
+    if not unrecorded:
         return attempt, None
-    fitting = next((found for found in beside if found[1].amount_minor == refund["amount_minor"]), None)
+    matching = next((found for found in unrecorded if found[1].amount_minor == refund.amount_minor), None)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        if fitting is None:
-            await store.save_refund_unsent(uow, refund["id"])
+        if matching is None:
+            await refunds.save_refund_unsent(uow, refund.id)
         else:
-            await store.save_attempt_taken_over(uow, refund["id"], fitting[0])
-    if fitting is None:
-        raise UnrecordedRefund(f"{beside[0][1].amount_minor} of this charge were refunded beside the books")
-    return replace(attempt, id=fitting[0]), fitting[1]
+            await refunds.save_attempt_adopted(uow, refund.id, matching[0])
+    if matching is None:
+        raise UnrecordedRefund(
+            f"the gateway refunded {unrecorded[0][1].amount_minor} of this charge without a record here"
+        )
+    return attempt._replace(id=matching[0]), matching[1]
 
 
-async def _decide(
-    database: Database, clock: Clock, refund_id: UUID, *, never_arrived: asyncpg.Record | None = None
-) -> asyncpg.Record | None:
-    """The refund as it is to be sent, and written down as being sent; None when nothing is to be sent.
+async def _mark_submitting(
+    database: Database, clock: Clock, refund_id: UUID, *, unreceived: LockedRefund | None = None
+) -> LockedRefund | None:
+    """Mark the refund `submitting` and return it; None when nothing is to be sent.
 
-    One whose earlier call is still unclear is given as it stands. `never_arrived` is a row whose call is known not to have
-    reached the gateway: it is owed like one that was never sent, and whatever a bank has given meanwhile counts. Raises
-    RefundOutcomeUnknown when somebody else sends it again already.
+    A refund with an unresolved call is returned unchanged. `unreceived` is the state of a call that did not reach the gateway: the
+    refund counts as unsent again, and money that a bank returned meanwhile offsets it. Raises RefundOutcomeUnknown when another
+    worker sends it again already.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        refund = await store.lock_refund(uow, refund_id)
+        refund = await refunds.lock_refund(uow, refund_id)
         if refund is None:
-            raise LookupError("a work item without its refund: they are written in one commit")
-        if refund["status"] == "submitting":
-            if never_arrived is None:
+            raise LookupError(f"work item of refund {refund_id}, which is not recorded")
+        if refund.status == "submitting":
+            if unreceived is None:
                 return refund
-            if any(refund[name] != never_arrived[name] for name in ("attempt_id", "submitted_at")):
-                raise RefundOutcomeUnknown("somebody else sends it again")
-            await store.save_refund_unsent(uow, refund_id)
-        elif refund["status"] != "pending":
+            if (refund.attempt_id, refund.submitted_at) != (unreceived.attempt_id, unreceived.submitted_at):
+                raise RefundOutcomeUnknown("another worker sends it again")
+            await refunds.save_refund_unsent(uow, refund_id)
+        elif refund.status != "pending":
             return None
         if await offset_refund(uow, refund, clock.now()):
             return None
-        refund = await store.lock_refund(uow, refund_id)
-        await store.save_refund_submitting(uow, refund_id, clock.now())
+        refund = await refunds.lock_refund(uow, refund_id)
+        await refunds.save_refund_submitting(uow, refund_id, clock.now())
         return refund
 
 
-async def _send(gateway: PaymentGateway, refund: asyncpg.Record, attempt: Attempt) -> RefundUpdate:
-    amount_minor: int = refund["amount_minor"]
+async def _send(gateway: PaymentGateway, refund: LockedRefund, attempt: RefundAttempt) -> RefundUpdate:
     reference = refund_reference(attempt.id)
     if attempt.recipient_code is not None:
         return read_refund_transfer(
             await gateway.start_transfer(
-                reference=reference, recipient_code=attempt.recipient_code, amount_minor=amount_minor
+                reference=reference, recipient_code=attempt.recipient_code, amount_minor=refund.amount_minor
             )
         )
     return read_refund(
         await gateway.start_refund(
             transaction=attempt.transaction,
-            amount_minor=amount_minor,
-            currency=None if refund["currency"] == NO_CURRENCY else refund["currency"],
+            amount_minor=refund.amount_minor,
+            currency=None if refund.currency == NO_CURRENCY else refund.currency,
             note=reference,
         )
     )
 
 
-async def _record_rejection(database: Database, attempt: Attempt, refund_id: UUID, rejection: str) -> None:
+async def _record_rejection(database: Database, attempt: RefundAttempt, refund_id: UUID, rejection: str) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        refund = await store.lock_refund(uow, refund_id)
-        if refund is not None and refund["attempt_id"] == attempt.id and refund["status"] == "submitting":
+        refund = await refunds.lock_refund(uow, refund_id)
+        if refund is not None and refund.attempt_id == attempt.id and refund.status == "submitting":
             await fail_refund(uow, refund, rejection, None)

@@ -1,4 +1,4 @@
-"""Issue a statement to a vendor who has none under the present key: after the upgrade that began them, and after a rotation."""
+"""Issue a statement to a vendor who has none under the current key: after the upgrade that introduced them, or a rotation."""
 
 from uuid import UUID
 
@@ -9,10 +9,10 @@ from payments.use_cases.statements.sign_statement import sign_statement
 
 
 async def issue_statement(uow: UnitOfWork, vendor_id: UUID) -> bool:
-    """Whether one was issued: of two workers, or beside a movement of the same moment, one is enough."""
-    following = await statements.number_opening_statement(uow, vendor_id, uow.signing_key.id)
-    if following is None:
+    """Whether a statement was issued. Of concurrent workers and movements one statement is enough."""
+    number = await statements.number_opening_statement(uow, vendor_id, uow.signing_key.id)
+    if number is None:
         return False
-    statement = sign_statement(uow, vendor_id, f"opening:{vendor_id}", 0, following)
+    statement = sign_statement(uow, vendor_id, f"opening:{vendor_id}", 0, number)
     uow.publish(VendorStatementIssued(vendor_id=vendor_id, statement=statement), wake_relay=False)
     return True

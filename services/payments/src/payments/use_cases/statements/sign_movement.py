@@ -1,4 +1,4 @@
-"""Sign what a posting moved to or from a vendor, so that payouts can tell it from anything else."""
+"""Sign a posted movement of a vendor's money, so that payouts can verify it."""
 
 from uuid import UUID
 
@@ -9,12 +9,12 @@ from payments.use_cases.statements.sign_statement import sign_statement
 
 
 async def sign_movement(uow: UnitOfWork, vendor_id: UUID, source: str, amount_minor: int) -> ReleaseStatement | None:
-    """The statement of a movement that this unit of work has posted; None for one that moves nothing.
+    """The statement of a movement that this unit of work has posted; None for an amount of 0.
 
-    `source` as `statement_message` names it; `amount_minor` in kobo, below zero when it was taken back. The event that carries the
-    statement commits with the posting and the number.
+    `statement_message` defines `source`; `amount_minor` is in kobo, negative for a reversal. The statement's event commits
+    with the posting and the number.
     """
     if amount_minor == 0:
         return None
-    following = await statements.number_statement(uow, vendor_id, uow.signing_key.id)
-    return sign_statement(uow, vendor_id, source, amount_minor, following)
+    number = await statements.number_statement(uow, vendor_id, uow.signing_key.id)
+    return sign_statement(uow, vendor_id, source, amount_minor, number)

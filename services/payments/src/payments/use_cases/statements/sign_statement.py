@@ -8,11 +8,11 @@ from payments.store.statements import NextStatement
 
 
 def sign_statement(
-    uow: UnitOfWork, vendor_id: UUID, source: str, amount_minor: int, following: NextStatement
+    uow: UnitOfWork, vendor_id: UUID, source: str, amount_minor: int, number: NextStatement
 ) -> ReleaseStatement:
-    """The signed form of the statement that was numbered in this unit of work; `source` as `statement_message` names it."""
+    """The signed statement of a number that this unit of work assigned; `statement_message` defines `source`."""
     key = uow.signing_key
-    message = statement_message(vendor_id, source, amount_minor, following.sequence, following.net_minor)
+    message = statement_message(vendor_id, source, amount_minor, number.sequence, number.net_minor)
     return ReleaseStatement(
-        sequence=following.sequence, net_minor=following.net_minor, key_id=key.id, signature=key.sign(message)
+        sequence=number.sequence, net_minor=number.net_minor, key_id=key.id, signature=key.sign(message)
     )

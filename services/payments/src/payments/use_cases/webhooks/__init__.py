@@ -9,8 +9,8 @@ __all__ = [
 ]
 
 STEPS = (
+    "file_gateway_response",
     "file_webhook",
-    "process_gateway_answer",
     "process_missing_webhook",
     "publish_transfer_update",
     "record_revision",

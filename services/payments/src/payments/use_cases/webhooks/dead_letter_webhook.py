@@ -1,17 +1,17 @@
-"""Keep a webhook that the ladder could not bring through, and say it aloud (specification: Ingestion rule 6)."""
+"""Dead-letter a webhook after its last retry (specification: Ingestion rule 6)."""
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
-from payments import store
 from payments.domain.webhooks import alert_key
+from payments.store import webhooks
 
 
 async def dead_letter_webhook(uow: UnitOfWork, webhook_id: str, error: str, attempts: int) -> None:
-    """Dead letter, outcome and SEV-2 alert in the caller's transaction."""
+    """Record dead letter and outcome, and raise a SEV-2 alert, in the caller's transaction."""
     dead_letter_id = new_id()
-    event_type = await store.record_dead_webhook(uow, dead_letter_id, webhook_id, error, attempts)
-    await store.save_outcome(uow, webhook_id, "dead")
+    event_type = await webhooks.record_dead_webhook(uow, dead_letter_id, webhook_id, error, attempts)
+    await webhooks.save_outcome(uow, webhook_id, "dead")
     uow.publish(
         AlertRaised(
             alert_id=new_id(),

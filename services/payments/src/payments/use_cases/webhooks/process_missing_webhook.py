@@ -1,31 +1,31 @@
-"""Take what the gateway tells when it is asked in the place of a webhook that never came, with the same work."""
+"""Fetch a transaction or refund from the gateway and process it as its missing webhook."""
 
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from payments.clients.gateway import PaymentGateway
 from payments.domain.reconciliation import Difference
-from payments.use_cases.webhooks.process_gateway_answer import process_gateway_answer
+from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
 
 log = get_logger(__name__)
 
 
 async def process_missing_webhook(database: Database, gateway: PaymentGateway, found: Difference) -> bool:
-    """Whether work was left. When the webhook comes after all it is recorded under its own key, and finds nothing to change.
+    """Whether a response was filed. A webhook that arrives later is filed under its own key, and changes nothing.
 
-    Raises GatewayAway and GatewayRefused.
+    Raises GatewayUnavailable and GatewayRejected.
     """
     subject = found.subject.partition(":")[2]
     if found.kind == "charge_not_in_book" and found.reference is not None:
-        told, event = await gateway.find_transaction(found.reference), "charge.success"
-        happened = told is not None and told.get("status") == "success"
+        reported, event = await gateway.find_transaction(found.reference), "charge.success"
+        happened = reported is not None and reported.get("status") == "success"
     elif found.kind == "refund_not_in_book" and subject.isdigit():
-        told, event = await gateway.find_refund(subject), "refund.processed"
-        happened = told is not None and told.get("status") == "processed"
+        reported, event = await gateway.find_refund(subject), "refund.processed"
+        happened = reported is not None and reported.get("status") == "processed"
     else:
         return False
-    if not happened or told is None:
+    if not happened or reported is None:
         return False
-    is_first = await process_gateway_answer(database, event, told)
+    is_first = await file_gateway_response(database, event, reported)
     if is_first:
-        log.warning("a webhook never came; the gateway was asked instead", subject=found.subject)
+        log.warning("webhook missing, state fetched from the gateway", subject=found.subject)
     return is_first

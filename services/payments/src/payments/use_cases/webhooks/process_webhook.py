@@ -1,4 +1,4 @@
-"""Give a queued webhook its effect, once: money, view, events and outcome commit together."""
+"""Process a queued webhook once: money, projection, events and outcome commit together."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from common.database.unit_of_work import UnitOfWork
-from payments import store
-from payments.domain import webhooks
 from payments.domain.charges import SurchargeBound
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import read_refund, read_refund_transfer
+from payments.domain.webhooks import data_of, read_body, text_of
+from payments.store import webhooks
+from payments.store.refunds import lock_refund_of_attempt
 from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
 from payments.use_cases.charges.settle_charge import settle_charge
 from payments.use_cases.intents.record_failed_payment import record_failed_payment
@@ -22,7 +23,7 @@ Outcome = Literal["done", "ignored"]
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook in hand; on the last attempt what is still unknown is decided."""
+    """A locked webhook. The last attempt decides also about unknown subjects."""
 
     id: str
     event_type: str
@@ -34,28 +35,28 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookResult:
-    """What became of a webhook; `outcome` is None when it had its effect before."""
+    """The result; `outcome` is None for a webhook that was processed before."""
 
     event_type: str
     outcome: Outcome | None
 
 
-ChargebackAllocation = Callable[[UnitOfWork, Webhook, datetime], Awaitable[Outcome]]
+Handler = Callable[[UnitOfWork, Webhook, datetime], Awaitable[Outcome]]
 
 
 async def process_webhook(
     uow: UnitOfWork, webhook_id: str, surcharge_bound: SurchargeBound, *, is_last_attempt: bool, now: datetime
 ) -> WebhookResult:
-    """Takes it once. Raises what the retry ladder mends, and NewsUnreadable."""
-    row = await store.lock_webhook(uow, webhook_id)
-    if row is None:
-        raise LookupError("a work item without its webhook: they are written in one commit")
-    if row["outcome"] != "queued":
-        return WebhookResult(row["event_type"], None)
-    data = webhooks.data_of(webhooks.read_body(row["raw"]))
-    webhook = Webhook(webhook_id, row["event_type"], data, row["processed_at"], surcharge_bound, is_last_attempt)
-    outcome = await _TAKERS.get(webhook.event_type, _ignore)(uow, webhook, now)
-    await store.save_outcome(uow, webhook_id, outcome)
+    """Process a webhook unless it has an outcome. Raises retryable errors, and MalformedEvent."""
+    locked = await webhooks.lock_webhook(uow, webhook_id)
+    if locked is None:
+        raise LookupError(f"work item of webhook {webhook_id}, which is not recorded")
+    if locked.outcome != "queued":
+        return WebhookResult(locked.event_type, None)
+    data = data_of(read_body(locked.raw))
+    webhook = Webhook(webhook_id, locked.event_type, data, locked.arrived_at, surcharge_bound, is_last_attempt)
+    outcome = await _HANDLERS.get(webhook.event_type, _ignore)(uow, webhook, now)
+    await webhooks.save_outcome(uow, webhook_id, outcome)
     return WebhookResult(webhook.event_type, outcome)
 
 
@@ -82,9 +83,9 @@ async def _refund(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
 
 
 async def _transfer(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
-    # A refund to a bank account is payments' own: its reference was committed before the call, and payouts knows nothing of it.
-    attempt_id = attempt_of_reference(webhooks.text_of(webhook.data.get("reference")))
-    if attempt_id is not None and await store.lock_refund_of_attempt(uow, attempt_id) is not None:
+    # A transfer under the reference of a refund attempt is payments' own. The reference was committed before the call.
+    attempt_id = attempt_of_reference(text_of(webhook.data.get("reference")))
+    if attempt_id is not None and await lock_refund_of_attempt(uow, attempt_id) is not None:
         update = read_refund_transfer(webhook.data, webhook.event_type.removeprefix("transfer."))
         return "done" if await record_refund_update(uow, update, now) else "ignored"
     publish_transfer_update(uow, webhook.id, webhook.event_type, webhook.data, webhook.arrived_at)
@@ -95,7 +96,7 @@ async def _ignore(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
     return "ignored"
 
 
-_TAKERS: Final[Mapping[str, ChargebackAllocation]] = {
+_HANDLERS: Final[Mapping[str, Handler]] = {
     "charge.success": _charge,
     "charge.failed": _failed_payment,
     "charge.dispute.create": _chargeback,

@@ -1,4 +1,4 @@
-"""Say what a signed transfer webhook said. Payouts judges it; here it changes nothing (contract section 8)."""
+"""Publish a signed transfer webhook for payouts, which evaluates it (contract section 8)."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,10 +17,10 @@ _EVENTS: Final[Mapping[str, type[TransferSucceeded | TransferFailed | TransferRe
 
 
 def publish_transfer_update(
-    uow: UnitOfWork, webhook_id: str, event_type: str, told: Mapping[str, Any], arrived_at: datetime
+    uow: UnitOfWork, webhook_id: str, event_type: str, data: Mapping[str, Any], arrived_at: datetime
 ) -> None:
-    """Publishes the news; the time is the gateway's own, else that of the arrival. Raises NewsUnreadable."""
-    update = read_transfer(event_type, told)
+    """The time is the gateway's, else that of the arrival. Raises MalformedEvent."""
+    update = read_transfer(event_type, data)
     uow.publish(
         _EVENTS[event_type](
             reference=update.reference,

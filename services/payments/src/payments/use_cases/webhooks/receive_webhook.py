@@ -1,11 +1,11 @@
-"""Take a webhook in: file it under its key and leave its work, in one commit (contract section 9)."""
+"""Receive a webhook: file it under its key with its work item, in one commit (contract section 9)."""
 
 from typing import Literal
 
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payments.domain.webhooks import content_hash_of, identify, read_body
-from payments.store import find_other_body
+from payments.store.webhooks import find_other_body
 from payments.use_cases.webhooks.file_webhook import file_webhook
 from payments.use_cases.webhooks.record_revision import record_revision
 
@@ -13,14 +13,14 @@ WebhookResult = Literal["first", "duplicate", "revised"]
 
 
 async def receive_webhook(database: Database, clock: Clock, raw: bytes) -> WebhookResult:
-    """Commits a well-signed body whatever its shape, and wakes the relay.
+    """File a correctly signed body of any shape, and wake the relay.
 
-    The same content under a recorded key is a duplicate. Other content is kept as a revision and never processed (section 9.2).
-    Raises DatabaseAway when nothing could be committed: the gateway sends it again.
+    The same content under a recorded key is a duplicate. Other content is stored as a revision and never processed (section 9.2).
+    Raises DatabaseUnavailable when nothing could be committed: the gateway resends it.
     """
     body = read_body(raw)
     arrival = identify(raw, body)
-    if await file_webhook(database, arrival, raw, body):
+    if await file_webhook(database, arrival, raw, is_json=body is not None):
         return "first"
     other = await find_other_body(database, arrival.id, raw)
     if other is None or content_hash_of(other) == content_hash_of(raw):

@@ -1,4 +1,4 @@
-"""Keep other content that arrived under a recorded key, alert, and have the gateway queried (contract section 9.2)."""
+"""Record other content under a recorded key, alert, and schedule a query to the gateway (contract section 9.2)."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
-from payments.domain.revisions import REVISIONS_KEPT_MAX, changed_fields, next_query_at, subject_of
+from payments.domain.revisions import REVISIONS_STORED_MAX, changed_fields, next_query_at, subject_of
 from payments.domain.webhooks import Arrival, content_hash_of
 from payments.store import revisions
 
@@ -14,21 +14,21 @@ from payments.store import revisions
 async def record_revision(database: Database, arrival: Arrival, first: bytes, raw: bytes, now: datetime) -> bool:
     """Whether the content is new under this key. Bytes, count, alert and the due query commit together.
 
-    The alert and the bytes are bounded for each key; beyond that a revision is counted, and still leads to a query.
+    Alerts and stored bytes are bounded for each key. A revision beyond the bound is counted, and still schedules a query.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         revised = await revisions.lock_revised_webhook(uow, arrival.id, now)
         content_hash = content_hash_of(raw)
         if await revisions.revision_is_known(uow, arrival.id, content_hash):
             return False
-        is_kept = revised.kept < REVISIONS_KEPT_MAX
-        if is_kept:
+        is_stored = revised.stored < REVISIONS_STORED_MAX
+        if is_stored:
             await revisions.record_revision(uow, arrival.id, content_hash, raw, now)
             uow.publish(_alert(arrival, changed_fields(first, raw)), source="payments")
         due_at = revised.due_at
         if subject_of(arrival.event_type, raw) or subject_of(arrival.event_type, first):
             due_at = next_query_at(now, revised.queried_at, due_at)
-        await revisions.save_revised_webhook(uow, arrival.id, revised.kept + is_kept, due_at, now)
+        await revisions.save_revised_webhook(uow, arrival.id, revised.stored + is_stored, due_at, now)
     return True
 
 
@@ -37,7 +37,7 @@ def _alert(arrival: Arrival, changed: list[str]) -> AlertRaised:
         alert_id=new_id(),
         severity="SEV-3",
         title=f"Revised webhook: {arrival.event_type}",
-        detail=f"{arrival.id} arrived again with other content ({', '.join(changed)}). It was kept and not processed; "
+        detail=f"{arrival.id} arrived again with other content ({', '.join(changed)}). It was stored and not processed; "
         "the gateway is queried for the present state.",
         runbook="revised-webhook",
         dedup_key=f"revised-webhook:{arrival.id}",

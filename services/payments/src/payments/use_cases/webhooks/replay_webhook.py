@@ -1,4 +1,4 @@
-"""Replay a dead webhook: back on its queue as a first attempt. One that took effect is left alone."""
+"""Replay a dead webhook: enqueue it as a first attempt unless it was processed since."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,15 +8,14 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from contracts.operations import AlertCleared
-from payments import store
+from payments.domain.queues import WEBHOOK_QUEUE
 from payments.domain.webhooks import alert_key
-
-WEBHOOK_QUEUE = "payments.webhooks"
+from payments.store import webhooks
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What became of a replay: `outcome` is the webhook's, `requeued` whether this call put it back."""
+    """The webhook's outcome after a replay, and whether this call enqueued it."""
 
     webhook_id: str
     outcome: str
@@ -24,18 +23,17 @@ class Replay:
 
 
 async def replay_webhook(uow: UnitOfWork, dead_letter_id: UUID, now: datetime) -> Replay:
-    """Raises NotFound. Two at once: the second finds it queued."""
-    dead_letter = await store.lock_dead_webhook(uow, dead_letter_id)
-    if dead_letter is None:
+    """Raises NotFound. Of two concurrent replays the second finds it queued."""
+    webhook_id = await webhooks.lock_dead_webhook(uow, dead_letter_id)
+    if webhook_id is None:
         raise NotFound
-    webhook_id: str = dead_letter["webhook_id"]
-    outcome = await store.lock_outcome(uow, webhook_id)
-    # Given up once more it is another letter, with an alert of its own.
-    for waiting in await store.mark_replayed(uow, webhook_id, now):
-        cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key(waiting), reason="the webhook was replayed")
+    outcome = await webhooks.lock_outcome(uow, webhook_id)
+    # A second failure makes another dead letter, with its own alert.
+    for replayed_id in await webhooks.mark_dead_webhooks_replayed(uow, webhook_id, now):
+        cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key(replayed_id), reason="the webhook was replayed")
         uow.publish(cleared, source="payments")
     if outcome != "dead":
         return Replay(webhook_id, outcome, requeued=False)
-    await store.save_outcome(uow, webhook_id, "queued")
+    await webhooks.save_outcome(uow, webhook_id, "queued")
     uow.enqueue_work(WEBHOOK_QUEUE, webhook_id, {"webhookId": webhook_id})
     return Replay(webhook_id, "queued", requeued=True)

@@ -1,0 +1,25 @@
+"""Finish a refund: the payer has the money."""
+
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.payments import RefundSettled
+from payments.domain.accounts import foreign_currency
+from payments.store import decisions, refunds
+from payments.store.refunds import LockedRefund
+
+
+async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id: str | None, now: datetime) -> None:
+    """Mark the refund settled, close a waiting decision about it, and publish `refund_settled`."""
+    await refunds.save_refund_settled(uow, refund.id, now, gateway_refund_id)
+    await decisions.overtake_refund_decision(uow, refund.id)
+    uow.publish(
+        RefundSettled(
+            refund_id=refund.id,
+            kind=refund.kind,
+            amount_minor=refund.amount_minor,
+            order_id=refund.order_id,
+            buyer_id=refund.buyer_id,
+            currency=foreign_currency(refund.currency),
+        )
+    )
