@@ -11,7 +11,7 @@ from common.ledger.chain_loops import LOOK_EVERY_SECONDS
 from common.observability.logging import get_logger
 from common.primitives.signatures import SigningKey
 from common.process.service import Loop, Runtime, Service
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import CONNECT_SECONDS_MAX, PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.charges import SurchargeBound
@@ -40,12 +40,18 @@ log = get_logger(__name__)
 
 
 @asynccontextmanager
-async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
+async def compose(
+    settings: Settings, runtime: Runtime, *, gateway_connect_seconds_max: float = CONNECT_SECONDS_MAX
+) -> AsyncIterator[Dependencies]:
     """Build the dependencies from the settings. Logs an empty webhook secret, because every webhook is then rejected."""
     if not settings.webhook_secrets:
         log.critical("GATEWAY_SECRET_KEY is empty: every payment webhook gets 401 until it is set")
     runtime.database.signatures = Signatures(signing_key=SigningKey(settings.release_signing_key))
-    gateway = PaymentGateway(settings.gateway_api_url, settings.gateway_secret_key)
+    gateway = PaymentGateway(
+        settings.gateway_api_url,
+        settings.gateway_secret_key,
+        connect_seconds_max=gateway_connect_seconds_max,
+    )
     try:
         yield Dependencies(
             clock=runtime.clock,

@@ -1,4 +1,4 @@
-"""A payments service in hand, with a payment gateway on a real socket and the story's first steps."""
+"""A running payments service with a payment gateway on a real socket."""
 
 import asyncio
 import base64
@@ -6,10 +6,11 @@ import hashlib
 import hmac
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -27,8 +28,8 @@ from starlette.routing import Route
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
 from common.process.service import http_app
-from contracts.orders import OrderPlaced, RefundRequested
-from payments.app import SERVICE
+from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
+from payments.app import SERVICE, compose
 from payments.timers import query_revised_webhooks_once
 from sandbox.app import create_app
 from sandbox.settings import read_settings
@@ -43,18 +44,15 @@ ORIGIN = "https://shop.example"
 WEBHOOK = "/functions/v1/gateway-webhook"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _gateway_connects() -> Iterator[None]:
-    """The gateway shares the event loop of the tests: on a busy machine a connection takes longer than the limit in production."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("payments.clients.gateway.CONNECT_SECONDS_MAX", PATIENCE_SECONDS)
-        yield
+# The gateway shares the event loop of the tests: on a busy machine a connection takes longer than the limit in production.
+PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seconds_max=PATIENCE_SECONDS))
 
 
 @dataclass
 class SmallGateway:
-    """A payment gateway that remembers what it was told. `fail_before` and `fail_after` make the next calls
-    answer so, before or after the work; None lets one through."""
+    """A fake payment gateway that records its calls. `fail_before` and `fail_after` are statuses for the next calls, before or
+    after their effect; None lets a call succeed.
+    """
 
     url: str = ""
     initialized: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -156,8 +154,8 @@ async def gateway() -> AsyncIterator[SmallGateway]:
 
 
 @dataclass
-class Story:
-    """The service and what a test wants to do with it in one line."""
+class PaymentsApp:
+    """The running service, and the actions of a test."""
 
     service: OpenService
     gateway: SmallGateway
@@ -190,7 +188,22 @@ class Story:
         await self.service.hear(placed)
         return placed
 
-    async def ask_intent(
+    @staticmethod
+    def parties(placed: OrderPlaced) -> dict[str, UUID]:
+        """The ids that every event about the order has."""
+        return {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+
+    def refund_requested(self, placed: OrderPlaced, amount_minor: int) -> RefundRequested:
+        return RefundRequested(
+            **self.parties(placed), refund_id=new_id(), amount_minor=amount_minor, reason="cancelled"
+        )
+
+    def delivered(self, placed: OrderPlaced) -> OrderDelivered:
+        return OrderDelivered(
+            **self.parties(placed), delivered_at="2026-01-01T00:00:00.000Z", verified_by=placed.vendor_id
+        )
+
+    async def request_intent(
         self, order_id: UUID, *, key: UUID | None = None, user: UUID | None = None, **body: Any
     ) -> httpx.Response:
         headers = self.service.headers(user or self.buyer, idempotency_key=key or uuid4())
@@ -199,7 +212,7 @@ class Story:
         )
 
     async def open_intent(self, order_id: UUID) -> dict[str, Any]:
-        answer = await self.ask_intent(order_id)
+        answer = await self.request_intent(order_id)
         assert answer.status_code == 201, answer.text
         intent: dict[str, Any] = answer.json()["data"]
         return intent
@@ -224,21 +237,21 @@ class Story:
         signed = signature if signature is not None else sign(raw, secret)
         return await self.service.client.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signed})
 
-    async def tell(self, body: Any, *, attempt: int = 1, is_last_attempt: bool = False) -> None:
-        """Sends a signed webhook and does its work."""
+    async def process_webhook(self, body: Any, *, attempt: int = 1, is_last_attempt: bool = False) -> None:
+        """Send a signed webhook and process its work item."""
         assert (await self.send(body)).status_code == 200
         await self.service.work("payments.webhooks", attempt=attempt, is_last_attempt=is_last_attempt)
 
     async def decide_dispute(self, body: dict[str, Any]) -> None:
-        """The gateway decides a dispute, or decides it anew: its webhook is processed, or it is queried about the revision."""
+        """The gateway decides or revises a dispute: its webhook is processed, and a revision is queried."""
         self.gateway.disputes[str(body["data"]["id"])] = body["data"]
-        await self.tell(body)
+        await self.process_webhook(body)
         self.clock.advance(timedelta(minutes=1))
         await query_revised_webhooks_once(self.service.dependencies)
         await self.service.work("payments.webhooks")
 
     async def webhook(self, event_type: str) -> None:
-        """Waits for the gateway's own webhook of this type, and does its work."""
+        """Wait for the gateway's webhook of this type, and process it."""
 
         async def came() -> bool:
             rows = await self.service.fetch(
@@ -253,30 +266,23 @@ class Story:
         """An order with a charge in quarantine, and the quarantined charge's id."""
         placed = await self.place_order()
         intent = await self.open_intent(placed.order_id)
-        await self.tell(self.charge(intent["reference"], amount_minor, **changes))
+        await self.process_webhook(self.charge(intent["reference"], amount_minor, **changes))
         [row] = await self.service.fetch("SELECT id FROM quarantined_charges WHERE reference = $1", intent["reference"])
         return placed, str(row["id"])
 
     async def failed_refund(self, amount_minor: int = 500_000) -> str:
-        """A refund of a paid order that the gateway took and then failed; its id."""
+        """The id of a refund of a paid order that the gateway accepted and then failed."""
         placed = await self.paid_order()
-        event = RefundRequested(
-            order_id=placed.order_id,
-            refund_id=new_id(),
-            buyer_id=placed.buyer_id,
-            vendor_id=placed.vendor_id,
-            amount_minor=amount_minor,
-            reason="cancelled",
-        )
+        event = self.refund_requested(placed, amount_minor)
         await self.service.hear(event)
         await self.service.work("payments.refunds")
         refund = self.gateway.refunds[-1]
         refund["status"] = "failed"
         data = {"id": refund["id"], "amount": amount_minor, "currency": "NGN", "reason": "the card is closed"}
-        await self.tell({"event": "refund.failed", "data": data})
+        await self.process_webhook({"event": "refund.failed", "data": data})
         return str(event.refund_id)
 
-    async def act(
+    async def post_as(
         self, path: str, body: Any, role: str, user: UUID | None = None, *, stepped_up: bool = True
     ) -> httpx.Response:
         """A POST by a member of staff."""
@@ -284,18 +290,18 @@ class Story:
         return await self.service.client.post(path, headers=headers, json=body)
 
     async def approve(self, path: str, user: UUID | None = None) -> httpx.Response:
-        """The second person reads the prepared decision and approves what they read."""
-        shown = await self.see(path, "finance_checker")
-        return await self.act(f"{path}/approve", {"hash": shown["hash"] or "0" * 64}, "finance_checker", user)
+        """The checker reads the prepared decision and approves its hash."""
+        shown = await self.get_as(path, "finance_checker")
+        return await self.post_as(f"{path}/approve", {"hash": shown["hash"] or "0" * 64}, "finance_checker", user)
 
-    async def see(self, path: str, role: str = "auditor") -> Any:
+    async def get_as(self, path: str, role: str = "auditor") -> Any:
         """The data that a member of staff reads."""
         answer = await self.service.client.get(path, headers=self.service.headers(uuid4(), roles=(role,)))
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
-    async def everything(self) -> dict[str, list[Any]]:
-        """All rows of the service's tables: what a refused request must leave as it was."""
+    async def snapshot(self) -> dict[str, list[Any]]:
+        """All rows of the service's tables, to prove that a rejected request changed nothing."""
         tables = await self.service.fetch(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname"
         )
@@ -309,7 +315,7 @@ class Story:
         """An order whose escrow is held."""
         placed = await self.place_order(**changes)
         intent = await self.open_intent(placed.order_id)
-        await self.tell(self.charge(intent["reference"], placed.total_minor))
+        await self.process_webhook(self.charge(intent["reference"], placed.total_minor))
         return placed
 
     async def balances(self) -> dict[str, int]:
@@ -357,11 +363,11 @@ def sign(raw: bytes, secret: str = SECRET) -> str:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def story_on(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextManager[Story]]:
-    """`async with story_on(urls, broker_url, **settings)`: a story on a database of the test's own."""
+async def open_app(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextManager[PaymentsApp]]:
+    """`async with open_app(urls, broker_url, **settings)`: a service on the test's own database."""
 
     @asynccontextmanager
-    async def open_story(urls: DatabaseUrls, broker_url: str, **changes: Any) -> AsyncIterator[Story]:
+    async def opened_app(urls: DatabaseUrls, broker_url: str, **changes: Any) -> AsyncIterator[PaymentsApp]:
         clock = ManualClock()
         settings: dict[str, Any] = {
             "gateway_api_url": gateway.url,
@@ -371,25 +377,25 @@ async def story_on(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextM
             "release_signing_key": RELEASE_SIGNING_KEY,
             **changes,
         }
-        async with opened(SERVICE, urls, broker_url, clock=clock, **settings) as service:
-            yield Story(service, gateway, clock, urls)
+        async with opened(PATIENT_SERVICE, urls, broker_url, clock=clock, **settings) as service:
+            yield PaymentsApp(service, gateway, clock, urls)
 
-    return open_story
+    return opened_app
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def story(fresh_database: DatabaseFactory, broker_url: str, story_on: Any) -> AsyncIterator[Story]:
-    async with story_on(await fresh_database("payments"), broker_url) as data:
+async def app(fresh_database: DatabaseFactory, broker_url: str, open_app: Any) -> AsyncIterator[PaymentsApp]:
+    async with open_app(await fresh_database("payments"), broker_url) as data:
         yield data
 
 
 @pytest.fixture
-def owner_of() -> Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]:
+def connect_as() -> Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]:
     """A connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it fail."""
 
     @asynccontextmanager
-    async def connected(story: Story, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:
-        connection = await asyncpg.connect(getattr(story.urls, role))
+    async def connected(app: PaymentsApp, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:
+        connection = await asyncpg.connect(getattr(app.urls, role))
         try:
             yield connection
         finally:
@@ -414,12 +420,12 @@ class Forwarding:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def sandboxed(
-    tmp_path: Path, fresh_database: Any, broker_url: str, story_on: Any, held_port: Callable[[], int]
+async def sandbox_app(
+    tmp_path: Path, fresh_database: Any, broker_url: str, open_app: Any, held_port: Callable[[], int]
 ) -> AsyncIterator[tuple[Any, httpx.AsyncClient]]:
-    """A story whose gateway is the sandbox, and a client of the sandbox."""
-    door, port = Forwarding(), held_port()
-    async with served(door) as address:
+    """A service whose gateway is the sandbox, and a client of the sandbox."""
+    forwarding, port = Forwarding(), held_port()
+    async with served(forwarding) as address:
         settings = read_settings(
             {
                 "PORT": str(port),
@@ -439,12 +445,12 @@ async def sandboxed(
         await eventually(lambda: server.started)
         url = f"{settings.base_url}/gateway"
         async with (
-            story_on(await fresh_database("payments"), broker_url, gateway_api_url=url) as story,
+            open_app(await fresh_database("payments"), broker_url, gateway_api_url=url) as app,
             httpx.AsyncClient(
                 base_url=settings.base_url, headers={"Authorization": f"Bearer {SECRET}"}, timeout=60
             ) as client,
         ):
-            door.app = http_app(SERVICE, story.service.settings, story.service.runtime, story.service.dependencies)
-            yield story, client
+            forwarding.app = http_app(SERVICE, app.service.settings, app.service.runtime, app.service.dependencies)
+            yield app, client
         server.should_exit = True
         await serving

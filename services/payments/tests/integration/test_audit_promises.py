@@ -6,7 +6,7 @@ import pytest_asyncio
 
 from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
-from contracts.orders import OrderDelivered, RefundRequested
+from contracts.orders import OrderDelivered
 from operations.audit.invariants import INVARIANTS
 
 PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}
@@ -71,55 +71,51 @@ TAMPERINGS = {
 }
 
 
-def _parties(placed: Any) -> dict[str, Any]:
-    return {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
-
-
-async def _paid(story: Any, **data: Any) -> tuple[Any, str]:
-    placed = await story.place_order()
-    intent = await story.open_intent(placed.order_id)
-    await story.tell(story.charge(intent["reference"], placed.total_minor, **data))
+async def _paid(app: Any, **data: Any) -> tuple[Any, str]:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+    await app.process_webhook(app.charge(intent["reference"], placed.total_minor, **data))
     return placed, intent["reference"]
 
 
-async def _lose(story: Any, reference: str, amount_minor: int) -> None:
+async def _lose(app: Any, reference: str, amount_minor: int) -> None:
     data = {"refund_amount": amount_minor, "currency": "NGN", "resolution": "accepted"}
     body = {"event": "charge.dispute.resolve", "data": {**data, "transaction": {"reference": reference}}}
-    await story.tell(body)
+    await app.process_webhook(body)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def busy(story: Any) -> Any:
+async def busy(app: Any) -> Any:
     """A service with money in every place that the audit looks at."""
     rewarded = ReferralOutcome(applied=True, reward_minor=50_000)
-    await story.service.hear(
+    await app.service.hear(
         UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded, email_confirmed=True)
     )
-    await _paid(story, fees=7_500)
-    delivered, reference = await _paid(story)
+    await _paid(app, fees=7_500)
+    delivered, reference = await _paid(app)
     data = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}
-    await story.service.hear(OrderDelivered(**_parties(delivered), **data))
-    await _lose(story, reference, 100_000)
-    refunded, reference = await _paid(story)
-    refund = RefundRequested(**_parties(refunded), refund_id=new_id(), amount_minor=200_000, reason="cancelled")
-    await story.service.hear(refund)
-    await story.service.work("payments.refunds")
+    await app.service.hear(OrderDelivered(**app.parties(delivered), **data))
+    await _lose(app, reference, 100_000)
+    refunded, reference = await _paid(app)
+    refund = app.refund_requested(refunded, 200_000)
+    await app.service.hear(refund)
+    await app.service.work("payments.refunds")
     # The refund is with the gateway already: what the order cannot cover is a loss.
-    await _lose(story, reference, 500_000)
-    await story.quarantined(499_999)
-    _, charge_id = await story.quarantined(currency="GHS")
+    await _lose(app, reference, 500_000)
+    await app.quarantined(499_999)
+    _, charge_id = await app.quarantined(currency="GHS")
     path = f"/api/quarantined-charges/{charge_id}"
-    await story.act(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
-    assert (await story.approve(path)).status_code == 200
-    failed = await story.failed_refund()
+    await app.post_as(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
+    assert (await app.approve(path)).status_code == 200
+    failed = await app.failed_refund()
     prepared = {"action": "retry", "reason": "the card works again"}
-    assert (await story.act(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200
-    return story
+    assert (await app.post_as(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200
+    return app
 
 
-async def test_every_promise_about_payments_is_seen_broken_and_the_row_is_named(busy: Any, owner_of: Any) -> None:
+async def test_every_promise_about_payments_is_seen_broken_and_the_row_is_named(busy: Any, connect_as: Any) -> None:
     assert TAMPERINGS.keys() == PROMISES.keys()
-    async with owner_of(busy, "admin") as admin:
+    async with connect_as(busy, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         for promise, statement in TAMPERINGS.items():
             assert await admin.fetch(PROMISES[promise]) == [], promise

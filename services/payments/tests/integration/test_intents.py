@@ -10,16 +10,16 @@ from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderCancelled, OrderExpired
 
 
-async def test_an_intent_takes_its_amount_from_the_order_and_its_address_from_the_gateway(story: Any) -> None:
+async def test_an_intent_takes_its_amount_from_the_order_and_its_address_from_the_gateway(app: Any) -> None:
     provisioned = UserProvisioned(
-        user_id=story.buyer,
+        user_id=app.buyer,
         email="ada@unilag.edu.ng",
         role="buyer",
         referral=ReferralOutcome(applied=False, reward_minor=0),
     )
-    await story.service.hear(provisioned)
-    placed = await story.place_order()
-    answer = await story.ask_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
+    await app.service.hear(provisioned)
+    placed = await app.place_order()
+    answer = await app.request_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
 
     assert answer.status_code == 201
     intent = answer.json()["data"]
@@ -31,98 +31,96 @@ async def test_an_intent_takes_its_amount_from_the_order_and_its_address_from_th
         "amountMinor": 500_000,
         "currency": "NGN",
         "status": "pending",
-        "authorizationUrl": f"{story.gateway.url}/pay/{reference}",
+        "authorizationUrl": f"{app.gateway.url}/pay/{reference}",
         "accessCode": reference[-10:],
         "expiresAt": "2026-01-01T00:15:00.000Z",
     }
-    assert story.gateway.initialized[reference] == {
+    assert app.gateway.initialized[reference] == {
         "email": "ada@unilag.edu.ng",
         "amount": 500_000,
         "currency": "NGN",
         "reference": reference,
         "callback_url": "https://shop.example/paid",
         "channels": ["card"],
-        "metadata": {"userId": str(story.buyer), "orderId": str(placed.order_id), "settlement": "500000"},
+        "metadata": {"userId": str(app.buyer), "orderId": str(placed.order_id), "settlement": "500000"},
     }
 
 
-async def test_a_live_intent_is_returned_again_also_to_twenty_at_once(story: Any) -> None:
-    placed = await story.place_order()
-    answers = await asyncio.gather(*(story.ask_intent(placed.order_id) for _ in range(20)))
+async def test_a_live_intent_is_returned_again_also_to_twenty_at_once(app: Any) -> None:
+    placed = await app.place_order()
+    answers = await asyncio.gather(*(app.request_intent(placed.order_id) for _ in range(20)))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["data"]["id"] for answer in answers}) == 1
     assert len({answer.json()["data"]["reference"] for answer in answers}) == 1
-    assert len(story.gateway.initialized) == 1
-    later = await story.open_intent(placed.order_id)
-    assert later["reference"] in story.gateway.initialized
+    assert len(app.gateway.initialized) == 1
+    later = await app.open_intent(placed.order_id)
+    assert later["reference"] in app.gateway.initialized
 
 
-async def test_a_key_stays_bound_to_its_effect_for_good(story: Any) -> None:
-    placed, key = await story.place_order(), uuid4()
-    first = await story.ask_intent(placed.order_id, key=key)
-    again = await story.ask_intent(placed.order_id, key=str(key).upper())
+async def test_a_key_stays_bound_to_its_effect_for_good(app: Any) -> None:
+    placed, key = await app.place_order(), uuid4()
+    first = await app.request_intent(placed.order_id, key=key)
+    again = await app.request_intent(placed.order_id, key=str(key).upper())
     assert again.json()["data"] == first.json()["data"]
-    other = await story.place_order()
+    other = await app.place_order()
     for refused in (
-        await story.ask_intent(other.order_id, key=key),
-        await story.ask_intent(placed.order_id, key=key, channel="card"),
+        await app.request_intent(other.order_id, key=key),
+        await app.request_intent(placed.order_id, key=key, channel="card"),
     ):
         assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
-    assert len(story.gateway.initialized) == 1
+    assert len(app.gateway.initialized) == 1
     stranger = uuid4()
-    elsewhere = await story.place_order(buyer_id=stranger)
-    assert (await story.ask_intent(elsewhere.order_id, key=key, user=stranger)).status_code == 201
+    elsewhere = await app.place_order(buyer_id=stranger)
+    assert (await app.request_intent(elsewhere.order_id, key=key, user=stranger)).status_code == 201
 
 
-async def test_a_key_that_is_absent_or_no_uuid_v4_is_refused(story: Any) -> None:
-    placed = await story.place_order()
+async def test_an_absent_or_malformed_idempotency_key_is_rejected(app: Any) -> None:
+    placed = await app.place_order()
     for key in (None, "", "nonsense", "018cc251-f400-7000-8000-000000000001"):
-        headers = story.service.headers(story.buyer, idempotency_key=key)
-        answer = await story.service.client.post(
+        headers = app.service.headers(app.buyer, idempotency_key=key)
+        answer = await app.service.client.post(
             "/api/payments/intent", headers=headers, json={"orderId": str(placed.order_id)}
         )
         assert answer.status_code == 422
         assert answer.json()["invalid_params"][0]["name"] == "Idempotency-Key"
-    assert story.gateway.initialized == {}
+    assert app.gateway.initialized == {}
 
 
-async def test_foreign_and_absent_orders_are_404_alike(story: Any) -> None:
-    foreign = await story.place_order(buyer_id=uuid4())
-    answers = await asyncio.gather(story.ask_intent(foreign.order_id), story.ask_intent(uuid4()))
+async def test_foreign_and_absent_orders_are_404_alike(app: Any) -> None:
+    foreign = await app.place_order(buyer_id=uuid4())
+    answers = await asyncio.gather(app.request_intent(foreign.order_id), app.request_intent(uuid4()))
     documents = [answer.json() for answer in answers]
     for document in documents:
         document.pop("requestId")
     assert [answer.status_code for answer in answers] == [404, 404]
     assert documents[0] == documents[1]
-    assert story.gateway.initialized == {}
+    assert app.gateway.initialized == {}
 
 
-async def test_an_order_whose_event_is_under_way_is_waited_for(story: Any) -> None:
+async def test_an_order_whose_event_is_under_way_is_waited_for(app: Any) -> None:
     order_id = uuid4()
-    waiting = asyncio.create_task(story.ask_intent(order_id))
+    waiting = asyncio.create_task(app.request_intent(order_id))
     await asyncio.sleep(0)
-    await story.place_order(order_id=order_id)
+    await app.place_order(order_id=order_id)
     assert (await waiting).status_code == 201
 
 
-async def test_what_is_not_payable_is_409(story: Any) -> None:
-    paid = await story.paid_order()
-    assert (await story.ask_intent(paid.order_id)).status_code == 409
+async def test_what_is_not_payable_is_409(app: Any) -> None:
+    paid = await app.paid_order()
+    assert (await app.request_intent(paid.order_id)).status_code == 409
     for event in (OrderCancelled, OrderExpired):
-        placed = await story.place_order()
-        await story.open_intent(placed.order_id)
-        await story.service.hear(
-            event(order_id=placed.order_id, buyer_id=story.buyer, vendor_id=story.vendor, reason="test")
-        )
-        answer = await story.ask_intent(placed.order_id)
+        placed = await app.place_order()
+        await app.open_intent(placed.order_id)
+        await app.service.hear(event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test"))
+        answer = await app.request_intent(placed.order_id)
         assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    late = await story.place_order()
-    story.clock.advance(timedelta(minutes=15))
-    assert (await story.ask_intent(late.order_id)).status_code == 409
+    late = await app.place_order()
+    app.clock.advance(timedelta(minutes=15))
+    assert (await app.request_intent(late.order_id)).status_code == 409
 
 
-async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(story: Any) -> None:
-    placed = await story.place_order()
+async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(app: Any) -> None:
+    placed = await app.place_order()
     for body in (
         {"callbackUrl": "https://evil.example/"},
         {"callbackUrl": ""},
@@ -130,53 +128,53 @@ async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(stor
         {"amountMinor": 1},
         {"orderId": "not-a-uuid"},
     ):
-        assert (await story.ask_intent(placed.order_id, **body)).status_code == 422, body
-    assert (await story.service.fetch("SELECT * FROM payment_intents")) == []
-    assert story.gateway.initialized == {}
+        assert (await app.request_intent(placed.order_id, **body)).status_code == 422, body
+    assert (await app.service.fetch("SELECT * FROM payment_intents")) == []
+    assert app.gateway.initialized == {}
 
 
-async def test_a_refused_callback_names_its_origin_and_the_setting_that_refuses_it(story: Any) -> None:
-    placed = await story.place_order()
-    answer = await story.ask_intent(placed.order_id, callbackUrl="https://evil.example/paid?token=abc")
+async def test_a_rejected_callback_names_its_origin_and_the_setting(app: Any) -> None:
+    placed = await app.place_order()
+    answer = await app.request_intent(placed.order_id, callbackUrl="https://evil.example/paid?token=abc")
     [param] = answer.json()["invalid_params"]
     assert param["name"] == "callbackUrl"
     assert all(word in param["reason"] for word in ("https://evil.example", "ALLOWED_ORIGINS", "payments", "gateway"))
     assert "abc" not in answer.text
 
 
-async def test_who_may_not_place_orders_may_not_pay(story: Any) -> None:
-    placed = await story.place_order()
+async def test_who_may_not_place_orders_may_not_pay(app: Any) -> None:
+    placed = await app.place_order()
     url, body = "/api/payments/intent", {"orderId": str(placed.order_id)}
-    assert (await story.service.client.post(url, json=body)).status_code == 401
-    staff = story.service.headers(story.buyer, idempotency_key=uuid4(), roles=("finance_checker",))
-    assert (await story.service.client.post(url, json=body, headers=staff)).status_code == 403
+    assert (await app.service.client.post(url, json=body)).status_code == 401
+    staff = app.service.headers(app.buyer, idempotency_key=uuid4(), roles=("finance_checker",))
+    assert (await app.service.client.post(url, json=body, headers=staff)).status_code == 403
 
 
-async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(story: Any) -> None:
-    placed, key = await story.place_order(), uuid4()
-    story.gateway.fail_before = [500, 400, 401]
-    story.gateway.fail_after = [500]
+async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(app: Any) -> None:
+    placed, key = await app.place_order(), uuid4()
+    app.gateway.fail_before = [500, 400, 401]
+    app.gateway.fail_after = [500]
     for _ in range(4):
-        answer = await story.ask_intent(placed.order_id, key=key)
+        answer = await app.request_intent(placed.order_id, key=key)
         assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
         assert answer.headers["retry-after"]
-    answer = await story.ask_intent(placed.order_id, key=key)
+    answer = await app.request_intent(placed.order_id, key=key)
     assert answer.status_code == 201
-    assert len(await story.service.fetch("SELECT * FROM payment_intents")) == 1
+    assert len(await app.service.fetch("SELECT * FROM payment_intents")) == 1
     # Each try had a reference of its own, written down before the call: a charge under any of them finds the order.
-    written = {row["reference"] for row in await story.service.fetch("SELECT reference FROM payment_references")}
+    written = {row["reference"] for row in await app.service.fetch("SELECT reference FROM payment_references")}
     assert len(written) == 5
-    [lost] = set(story.gateway.initialized) - {answer.json()["data"]["reference"]}
-    await story.tell(story.charge(lost, 500_000))
-    assert await story.order_status(placed.order_id) == "paid_escrow"
+    [lost] = set(app.gateway.initialized) - {answer.json()["data"]["reference"]}
+    await app.process_webhook(app.charge(lost, 500_000))
+    assert await app.order_status(placed.order_id) == "paid_escrow"
 
 
-async def test_payments_are_the_buyers_own_and_everybodys_for_staff(story: Any) -> None:
-    placed = await story.paid_order()
+async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: Any) -> None:
+    placed = await app.paid_order()
     other = uuid4()
-    foreign = await story.place_order(buyer_id=other)
-    foreign_intent = (await story.ask_intent(foreign.order_id, user=other)).json()["data"]
-    client, own = story.service.client, story.service.headers(story.buyer)
+    foreign = await app.place_order(buyer_id=other)
+    foreign_intent = (await app.request_intent(foreign.order_id, user=other)).json()["data"]
+    client, own = app.service.client, app.service.headers(app.buyer)
 
     mine = (await client.get("/api/payments", headers=own)).json()
     assert (mine["meta"]["total"], mine["data"][0]["orderId"]) == (1, str(placed.order_id))
@@ -184,7 +182,7 @@ async def test_payments_are_the_buyers_own_and_everybodys_for_staff(story: Any) 
     assert (await client.get(f"/api/payments/{mine['data'][0]['id']}", headers=own)).status_code == 200
     assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=own)).status_code == 404
     assert (await client.get("/api/payments/nonsense", headers=own)).status_code == 404
-    auditor = story.service.headers(uuid4(), roles=("auditor",))
+    auditor = app.service.headers(uuid4(), roles=("auditor",))
     assert (await client.get("/api/payments?order=asc", headers=auditor)).json()["meta"]["total"] == 2
     assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=auditor)).status_code == 200
 

@@ -24,6 +24,6 @@ async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_da
 
 
 def test_the_service_hears_exactly_what_the_map_of_the_broker_says() -> None:
-    heard = {line.event for line in consumers.SUBSCRIPTIONS} | {SessionRevoked}
-    assert heard == set(SUBSCRIPTIONS["payments"])
+    received = {line.event for line in consumers.SUBSCRIPTIONS} | {SessionRevoked}
+    assert received == set(SUBSCRIPTIONS["payments"])
     assert {item.queue for item in consumers.WORK} == {name for name in WORK_QUEUES if name.startswith("payments.")}

@@ -4,68 +4,68 @@ from typing import Any
 from uuid import UUID, uuid4
 
 
-async def _see(story: Any, path: str, user: UUID | None, *roles: str) -> Any:
-    return await story.service.client.get(path, headers=story.service.headers(user or uuid4(), roles=roles))
+async def _see(app: Any, path: str, user: UUID | None, *roles: str) -> Any:
+    return await app.service.client.get(path, headers=app.service.headers(user or uuid4(), roles=roles))
 
 
-async def _prepared_refund(story: Any) -> str:
-    refund_id: str = await story.failed_refund()
+async def _prepared_refund(app: Any) -> str:
+    refund_id: str = await app.failed_refund()
     destination = {"accountNumber": "0123456785", "bankCode": "058", "accountName": "Okafor Chidi"}
     body = {"action": "other_destination", "reason": "card closed", "destination": destination}
-    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
+    prepared = await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     assert prepared.status_code == 200, prepared.text
     return refund_id
 
 
-async def test_a_buyer_sees_the_own_refunds_without_what_finance_decided(story: Any) -> None:
-    refund_id = await _prepared_refund(story)
-    listed = await _see(story, "/api/refunds", story.buyer, "buyer")
+async def test_a_buyer_sees_the_own_refunds_without_what_finance_decided(app: Any) -> None:
+    refund_id = await _prepared_refund(app)
+    listed = await _see(app, "/api/refunds", app.buyer, "buyer")
     assert listed.status_code == 200, listed.text
     [refund] = listed.json()["data"]
     assert (refund["id"], refund["amountMinor"], refund["kind"]) == (refund_id, 500_000, "order")
     assert refund["decision"] is None
-    assert (await _see(story, f"/api/refunds/{refund_id}", story.buyer, "buyer")).json()["data"] == refund
+    assert (await _see(app, f"/api/refunds/{refund_id}", app.buyer, "buyer")).json()["data"] == refund
     assert listed.json()["meta"]["total"] == 1
     assert "058" not in listed.text
-    [shown] = await story.see("/api/refunds")
+    [shown] = await app.get_as("/api/refunds")
     assert shown["decision"]["destination"]["bankCode"] == "058"
 
 
-async def test_a_strangers_refund_is_absent(story: Any) -> None:
-    refund_id = await _prepared_refund(story)
+async def test_a_strangers_refund_is_absent(app: Any) -> None:
+    refund_id = await _prepared_refund(app)
     for roles in (("buyer",), ("merchant",), ("hub_agent",), ("campus_admin",), ("platform_admin",)):
-        listed = (await _see(story, "/api/refunds", None, *roles)).json()
+        listed = (await _see(app, "/api/refunds", None, *roles)).json()
         assert (listed["data"], listed["meta"]["total"]) == ([], 0)
-        foreign = await _see(story, f"/api/refunds/{refund_id}", None, *roles)
-        absent = await _see(story, f"/api/refunds/{uuid4()}", None, *roles)
+        foreign = await _see(app, f"/api/refunds/{refund_id}", None, *roles)
+        absent = await _see(app, f"/api/refunds/{uuid4()}", None, *roles)
         assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
         assert absent.status_code == 404
-    assert (await story.service.client.get("/api/refunds")).status_code == 401
+    assert (await app.service.client.get("/api/refunds")).status_code == 401
 
 
-async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing(story: Any) -> None:
-    refund_id = await _prepared_refund(story)
-    _, charge_id = await story.quarantined(499_999)
-    [refund] = await story.see("/api/refunds", "support_agent")
+async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing(app: Any) -> None:
+    refund_id = await _prepared_refund(app)
+    _, charge_id = await app.quarantined(499_999)
+    [refund] = await app.get_as("/api/refunds", "support_agent")
     assert (refund["id"], refund["decision"]) == (refund_id, None)
-    [charge] = await story.see("/api/quarantined-charges", "support_agent")
+    [charge] = await app.get_as("/api/quarantined-charges", "support_agent")
     assert (charge["id"], charge["reason"]) == (charge_id, "underpaid")
-    assert (await story.see(f"/api/quarantined-charges/{charge_id}", "support_agent"))["id"] == charge_id
+    assert (await app.get_as(f"/api/quarantined-charges/{charge_id}", "support_agent"))["id"] == charge_id
     for path in (f"/api/quarantined-charges/{charge_id}", f"/api/refunds/{refund_id}"):
-        for act, body in (
+        for post_as, body in (
             ("prepare", {"outcome": "return", "reason": "x"}),
             ("approve", {}),
             ("reject", {"reason": "x"}),
         ):
-            assert (await story.act(f"{path}/{act}", body, "support_agent")).status_code == 403
+            assert (await app.post_as(f"{path}/{post_as}", body, "support_agent")).status_code == 403
 
 
-async def test_the_api_role_reads_refunds_by_the_row_policy_alone(story: Any, owner_of: Any) -> None:
-    await _prepared_refund(story)
-    async with owner_of(story, "api") as api:
+async def test_the_api_role_reads_refunds_by_the_row_policy_alone(app: Any, connect_as: Any) -> None:
+    await _prepared_refund(app)
+    async with connect_as(app, "api") as api:
         for settings, refunds, decisions in (
             ({}, 0, 0),
-            ({"app.user_id": str(story.buyer)}, 1, 0),
+            ({"app.user_id": str(app.buyer)}, 1, 0),
             ({"app.user_id": str(uuid4())}, 0, 0),
             ({"app.permissions": "refunds:read"}, 1, 0),
             ({"app.permissions": "ledger:read"}, 1, 1),

@@ -12,83 +12,83 @@ from contracts.identity import ReferralOutcome as Referral
 ACCOUNT = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
 
 
-async def _judge(story: Any, user_id: Any, vendor_id: Any = None) -> list[str]:
-    await story.service.hear(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
-    return list((await story.service.published("payments.erasure_judged.v1"))[-1].get("openMatters", []))
+async def _judge(app: Any, user_id: Any, vendor_id: Any = None) -> list[str]:
+    await app.service.hear(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
+    return list((await app.service.published("payments.erasure_judged.v1"))[-1].get("openMatters", []))
 
 
-async def test_money_under_way_keeps_its_buyer_and_its_vendor_and_nobody_else(story: Any) -> None:
-    assert await _judge(story, story.buyer) == []
-    await story.quarantined(amount_minor=100)
-    assert await _judge(story, story.buyer) == ["quarantined_charges"]
-    await story.paid_order()
-    assert await _judge(story, story.buyer) == ["escrow_held", "quarantined_charges"]
-    assert await _judge(story, uuid4(), story.vendor) == ["escrow_held_for_sales", "quarantined_charges_of_sales"]
-    assert await _judge(story, uuid4(), uuid4()) == []
+async def test_open_obligations_block_the_erasure_of_their_buyer_and_vendor_only(app: Any) -> None:
+    assert await _judge(app, app.buyer) == []
+    await app.quarantined(amount_minor=100)
+    assert await _judge(app, app.buyer) == ["quarantined_charges"]
+    await app.paid_order()
+    assert await _judge(app, app.buyer) == ["escrow_held", "quarantined_charges"]
+    assert await _judge(app, uuid4(), app.vendor) == ["escrow_held_for_sales", "quarantined_charges_of_sales"]
+    assert await _judge(app, uuid4(), uuid4()) == []
 
 
-async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_is_taken_away_then(story: Any) -> None:
+async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_is_taken_away_then(app: Any) -> None:
     provisioned = UserProvisioned(
-        user_id=story.buyer, email="chidi@unilag.edu.ng", role="buyer", referral=Referral(applied=False, reward_minor=0)
+        user_id=app.buyer, email="chidi@unilag.edu.ng", role="buyer", referral=Referral(applied=False, reward_minor=0)
     )
-    await story.service.hear(provisioned)
-    refund_id = await story.failed_refund()
-    assert await _judge(story, story.buyer) == ["unsettled_refunds"]
+    await app.service.hear(provisioned)
+    refund_id = await app.failed_refund()
+    assert await _judge(app, app.buyer) == ["unsettled_refunds"]
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "Chidi Okafor wrote to us"}
-    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
+    prepared = await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     assert prepared.status_code == 200, prepared.text
-    balances, everything = await story.balances(), await story.everything()
-    assert {table for table, rows in everything.items() if "Okafor" in str(rows)} == {"refund_decisions"}
-    gone = await story.service.hear(UserErased(user_id=story.buyer))
-    await story.service.hear(UserErased(user_id=story.buyer), event_id=gone.event_id)
-    await story.service.hear(provisioned)
-    left = await story.everything()
+    balances, snapshot = await app.balances(), await app.snapshot()
+    assert {table for table, rows in snapshot.items() if "Okafor" in str(rows)} == {"refund_decisions"}
+    gone = await app.service.hear(UserErased(user_id=app.buyer))
+    await app.service.hear(UserErased(user_id=app.buyer), event_id=gone.event_id)
+    await app.service.hear(provisioned)
+    left = await app.snapshot()
     assert {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)} == set()
-    assert left["ledger_entries"] == everything["ledger_entries"]
-    assert await story.balances() == balances
-    await story.check_books()
+    assert left["ledger_entries"] == snapshot["ledger_entries"]
+    assert await app.balances() == balances
+    await app.check_books()
 
 
 @pytest.mark.parametrize("who", ["buyer", "vendor"])
-async def test_the_reasons_of_staff_leave_with_the_first_who_goes_and_the_decisions_stay(story: Any, who: str) -> None:
+async def test_the_reasons_of_staff_leave_with_the_first_who_goes_and_the_decisions_stay(app: Any, who: str) -> None:
     secret = "Chidi Okafor called"
-    refund_id = await story.failed_refund()
-    _, charge_id = await story.quarantined(amount_minor=100)
+    refund_id = await app.failed_refund()
+    _, charge_id = await app.quarantined(amount_minor=100)
     for path, body in (
         (f"/api/refunds/{refund_id}/prepare", {"action": "retry", "reason": secret}),
         (f"/api/quarantined-charges/{charge_id}/prepare", {"outcome": "return", "reason": secret}),
     ):
-        prepared = await story.act(path, body, "finance_maker")
+        prepared = await app.post_as(path, body, "finance_maker")
         assert prepared.status_code == 200, prepared.text
-    before = await story.everything()
+    before = await app.snapshot()
     assert {name for name, rows in before.items() if secret in str(rows)} == {
         "refund_decisions",
         "quarantine_decisions",
     }
     whose = "SELECT id, status, prepared_by, prepared_at FROM"
     kept = f"{whose} refund_decisions UNION ALL {whose} quarantine_decisions ORDER BY 1"
-    decisions = await story.service.fetch(kept)
-    closed = VendorClosed(vendor_id=story.vendor, owner_user_id=uuid4(), campus_id=uuid4())
+    decisions = await app.service.fetch(kept)
+    closed = VendorClosed(vendor_id=app.vendor, owner_user_id=uuid4(), campus_id=uuid4())
     stranger = VendorClosed(vendor_id=uuid4(), owner_user_id=uuid4(), campus_id=uuid4())
-    await story.service.hear(stranger)
-    assert await story.everything() | {"inbox": []} == before | {"inbox": []}
-    gone = closed if who == "vendor" else UserErased(user_id=story.buyer)
-    heard = await story.service.hear(gone)
-    await story.service.hear(gone, event_id=heard.event_id)
-    assert secret not in str(await story.everything())
-    assert await story.service.fetch(kept) == decisions
-    await story.check_books()
+    await app.service.hear(stranger)
+    assert await app.snapshot() | {"inbox": []} == before | {"inbox": []}
+    gone = closed if who == "vendor" else UserErased(user_id=app.buyer)
+    received = await app.service.hear(gone)
+    await app.service.hear(gone, event_id=received.event_id)
+    assert secret not in str(await app.snapshot())
+    assert await app.service.fetch(kept) == decisions
+    await app.check_books()
 
 
-async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(story: Any) -> None:
-    refund_id = await story.failed_refund()
+async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(app: Any) -> None:
+    refund_id = await app.failed_refund()
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "they wrote to us"}
-    await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
+    await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     path = "/api/personal-records/payments?limit=100"
-    answer = await story.service.client.get(path, headers=story.service.headers(story.buyer))
+    answer = await app.service.client.get(path, headers=app.service.headers(app.buyer))
     assert answer.status_code == 200, answer.text
     found = {line["section"]: line["record"] for line in answer.json()["data"]}
     assert set(found) == {"payments", "refunds", "refundDestinations"}
     assert found["refundDestinations"]["accountName"] == "Chidi Okafor"
-    auditor = story.service.headers(uuid4(), roles=("auditor",))
-    assert (await story.service.client.get(path, headers=auditor)).json()["data"] == []
+    auditor = app.service.headers(uuid4(), roles=("auditor",))
+    assert (await app.service.client.get(path, headers=auditor)).json()["data"] == []

@@ -22,113 +22,113 @@ def _path(charge_id: str, verb: str = "") -> str:
     return f"/api/quarantined-charges/{charge_id}{verb}"
 
 
-async def _prepare(story: Any, charge_id: str, outcome: str, user: Any = None) -> Any:
+async def _prepare(app: Any, charge_id: str, outcome: str, user: Any = None) -> Any:
     body = {"outcome": outcome, "reason": "the payer called"}
-    return await story.act(_path(charge_id, "/prepare"), body, "finance_maker", user)
+    return await app.post_as(_path(charge_id, "/prepare"), body, "finance_maker", user)
 
 
-async def _approve(story: Any, charge_id: str, user: Any = None) -> Any:
-    return await story.approve(_path(charge_id), user)
+async def _approve(app: Any, charge_id: str, user: Any = None) -> Any:
+    return await app.approve(_path(charge_id), user)
 
 
-async def _reject(story: Any, charge_id: str, user: Any = None) -> Any:
-    return await story.act(_path(charge_id, "/reject"), {"reason": "ask the bank first"}, "finance_checker", user)
+async def _reject(app: Any, charge_id: str, user: Any = None) -> Any:
+    return await app.post_as(_path(charge_id, "/reject"), {"reason": "ask the bank first"}, "finance_checker", user)
 
 
-async def test_an_accepted_charge_pays_its_order_as_a_good_one_does(story: Any) -> None:
-    placed, charge_id = await story.quarantined(500_300, **MISMATCH)
-    before, maker, checker = await story.balances(), uuid4(), uuid4()
-    prepared = await _prepare(story, charge_id, "accept", maker)
+async def test_an_accepted_charge_pays_its_order_as_a_good_one_does(app: Any) -> None:
+    placed, charge_id = await app.quarantined(500_300, **MISMATCH)
+    before, maker, checker = await app.balances(), uuid4(), uuid4()
+    prepared = await _prepare(app, charge_id, "accept", maker)
     assert prepared.status_code == 200, prepared.text
     charge = prepared.json()["data"]
     assert (charge["id"], charge["status"], charge["reason"]) == (charge_id, "prepared", "order_mismatch")
     assert (charge["decision"]["outcome"], charge["decision"]["preparedBy"]) == ("accept", str(maker))
-    assert await story.balances() == before
-    assert await story.order_status(placed.order_id) == "Processing"
+    assert await app.balances() == before
+    assert await app.order_status(placed.order_id) == "Processing"
 
-    accepted = (await _approve(story, charge_id, checker)).json()["data"]
+    accepted = (await _approve(app, charge_id, checker)).json()["data"]
 
     assert (accepted["status"], accepted["decision"]["decidedBy"]) == ("accepted", str(checker))
-    [refund] = await story.see(f"/api/refunds?orderId={placed.order_id}")
+    [refund] = await app.get_as(f"/api/refunds?orderId={placed.order_id}")
     assert (refund["kind"], refund["amountMinor"], refund["id"]) == ("overpayment", 300, accepted["refundId"])
-    assert await story.balances() == {
+    assert await app.balances() == {
         "gateway_cash": 500_300,
         f"escrow:{placed.order_id}": -500_000,
         f"refund_payable:{refund['id']}": -300,
     }
-    assert await story.order_status(placed.order_id) == "paid_escrow"
-    [held] = await story.service.published("payments.escrow_held.v1")
+    assert await app.order_status(placed.order_id) == "paid_escrow"
+    [held] = await app.service.published("payments.escrow_held.v1")
     assert (held["orderId"], held["amountMinor"]) == (str(placed.order_id), 500_000)
-    [posted] = await story.service.fetch("SELECT type FROM ledger_transactions WHERE posting_key LIKE '%release%'")
+    [posted] = await app.service.fetch("SELECT type FROM ledger_transactions WHERE posting_key LIKE '%release%'")
     assert posted["type"] == "quarantine_release"
-    await story.check_books()
+    await app.check_books()
 
 
-async def test_a_charge_accepted_for_an_order_that_was_paid_meanwhile_is_owed_back_whole(story: Any) -> None:
-    placed, charge_id = await story.quarantined(**MISMATCH)
-    await _prepare(story, charge_id, "accept")
-    again = await story.open_intent(placed.order_id)
-    await story.tell(story.charge(again["reference"], 500_000))
+async def test_a_charge_accepted_for_an_order_that_was_paid_meanwhile_is_owed_back_whole(app: Any) -> None:
+    placed, charge_id = await app.quarantined(**MISMATCH)
+    await _prepare(app, charge_id, "accept")
+    again = await app.open_intent(placed.order_id)
+    await app.process_webhook(app.charge(again["reference"], 500_000))
 
-    accepted = (await _approve(story, charge_id)).json()["data"]
+    accepted = (await _approve(app, charge_id)).json()["data"]
 
     assert accepted["status"] == "accepted"
-    [refund] = await story.see("/api/refunds?kind=overpayment")
+    [refund] = await app.get_as("/api/refunds?kind=overpayment")
     assert (refund["id"], refund["amountMinor"]) == (accepted["refundId"], 500_000)
-    assert (await story.balances())[f"escrow:{placed.order_id}"] == -500_000
-    assert len(await story.service.published("payments.escrow_held.v1")) == 1
-    await story.check_books()
+    assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
+    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    await app.check_books()
 
 
 @pytest.mark.parametrize(
     ("currency", "stands_in"), [("GHS", "GHS"), ("ghs", "GHS"), ("ngn", "NGN"), (None, "XXX"), ("£", "XXX")]
 )
-async def test_a_returned_charge_goes_back_in_its_own_currency(story: Any, currency: Any, stands_in: str) -> None:
-    placed, charge_id = await story.quarantined(currency=currency)
-    assert (await story.see(_path(charge_id)))["currency"] == stands_in
-    await _prepare(story, charge_id, "return")
-    returned = (await _approve(story, charge_id)).json()["data"]
+async def test_a_returned_charge_goes_back_in_its_own_currency(app: Any, currency: Any, stands_in: str) -> None:
+    placed, charge_id = await app.quarantined(currency=currency)
+    assert (await app.get_as(_path(charge_id)))["currency"] == stands_in
+    await _prepare(app, charge_id, "return")
+    returned = (await _approve(app, charge_id)).json()["data"]
     assert returned["status"] == "returned"
-    refund = await story.see(f"/api/refunds/{returned['refundId']}")
+    refund = await app.get_as(f"/api/refunds/{returned['refundId']}")
     assert (refund["kind"], refund["amountMinor"], refund["status"]) == ("quarantine", 500_000, "pending")
     assert (refund["currency"], refund["orderId"]) == (stands_in, str(placed.order_id))
 
-    await story.service.work("payments.refunds")
-    [sent] = story.gateway.refunds
+    await app.service.work("payments.refunds")
+    [sent] = app.gateway.refunds
     assert (sent["amount"], sent["currency"]) == (500_000, "USD" if stands_in == "XXX" else stands_in)
     data = {"id": sent["id"], "amount": 500_000, "currency": sent["currency"]}
-    await story.tell({"event": "refund.processed", "data": data})
+    await app.process_webhook({"event": "refund.processed", "data": data})
 
-    assert await story.balances() == {}
-    [settled] = await story.service.published("payments.refund_settled.v1")
+    assert await app.balances() == {}
+    [settled] = await app.service.published("payments.refund_settled.v1")
     assert (settled["kind"], settled.get("currency", "NGN")) == ("quarantine", stands_in)
-    assert await story.order_status(placed.order_id) == "Processing"
-    await story.check_books()
+    assert await app.order_status(placed.order_id) == "Processing"
+    await app.check_books()
 
 
-async def test_money_without_an_order_can_be_returned_too(story: Any) -> None:
-    await story.tell(story.charge("ch-nobody", 700), is_last_attempt=True)
-    [charge] = await story.see("/api/quarantined-charges")
-    assert (await _prepare(story, charge["id"], "accept")).status_code == 409
-    await _prepare(story, charge["id"], "return")
-    returned = (await _approve(story, charge["id"])).json()["data"]
-    refund = await story.see(f"/api/refunds/{returned['refundId']}")
+async def test_money_without_an_order_can_be_returned_too(app: Any) -> None:
+    await app.process_webhook(app.charge("ch-nobody", 700), is_last_attempt=True)
+    [charge] = await app.get_as("/api/quarantined-charges")
+    assert (await _prepare(app, charge["id"], "accept")).status_code == 409
+    await _prepare(app, charge["id"], "return")
+    returned = (await _approve(app, charge["id"])).json()["data"]
+    refund = await app.get_as(f"/api/refunds/{returned['refundId']}")
     assert (refund["orderId"], refund["status"]) == (None, "pending")
-    await story.check_books()
+    await app.check_books()
 
 
-async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
-    _, foreign = await story.quarantined(currency="GHS")
-    _, short = await story.quarantined(499_999)
-    _, prepared = await story.quarantined(**MISMATCH)
-    _, untouched = await story.quarantined(**MISMATCH)
+async def test_a_rejected_request_changes_nothing(app: Any) -> None:
+    _, foreign = await app.quarantined(currency="GHS")
+    _, short = await app.quarantined(499_999)
+    _, prepared = await app.quarantined(**MISMATCH)
+    _, untouched = await app.quarantined(**MISMATCH)
     maker = uuid4()
-    assert (await _prepare(story, prepared, "accept", maker)).status_code == 200
-    before = await story.everything()
+    assert (await _prepare(app, prepared, "accept", maker)).status_code == 200
+    before = await app.snapshot()
     accept = {"outcome": "accept", "reason": "x"}
 
     async def refused(status: int, code: str, path: str, body: Any, role: str, user: Any = None) -> None:
-        answer = await story.act(path, body, role, user, stepped_up=True)
+        answer = await app.post_as(path, body, role, user, stepped_up=True)
         assert (answer.status_code, answer.json()["code"]) == (status, code), (path, role, answer.text)
 
     conflict = (409, "CONCURRENCY_CONFLICT")
@@ -154,177 +154,175 @@ async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
         await refused(422, "VALIDATION_FAILED", _path(untouched, "/prepare"), body, "finance_maker")
     for verb, body, role in (("prepare", accept, "finance_maker"), ("approve", APPROVAL, "finance_checker")):
         await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), f"/{verb}"), body, role)
-    assert await story.everything() == before
+    assert await app.snapshot() == before
 
 
-async def test_a_rejected_charge_is_back_in_quarantine_and_is_prepared_anew(story: Any) -> None:
-    _, charge_id = await story.quarantined(**MISMATCH)
-    await _prepare(story, charge_id, "accept")
-    rejected = (await _reject(story, charge_id)).json()["data"]
+async def test_a_rejected_charge_is_back_in_quarantine_and_is_prepared_anew(app: Any) -> None:
+    _, charge_id = await app.quarantined(**MISMATCH)
+    await _prepare(app, charge_id, "accept")
+    rejected = (await _reject(app, charge_id)).json()["data"]
     assert (rejected["status"], rejected["decision"]["rejectionReason"]) == ("quarantined", "ask the bank first")
-    assert (await _approve(story, charge_id)).status_code == 409
-    assert (await _prepare(story, charge_id, "return")).status_code == 200
-    assert (await _approve(story, charge_id)).json()["data"]["status"] == "returned"
-    assert (await _prepare(story, charge_id, "return")).status_code == 409
-    assert await story.see("/api/quarantined-charges?status=quarantined") == []
-    assert [row["id"] for row in await story.see("/api/quarantined-charges?status=returned")] == [charge_id]
+    assert (await _approve(app, charge_id)).status_code == 409
+    assert (await _prepare(app, charge_id, "return")).status_code == 200
+    assert (await _approve(app, charge_id)).json()["data"]["status"] == "returned"
+    assert (await _prepare(app, charge_id, "return")).status_code == 409
+    assert await app.get_as("/api/quarantined-charges?status=quarantined") == []
+    assert [row["id"] for row in await app.get_as("/api/quarantined-charges?status=returned")] == [charge_id]
 
 
-async def test_the_hash_of_a_decision_is_of_its_exact_content(story: Any) -> None:
-    _, charge_id = await story.quarantined(**MISMATCH)
-    assert (await story.see(_path(charge_id)))["hash"] is None
-    prepared = (await _prepare(story, charge_id, "accept")).json()["data"]
-    [listed] = await story.see("/api/quarantined-charges", "finance_checker")
-    shown = await story.see(_path(charge_id), "finance_checker")
+async def test_the_hash_of_a_decision_is_of_its_exact_content(app: Any) -> None:
+    _, charge_id = await app.quarantined(**MISMATCH)
+    assert (await app.get_as(_path(charge_id)))["hash"] is None
+    prepared = (await _prepare(app, charge_id, "accept")).json()["data"]
+    [listed] = await app.get_as("/api/quarantined-charges", "finance_checker")
+    shown = await app.get_as(_path(charge_id), "finance_checker")
     assert re.fullmatch("[0-9a-f]{64}", prepared["hash"])
     assert prepared["hash"] == prepared["decision"]["hash"] == shown["hash"] == listed["hash"]
-    await _reject(story, charge_id)
-    again = (await _prepare(story, charge_id, "accept")).json()["data"]
+    await _reject(app, charge_id)
+    again = (await _prepare(app, charge_id, "accept")).json()["data"]
     assert again["hash"] != prepared["hash"], "another decision, in the same words"
 
 
-async def test_an_approval_names_what_was_read(story: Any) -> None:
-    _, charge_id = await story.quarantined(**MISMATCH)
-    read = (await _prepare(story, charge_id, "return")).json()["data"]["hash"]
-    await _reject(story, charge_id)
-    await _prepare(story, charge_id, "accept")
-    before = await story.everything()
+async def test_an_approval_names_what_was_read(app: Any) -> None:
+    _, charge_id = await app.quarantined(**MISMATCH)
+    read = (await _prepare(app, charge_id, "return")).json()["data"]["hash"]
+    await _reject(app, charge_id)
+    await _prepare(app, charge_id, "accept")
+    before = await app.snapshot()
     path = _path(charge_id, "/approve")
     for body in (None, {}, {"hash": None}, {"hash": 1}, {"hash": ""}):
-        answer = await story.act(path, body, "finance_checker")
+        answer = await app.post_as(path, body, "finance_checker")
         assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED"), body
         assert [param["name"] for param in answer.json()["invalid_params"]] == ["hash"], body
     for other in (read, "0" * 64, "other", "\u00e9"):
-        answer = await story.act(path, {"hash": other}, "finance_checker")
+        answer = await app.post_as(path, {"hash": other}, "finance_checker")
         assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT"), other
-    assert await story.everything() == before
-    assert (await _approve(story, charge_id)).json()["data"]["status"] == "accepted"
+    assert await app.snapshot() == before
+    assert (await _approve(app, charge_id)).json()["data"]["status"] == "accepted"
 
 
-async def test_a_decision_that_changed_after_it_was_read_is_not_approved(story: Any) -> None:
-    _, charge_id = await story.quarantined(**MISMATCH)
-    read = (await _prepare(story, charge_id, "return")).json()["data"]["hash"]
-    await story.service.fetch_as_owner("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
-    before = await story.everything()
-    refused = await story.act(_path(charge_id, "/approve"), {"hash": read}, "finance_checker")
+async def test_a_decision_that_changed_after_it_was_read_is_not_approved(app: Any) -> None:
+    _, charge_id = await app.quarantined(**MISMATCH)
+    read = (await _prepare(app, charge_id, "return")).json()["data"]["hash"]
+    await app.service.fetch_as_owner("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
+    before = await app.snapshot()
+    refused = await app.post_as(_path(charge_id, "/approve"), {"hash": read}, "finance_checker")
     assert refused.status_code == 409
-    assert await story.everything() == before
+    assert await app.snapshot() == before
 
 
-async def test_every_decision_on_a_quarantined_charge_needs_a_second_factor(story: Any) -> None:
-    _, charge_id = await story.quarantined(**MISMATCH)
+async def test_every_decision_on_a_quarantined_charge_needs_a_second_factor(app: Any) -> None:
+    _, charge_id = await app.quarantined(**MISMATCH)
     body = {"outcome": "return", "reason": "the payer called"}
     for verb, sent, role in (
         ("/prepare", body, "finance_maker"),
         ("/approve", APPROVAL, "finance_checker"),
         ("/reject", {"reason": "ask the bank first"}, "finance_checker"),
     ):
-        answer = await story.act(_path(charge_id, verb), sent, role, stepped_up=False)
+        answer = await app.post_as(_path(charge_id, verb), sent, role, stepped_up=False)
         assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), verb
 
 
-async def test_of_checkers_at_once_and_approvals_again_there_is_one_effect(story: Any) -> None:
+async def test_of_checkers_at_once_and_approvals_again_there_is_one_effect(app: Any) -> None:
     for number in range(ROUNDS):
         outcome = ("accept", "return")[number % 2]
-        placed, charge_id = await story.quarantined(500_100, **MISMATCH)
-        await _prepare(story, charge_id, outcome)
-        answers = await asyncio.gather(
-            _approve(story, charge_id), _reject(story, charge_id), _approve(story, charge_id)
-        )
+        placed, charge_id = await app.quarantined(500_100, **MISMATCH)
+        await _prepare(app, charge_id, outcome)
+        answers = await asyncio.gather(_approve(app, charge_id), _reject(app, charge_id), _approve(app, charge_id))
         assert {answer.status_code for answer in answers} <= {200, 409}
         approved = answers[1].status_code == 409
         if approved:
-            assert (await _approve(story, charge_id)).status_code == 200
-        status = (await story.see(_path(charge_id)))["status"]
+            assert (await _approve(app, charge_id)).status_code == 200
+        status = (await app.get_as(_path(charge_id)))["status"]
         assert status == ({"accept": "accepted", "return": "returned"}[outcome] if approved else "quarantined")
         expected = "paid_escrow" if status == "accepted" else "Processing"
-        assert await story.order_status(placed.order_id) == expected
-        refunds = await story.see(f"/api/refunds?orderId={placed.order_id}")
+        assert await app.order_status(placed.order_id) == expected
+        refunds = await app.get_as(f"/api/refunds?orderId={placed.order_id}")
         assert len(refunds) == (1 if approved else 0)
-    await story.check_books()
+    await app.check_books()
 
 
 @pytest.mark.parametrize("event", ["charge.dispute.create", "charge.dispute.resolve"])
 async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_accepted(
-    story: Any, owner_of: Any, event: str
+    app: Any, connect_as: Any, event: str
 ) -> None:
-    placed, charge_id = await story.quarantined(**MISMATCH)
-    assert (await _prepare(story, charge_id, "accept")).status_code == 200
-    [charge] = await story.service.fetch("SELECT reference FROM charges")
+    placed, charge_id = await app.quarantined(**MISMATCH)
+    assert (await _prepare(app, charge_id, "accept")).status_code == 200
+    [charge] = await app.service.fetch("SELECT reference FROM charges")
     data = {"id": 71, "transaction": {"reference": charge["reference"]}, "resolution": "merchant-accepted"}
 
     async def waits_for_the_dispute() -> bool:
-        async with owner_of(story, "admin") as server:
+        async with connect_as(app, "admin") as server:
             return bool(
                 await server.fetchval(
                     "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())"
                 )
             )
 
-    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        assert await record_chargeback_update(uow, event, data, story.clock.now())
-        approval = asyncio.create_task(_approve(story, charge_id))
+    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        assert await record_chargeback_update(uow, event, data, app.clock.now())
+        approval = asyncio.create_task(_approve(app, charge_id))
         await eventually(waits_for_the_dispute)
 
     assert (await approval).status_code == 409
-    assert await story.order_status(placed.order_id) == "Processing"
-    assert await story.service.published("payments.escrow_held.v1") == []
-    await story.check_books()
+    assert await app.order_status(placed.order_id) == "Processing"
+    assert await app.service.published("payments.escrow_held.v1") == []
+    await app.check_books()
 
 
 @pytest.mark.parametrize("outcome", ["accept", "return"])
 async def test_a_quarantined_charge_alerts_finance_and_the_decision_of_two_closes_the_alert(
-    story: Any, outcome: str
+    app: Any, outcome: str
 ) -> None:
-    placed, charge_id = await story.quarantined(**MISMATCH)
-    [alert] = await story.service.published("operations.alert_raised.v1")
+    placed, charge_id = await app.quarantined(**MISMATCH)
+    [alert] = await app.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-2", "quarantined-charge", charge_id)
     assert str(placed.order_id) in alert["detail"]
-    [data] = await story.service.published("payments.charge_quarantined.v1")
+    [data] = await app.service.published("payments.charge_quarantined.v1")
     assert (data["buyerId"], data["quarantinedChargeId"]) == (str(placed.buyer_id), charge_id)
-    await update_metrics_once(story.service.runtime.database)
+    await update_metrics_once(app.service.runtime.database)
     assert QUARANTINED_CHARGES_WAITING._value.get() == 1
 
-    await _prepare(story, charge_id, outcome)
-    assert await story.service.published("operations.alert_cleared.v1") == []
+    await _prepare(app, charge_id, outcome)
+    assert await app.service.published("operations.alert_cleared.v1") == []
     for _ in range(2):
-        assert (await _approve(story, charge_id)).status_code == 200
-    [cleared] = await story.service.published("operations.alert_cleared.v1")
+        assert (await _approve(app, charge_id)).status_code == 200
+    [cleared] = await app.service.published("operations.alert_cleared.v1")
     assert cleared["dedupKey"] == alert["dedupKey"]
-    await update_metrics_once(story.service.runtime.database)
+    await update_metrics_once(app.service.runtime.database)
     assert QUARANTINED_CHARGES_WAITING._value.get() == 0
 
 
-async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(story: Any) -> None:
-    await story.tell(story.charge("ch-" + "c" * 32, 700), is_last_attempt=True, attempt=6)
-    [alert] = await story.service.published("operations.alert_raised.v1")
+async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(app: Any) -> None:
+    await app.process_webhook(app.charge("ch-" + "c" * 32, 700), is_last_attempt=True, attempt=6)
+    [alert] = await app.service.published("operations.alert_raised.v1")
     assert "No order is known" in alert["detail"]
-    [data] = await story.service.published("payments.charge_quarantined.v1")
+    [data] = await app.service.published("payments.charge_quarantined.v1")
     assert "buyerId" not in data or data["buyerId"] is None
 
 
-async def test_a_process_that_dies_before_the_commit_leaves_the_charge_prepared(story: Any, owner_of: Any) -> None:
-    _, charge_id = await story.quarantined(**MISMATCH)
-    await _prepare(story, charge_id, "accept")
-    before = await story.everything()
-    async with owner_of(story) as owner:
+async def test_a_process_that_dies_before_the_commit_leaves_the_charge_prepared(app: Any, connect_as: Any) -> None:
+    _, charge_id = await app.quarantined(**MISMATCH)
+    await _prepare(app, charge_id, "accept")
+    before = await app.snapshot()
+    async with connect_as(app) as owner:
         await owner.execute(
             "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$"
         )
         await owner.execute("CREATE TRIGGER crash BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION crash()")
-        assert (await _approve(story, charge_id)).status_code == 500
+        assert (await _approve(app, charge_id)).status_code == 500
         await owner.execute("DROP TRIGGER crash ON outbox")
-    assert await story.everything() == before
-    assert (await _approve(story, charge_id)).json()["data"]["status"] == "accepted"
-    await story.check_books()
+    assert await app.snapshot() == before
+    assert (await _approve(app, charge_id)).json()["data"]["status"] == "accepted"
+    await app.check_books()
 
 
-async def test_the_database_itself_wants_two_persons(story: Any) -> None:
-    _, charge_id = await story.quarantined(**MISMATCH)
+async def test_the_database_itself_wants_two_persons(app: Any) -> None:
+    _, charge_id = await app.quarantined(**MISMATCH)
     maker = uuid4()
-    await _prepare(story, charge_id, "accept", maker)
+    await _prepare(app, charge_id, "accept", maker)
     with pytest.raises(Exception, match="quarantine_decisions_by_two"):
-        await story.service.fetch(
+        await app.service.fetch(
             "UPDATE quarantine_decisions SET status = 'approved', decided_by = $1, decided_at = now() RETURNING 1",
             maker,
         )

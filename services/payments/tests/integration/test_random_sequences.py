@@ -34,7 +34,7 @@ TOTALS = (100, 999, 500_001)
 class Sequences(RuleBasedStateMachine):
     """Orders of a few sizes, and everything that may be told of them: once, twice, late, and in any order."""
 
-    story: Any
+    app: Any
     loop: asyncio.AbstractEventLoop
     data = Bundle("data")
 
@@ -46,7 +46,7 @@ class Sequences(RuleBasedStateMachine):
         """The last of them is paid at once: no sequence leaves the book empty, whatever is drawn."""
         self.orders = [
             self.run(
-                self.story.place_order(
+                self.app.place_order(
                     total_minor=total,
                     commission_minor=total * commission // 100,
                     delivery_fee_minor=delivery_fee_minor,
@@ -54,26 +54,26 @@ class Sequences(RuleBasedStateMachine):
             )
             for total in TOTALS
         ]
-        self.references = [self.run(self.story.open_intent(order.order_id))["reference"] for order in self.orders]
+        self.references = [self.run(self.app.open_intent(order.order_id))["reference"] for order in self.orders]
         self.sequences = [0] * len(TOTALS)
-        self.heard: list[tuple[Any, UUID, int]] = []
-        body = self.story.charge(self.references[-1], TOTALS[-1])
-        self.run(self.story.tell(body))
+        self.received: list[tuple[Any, UUID, int]] = []
+        body = self.app.charge(self.references[-1], TOTALS[-1])
+        self.run(self.app.process_webhook(body))
         return body
 
     def parties(self, number: int) -> dict[str, UUID]:
         order = self.orders[number]
-        return {"order_id": order.order_id, "buyer_id": order.buyer_id, "vendor_id": order.vendor_id}
+        return self.app.parties(order)
 
     def state(self) -> Any:
         """Everything that money stands on, as it is now."""
 
         async def read() -> Any:
             ids = [order.order_id for order in self.orders]
-            escrows = await self.story.service.fetch(
+            escrows = await self.app.service.fetch(
                 "SELECT * FROM escrows WHERE order_id = ANY ($1) ORDER BY order_id", ids
             )
-            return await self.story.balances(), [dict(row) for row in escrows]
+            return await self.app.balances(), [dict(row) for row in escrows]
 
         return self.run(read())
 
@@ -82,10 +82,10 @@ class Sequences(RuleBasedStateMachine):
         before = self.state()
         event_id = event_id or new_id()
         try:
-            self.run(self.story.service.hear(event, event_id=event_id, sequence=sequence))
+            self.run(self.app.service.hear(event, event_id=event_id, sequence=sequence))
         except (SubjectUnknown, RefundExceedsHeld, EscrowLocked):
             assert self.state() == before
-        self.heard.append((event, event_id, sequence))
+        self.received.append((event, event_id, sequence))
 
     def next_sequence(self, number: int) -> int:
         self.sequences[number] += 1
@@ -107,14 +107,14 @@ class Sequences(RuleBasedStateMachine):
         if odd == 2:
             # What exceeds the total claims to be a surcharge, within its bound or not.
             changes["metadata"] = {"settlement": str(total)}
-        body = self.story.charge(self.references[number], max(1, total * percent // 100), **changes)
-        self.run(self.story.tell(body))
+        body = self.app.charge(self.references[number], max(1, total * percent // 100), **changes)
+        self.run(self.app.process_webhook(body))
         return body
 
     @rule(body=data)
     def the_webhook_comes_again(self, body: Any) -> None:
         before = self.state()
-        self.run(self.story.tell(body))
+        self.run(self.app.process_webhook(body))
         assert self.state() == before
 
     @rule(
@@ -137,7 +137,7 @@ class Sequences(RuleBasedStateMachine):
         event = "charge.dispute.create" if resolution is None else "charge.dispute.resolve"
         body, before = {"event": event, "data": data}, self.state()
         try:
-            self.run(self.story.decide_dispute(body))
+            self.run(self.app.decide_dispute(body))
         except (SubjectUnknown, ChargebackContradiction):
             assert self.state() == before
         return body
@@ -145,10 +145,10 @@ class Sequences(RuleBasedStateMachine):
     @rule(number=st.integers(0, 2), percent=st.integers(1, 120))
     def release(self, number: int, percent: int) -> None:
         order, before = self.orders[number], self.state()
-        headers = self.story.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
+        headers = self.app.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
         amount = max(1, order.total_minor * percent // 100)
         answer = self.run(
-            self.story.service.client.post(
+            self.app.service.client.post(
                 f"/api/orders/{order.order_id}/release", headers=headers, json={"amountMinor": amount}
             )
         )
@@ -164,7 +164,7 @@ class Sequences(RuleBasedStateMachine):
     @rule(number=st.integers(0, 2))
     def deliver(self, number: int) -> None:
         event = OrderDelivered(
-            **self.parties(number), delivered_at="2026-01-01T00:00:00.000Z", verified_by=self.story.vendor
+            **self.parties(number), delivered_at="2026-01-01T00:00:00.000Z", verified_by=self.app.vendor
         )
         self.hear(event, self.next_sequence(number))
 
@@ -189,8 +189,8 @@ class Sequences(RuleBasedStateMachine):
     @rule(draw=st.randoms(use_true_random=False))
     def an_event_comes_again_or_late(self, draw: random.Random) -> None:
         """The same message once more is one effect; one that was refused before may succeed now, with its old sequence."""
-        if self.heard:
-            event, event_id, sequence = draw.choice(self.heard)
+        if self.received:
+            event, event_id, sequence = draw.choice(self.received)
             self.hear(event, sequence, event_id)
             once = self.state()
             self.hear(event, sequence, event_id)
@@ -200,7 +200,7 @@ class Sequences(RuleBasedStateMachine):
     def the_books_are_right(self) -> None:
         if not hasattr(self, "heard"):
             return
-        self.run(self.story.check_books())
+        self.run(self.app.check_books())
         balances, escrows = self.state()
         assert sum(balances.values()) == 0
         for escrow in escrows:
@@ -210,22 +210,22 @@ class Sequences(RuleBasedStateMachine):
             assert balances.get(f"escrow:{escrow['order_id']}", 0) == -locked
 
     def teardown(self) -> None:
-        """What the audit promises of this database holds at the end of every sequence."""
-        self.run(LEDGER_CHAIN.encrypt(self.story.service.runtime.database))
+        """The audit's invariants hold at the end of every sequence."""
+        self.run(LEDGER_CHAIN.encrypt(self.app.service.runtime.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):
-            assert self.run(self.story.service.fetch(promised.offending)) == [], promised.promise
+            assert self.run(self.app.service.fetch(promised.offending)) == [], promised.promise
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def told_story(story: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
-    return story, asyncio.get_running_loop()
+async def app_with_loop(app: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
+    return app, asyncio.get_running_loop()
 
 
-def test_the_books_are_right_after_every_step(told_story: tuple[Any, asyncio.AbstractEventLoop]) -> None:
+def test_the_ledger_is_consistent_after_every_step(app_with_loop: tuple[Any, asyncio.AbstractEventLoop]) -> None:
     number = int(os.environ.get("SEQUENCES_SEED") or random.randrange(2**32))
     sys.stdout.write(f"SEQUENCES_SEED={number}\n")
-    story, loop = told_story
-    machine = seed(number)(type("Sequences", (Sequences,), {"story": story, "loop": loop}))
+    app, loop = app_with_loop
+    machine = seed(number)(type("Sequences", (Sequences,), {"app": app, "loop": loop}))
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -236,6 +236,6 @@ def test_the_books_are_right_after_every_step(told_story: tuple[Any, asyncio.Abs
             suppress_health_check=list(HealthCheck),
         ),
     )
-    report = loop.run_until_complete(LEDGER_CHAIN.verify(story.service.runtime.database))
+    report = loop.run_until_complete(LEDGER_CHAIN.verify(app.service.runtime.database))
     assert report.broken is None
     assert report.length >= EXAMPLES

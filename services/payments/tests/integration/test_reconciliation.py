@@ -18,45 +18,45 @@ from testkit.fixtures import eventually
 WHOLE_TIME = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 
 
-async def _pay(story: Any, sandbox: httpx.AsyncClient, **form: Any) -> tuple[Any, str]:
-    placed = await story.place_order()
-    intent = await story.open_intent(placed.order_id)
+async def _pay(app: Any, sandbox: httpx.AsyncClient, **form: Any) -> tuple[Any, str]:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card", **form})
     assert paid.status_code < 400, paid.text
     return placed, str(intent["reference"])
 
 
-async def _paid_and_told(story: Any, sandbox: httpx.AsyncClient) -> tuple[Any, str]:
-    before = len(await story.outcomes())
-    placed, reference = await _pay(story, sandbox)
+async def _paid_and_told(app: Any, sandbox: httpx.AsyncClient) -> tuple[Any, str]:
+    before = len(await app.outcomes())
+    placed, reference = await _pay(app, sandbox)
 
     async def came() -> bool:
-        return len(await story.outcomes()) > before
+        return len(await app.outcomes()) > before
 
     await eventually(came)
-    await story.service.work("payments.webhooks")
+    await app.service.work("payments.webhooks")
     return placed, reference
 
 
-async def _reconcile(story: Any) -> Reconciled:
+async def _reconcile(app: Any) -> Reconciled:
     # The sandbox lives by the machine's clock; a while later nothing is under way any more.
-    story.clock._now = max(story.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
-    dependencies = story.service.dependencies
+    app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
+    dependencies = app.service.dependencies
     return await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, *WHOLE_TIME)
 
 
-async def _cases(story: Any, **filters: str) -> list[dict[str, Any]]:
-    answer = await story.service.client.get(
-        "/api/reconciliation-cases", params=filters, headers=story.service.headers(uuid4(), roles=("auditor",))
+async def _cases(app: Any, **filters: str) -> list[dict[str, Any]]:
+    answer = await app.service.client.get(
+        "/api/reconciliation-cases", params=filters, headers=app.service.headers(uuid4(), roles=("auditor",))
     )
     assert answer.status_code == 200, answer.text
     cases: list[dict[str, Any]] = answer.json()["data"]
     return cases
 
 
-async def _close(story: Any, case_id: str, body: Any = None, **claims: Any) -> httpx.Response:
-    headers = story.service.headers(uuid4(), **{"roles": ("ops_oncall",), **claims})
-    answer: httpx.Response = await story.service.client.post(
+async def _close(app: Any, case_id: str, body: Any = None, **claims: Any) -> httpx.Response:
+    headers = app.service.headers(uuid4(), **{"roles": ("ops_oncall",), **claims})
+    answer: httpx.Response = await app.service.client.post(
         f"/api/reconciliation-cases/{case_id}/close",
         headers=headers,
         json={"evidence": "letter of the gateway, 4711"} if body is None else body,
@@ -64,67 +64,58 @@ async def _close(story: Any, case_id: str, body: Any = None, **claims: Any) -> h
     return answer
 
 
-async def _tamper(story: Any, owner_of: Any, statement: str, *values: Any) -> None:
-    async with owner_of(story, "admin") as admin:
+async def _tamper(app: Any, connect_as: Any, statement: str, *values: Any) -> None:
+    async with connect_as(app, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         assert not (await admin.execute(statement, *values)).endswith(" 0")
 
 
 async def test_where_the_three_agree_there_is_no_case_and_a_quarantined_charge_is_none(
-    sandboxed: tuple[Any, httpx.AsyncClient],
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
-    story, sandbox = sandboxed
-    placed, _ = await _paid_and_told(story, sandbox)
-    await story.service.hear(
-        RefundRequested(
-            order_id=placed.order_id,
-            refund_id=new_id(),
-            buyer_id=placed.buyer_id,
-            vendor_id=placed.vendor_id,
-            amount_minor=200_000,
-            reason="cancelled",
-        )
-    )
-    await story.service.work("payments.refunds")
+    app, sandbox = sandbox_app
+    placed, _ = await _paid_and_told(app, sandbox)
+    await app.service.hear(app.refund_requested(placed, 200_000))
+    await app.service.work("payments.refunds")
 
     async def refunded() -> bool:
-        rows = await story.service.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = 'refund.processed'")
+        rows = await app.service.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = 'refund.processed'")
         return bool(rows)
 
     await eventually(refunded)
-    await story.service.work("payments.webhooks")
-    before = len(await story.outcomes())
-    await _pay(story, sandbox, amount="4000")
-    await eventually(lambda: _count(story, before + 1))
-    await story.service.work("payments.webhooks")
-    done = await _reconcile(story)
+    await app.service.work("payments.webhooks")
+    before = len(await app.outcomes())
+    await _pay(app, sandbox, amount="4000")
+    await eventually(lambda: _count(app, before + 1))
+    await app.service.work("payments.webhooks")
+    done = await _reconcile(app)
     assert (done.differences, done.unexplained.cases) == (0, 0)
-    assert await _cases(story) == []
+    assert await _cases(app) == []
 
 
-async def _count(story: Any, number: int) -> bool:
-    return len(await story.outcomes()) == number
+async def _count(app: Any, number: int) -> bool:
+    return len(await app.outcomes()) == number
 
 
 async def test_a_webhook_that_never_came_heals_and_coming_after_all_it_changes_nothing(
-    sandboxed: tuple[Any, httpx.AsyncClient],
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
-    story, sandbox = sandboxed
+    app, sandbox = sandbox_app
     await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True}})
-    placed, reference = await _pay(story, sandbox)
-    done = await _reconcile(story)
+    placed, reference = await _pay(app, sandbox)
+    done = await _reconcile(app)
     assert (done.differences, done.opened, done.recovered) == (1, 1, 1)
-    [case] = await _cases(story)
+    [case] = await _cases(app)
     assert (case["kind"], case["status"], case["reference"]) == ("charge_not_in_book", "open", reference)
     assert (case["oursMinor"], case["theirsMinor"], case["unexplainedMinor"]) == (0, 500_000, 500_000)
-    assert await story.service.published("operations.alert_raised.v1") == []
+    assert await app.service.published("operations.alert_raised.v1") == []
 
-    await story.service.work("payments.webhooks")
-    assert await story.order_status(placed.order_id) == "paid_escrow"
-    [held] = await story.service.published("payments.escrow_held.v1")
+    await app.service.work("payments.webhooks")
+    assert await app.order_status(placed.order_id) == "paid_escrow"
+    [held] = await app.service.published("payments.escrow_held.v1")
     assert held["amountMinor"] == 500_000
-    assert (await _reconcile(story)).unexplained.cases == 0
-    assert [case["status"] for case in await _cases(story)] == ["explained"]
+    assert (await _reconcile(app)).unexplained.cases == 0
+    assert [case["status"] for case in await _cases(app)] == ["explained"]
     # The gateway sends it once more.
     await sandbox.delete("/control/faults")
     [sent] = (await sandbox.get("/control/webhooks")).json()
@@ -134,18 +125,18 @@ async def test_a_webhook_that_never_came_heals_and_coming_after_all_it_changes_n
         return bool((await sandbox.get("/control/webhooks", params={"status": "delivered"})).json())
 
     await eventually(delivered)
-    await story.service.work("payments.webhooks")
-    assert await story.outcomes() == ["done", "ignored"]
-    assert len(await story.service.published("payments.escrow_held.v1")) == 1
-    await story.check_books()
+    await app.service.work("payments.webhooks")
+    assert await app.outcomes() == ["done", "ignored"]
+    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    await app.check_books()
 
 
-async def test_a_refund_whose_webhook_never_came_heals_too(sandboxed: tuple[Any, httpx.AsyncClient]) -> None:
-    story, sandbox = sandboxed
-    placed, _ = await _paid_and_told(story, sandbox)
+async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
+    app, sandbox = sandbox_app
+    placed, _ = await _paid_and_told(app, sandbox)
     await sandbox.put("/control/faults", json={"refund_webhook": {"drop": True}})
     refund_id = new_id()
-    await story.service.hear(
+    await app.service.hear(
         RefundRequested(
             order_id=placed.order_id,
             refund_id=refund_id,
@@ -155,87 +146,89 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandboxed: tuple[Any,
             reason="cancelled",
         )
     )
-    await story.service.work("payments.refunds")
-    gateway = story.service.dependencies.gateway
+    await app.service.work("payments.refunds")
+    gateway = app.service.dependencies.gateway
 
     async def processed() -> bool:
         return bool(await gateway.balance_minor("NGN") == 0)
 
     await eventually(processed)
-    done = await _reconcile(story)
+    done = await _reconcile(app)
     assert (done.opened, done.recovered) == (1, 1)
-    await story.service.work("payments.webhooks")
-    [settled] = await story.service.published("payments.refund_settled.v1")
+    await app.service.work("payments.webhooks")
+    [settled] = await app.service.published("payments.refund_settled.v1")
     assert settled["refundId"] == str(refund_id)
-    assert (await _reconcile(story)).unexplained.cases == 0
-    assert (await story.balances()).get("gateway_cash", 0) == 0
+    assert (await _reconcile(app)).unexplained.cases == 0
+    assert (await app.balances()).get("gateway_cash", 0) == 0
 
 
-async def test_what_does_not_heal_within_the_hour_is_told_to_people(sandboxed: tuple[Any, httpx.AsyncClient]) -> None:
-    story, sandbox = sandboxed
+async def test_a_case_that_does_not_resolve_itself_within_an_hour_is_alerted(
+    sandbox_app: tuple[Any, httpx.AsyncClient],
+) -> None:
+    app, sandbox = sandbox_app
     await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True}})
-    await _pay(story, sandbox)
-    await _reconcile(story)
-    story.clock.advance(SELF_RESOLUTION_PERIOD)
-    await _reconcile(story)
-    [alert] = await story.service.published("operations.alert_raised.v1")
+    await _pay(app, sandbox)
+    await _reconcile(app)
+    app.clock.advance(SELF_RESOLUTION_PERIOD)
+    await _reconcile(app)
+    [alert] = await app.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "unexplained-kobo")
     assert "500000 kobo" in alert["detail"]
 
 
-async def test_an_amount_changed_in_the_book_is_one_case_however_often_it_is_found(
-    sandboxed: tuple[Any, httpx.AsyncClient], owner_of: Any
+async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_found(
+    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: Any
 ) -> None:
-    story, sandbox = sandboxed
-    placed, reference = await _paid_and_told(story, sandbox)
+    app, sandbox = sandbox_app
+    placed, reference = await _paid_and_told(app, sandbox)
     await _tamper(
-        story, owner_of, "UPDATE ledger_entries SET amount_minor = amount_minor / 2 WHERE account = 'gateway_cash'"
+        app, connect_as, "UPDATE ledger_entries SET amount_minor = amount_minor / 2 WHERE account = 'gateway_cash'"
     )
     for _ in range(2):
-        assert (await _reconcile(story)).unexplained.minor == 250_000
-    [case] = await _cases(story, status="open")
+        assert (await _reconcile(app)).unexplained.minor == 250_000
+    [case] = await _cases(app, status="open")
     assert (case["kind"], case["orderId"]) == ("charge_differs", str(placed.order_id))
     assert (case["oursMinor"], case["theirsMinor"], case["unexplainedMinor"]) == (250_000, 500_000, 250_000)
-    [alert] = await story.service.published("operations.alert_raised.v1")
+    [alert] = await app.service.published("operations.alert_raised.v1")
     assert case["id"] in alert["dedupKey"]
 
     # With evidence the same difference is no news; with other figures it is.
-    assert (await _close(story, case["id"])).json()["data"]["status"] == "closed"
-    assert (await _reconcile(story)).unexplained.cases == 0
-    await _tamper(story, owner_of, "UPDATE ledger_entries SET amount_minor = 100 WHERE account = 'gateway_cash'")
-    assert (await _reconcile(story)).unexplained.minor == 499_900
+    assert (await _close(app, case["id"])).json()["data"]["status"] == "closed"
+    assert (await _reconcile(app)).unexplained.cases == 0
+    await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 100 WHERE account = 'gateway_cash'")
+    assert (await _reconcile(app)).unexplained.minor == 499_900
     # Put right again, the case closes by itself.
-    await _tamper(story, owner_of, "UPDATE ledger_entries SET amount_minor = 500000 WHERE account = 'gateway_cash'")
-    assert (await _reconcile(story)).unexplained.cases == 0
-    assert sorted(case["status"] for case in await _cases(story)) == ["closed", "explained"]
+    await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 500000 WHERE account = 'gateway_cash'")
+    assert (await _reconcile(app)).unexplained.cases == 0
+    assert sorted(case["status"] for case in await _cases(app)) == ["closed", "explained"]
     assert reference in case["subject"]
 
 
-async def test_what_the_book_holds_and_the_gateway_does_not_is_a_case(
-    sandboxed: tuple[Any, httpx.AsyncClient], owner_of: Any
+async def test_a_charge_in_the_ledger_and_not_at_the_gateway_is_a_case(
+    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: Any
 ) -> None:
-    story, _ = sandboxed
+    app, _ = sandbox_app
     # A forged webhook under a stolen key: well signed, and the gateway knows nothing of the payment.
-    forged = await story.place_order()
-    intent = await story.open_intent(forged.order_id)
-    await story.tell(story.charge(intent["reference"], 500_000))
-    shown = await story.place_order(total_minor=700, commission_minor=0, delivery_fee_minor=0)
-    await _tamper(story, owner_of, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", shown.order_id)
-    assert (await _reconcile(story)).unexplained.cases == 2
-    cases = {case["kind"]: case for case in await _cases(story)}
+    forged = await app.place_order()
+    intent = await app.open_intent(forged.order_id)
+    await app.process_webhook(app.charge(intent["reference"], 500_000))
+    shown = await app.place_order(total_minor=700, commission_minor=0, delivery_fee_minor=0)
+    await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", shown.order_id)
+    assert (await _reconcile(app)).unexplained.cases == 2
+    cases = {case["kind"]: case for case in await _cases(app)}
     assert cases["charge_not_at_gateway"]["orderId"] == str(forged.order_id)
     assert cases["charge_not_at_gateway"]["unexplainedMinor"] == 500_000
     assert cases["order_held_without_charge"]["orderId"] == str(shown.order_id)
     assert cases["order_held_without_charge"]["unexplainedMinor"] == 700
-    assert [alert["severity"] for alert in await story.service.published("operations.alert_raised.v1")] == ["SEV-2"]
+    assert [alert["severity"] for alert in await app.service.published("operations.alert_raised.v1")] == ["SEV-2"]
 
 
-async def test_a_case_is_closed_once_by_whom_the_table_says_and_with_evidence(story: Any, owner_of: Any) -> None:
-    order = await story.place_order()
-    await _tamper(story, owner_of, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
-    dependencies = story.service.dependencies
+async def test_a_case_is_closed_once_by_whom_the_table_says_and_with_evidence(app: Any, connect_as: Any) -> None:
+    order = await app.place_order()
+    await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
+    dependencies = app.service.dependencies
     await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, *WHOLE_TIME)
-    [case] = await _cases(story)
+    [case] = await _cases(app)
     for claims, body, status in (
         ({"roles": ("auditor",)}, None, 403),
         ({"roles": ("finance_checker",)}, None, 403),
@@ -243,38 +236,38 @@ async def test_a_case_is_closed_once_by_whom_the_table_says_and_with_evidence(st
         ({}, {"evidence": ""}, 422),
         ({}, {"evidence": "x", "status": "explained"}, 422),
     ):
-        assert (await _close(story, case["id"], body, **claims)).status_code == status
-    assert (await _close(story, str(uuid4()))).status_code == 404
-    assert await _cases(story, status="open") == [case]
-    closed = (await _close(story, case["id"], roles=("finance_maker",))).json()["data"]
+        assert (await _close(app, case["id"], body, **claims)).status_code == status
+    assert (await _close(app, str(uuid4()))).status_code == 404
+    assert await _cases(app, status="open") == [case]
+    closed = (await _close(app, case["id"], roles=("finance_maker",))).json()["data"]
     assert (closed["status"], closed["evidence"]) == ("closed", "letter of the gateway, 4711")
     assert UUID(closed["closedBy"])
-    assert (await _close(story, case["id"])).status_code == 409
-    assert (await _cases(story, kind="charge_differs")) == []
+    assert (await _close(app, case["id"])).status_code == 409
+    assert (await _cases(app, kind="charge_differs")) == []
 
 
-async def test_the_last_days_are_reconciled_once_a_day_and_a_gateway_that_is_away_leaves_the_day_due(
-    story: Any,
+async def test_the_last_days_are_reconciled_once_a_day_and_stay_due_while_the_gateway_is_unavailable(
+    app: Any,
 ) -> None:
-    dependencies = story.service.dependencies
-    story.gateway.fail_before = [500]
+    dependencies = app.service.dependencies
+    app.gateway.fail_before = [500]
     with pytest.raises(Exception, match="500"):
         await reconcile_once(dependencies)
     assert await reconcile_once(dependencies) is False
-    story.clock.advance(timedelta(hours=1))
+    app.clock.advance(timedelta(hours=1))
     assert await reconcile_once(dependencies) is True
     assert await reconcile_once(dependencies) is False
-    story.clock.advance(DAILY)
+    app.clock.advance(DAILY)
     assert await reconcile_once(dependencies) is True
-    asked = [call for call in story.gateway.calls if call == "GET /transaction"]
+    asked = [call for call in app.gateway.calls if call == "GET /transaction"]
     assert len(asked) == 3
 
 
-async def test_the_command_ends_with_status_1_while_a_case_is_open(story: Any, owner_of: Any) -> None:
-    dependencies = story.service.dependencies
+async def test_the_command_ends_with_status_1_while_a_case_is_open(app: Any, connect_as: Any) -> None:
+    dependencies = app.service.dependencies
     await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-02-01T00:00:00Z")
-    order = await story.place_order()
-    await _tamper(story, owner_of, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
+    order = await app.place_order()
+    await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
     with pytest.raises(SystemExit) as open_case:
         await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-02-01")
     assert open_case.value.code == 1

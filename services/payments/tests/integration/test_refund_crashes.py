@@ -22,32 +22,32 @@ SECRET = "sk_test_current"
 PROCESS = Path(__file__).with_name("refund_process.py")
 
 
-async def _owed(story: Any, sandbox: httpx.AsyncClient, amount_minor: int = 200_000) -> tuple[str, str]:
+async def _owed(app: Any, sandbox: httpx.AsyncClient, amount_minor: int = 200_000) -> tuple[str, str]:
     """A refund that is owed and not sent, of an order paid at the sandbox: its id, and the reference of the charge."""
-    placed = await story.place_order()
-    intent = await story.open_intent(placed.order_id)
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
     assert paid.status_code < 400, paid.text
-    await story.webhook("charge.success")
+    await app.webhook("charge.success")
     refund_id = new_id()
-    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
-    await story.service.hear(
+    parties = app.parties(placed)
+    await app.service.hear(
         RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
     )
     return str(refund_id), intent["reference"]
 
 
 @asynccontextmanager
-async def _sending(story: Any, gateway_url: str, refund_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def _sending(app: Any, gateway_url: str, refund_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """A process that sends the refund, killed where the block ends."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(PROCESS),
-        story.urls.api,
-        story.urls.service,
+        app.urls.api,
+        app.urls.service,
         gateway_url,
         SECRET,
-        story.clock.now().isoformat(),
+        app.clock.now().isoformat(),
         refund_id,
     )
     try:
@@ -59,76 +59,76 @@ async def _sending(story: Any, gateway_url: str, refund_id: str) -> AsyncIterato
         await process.wait()
 
 
-async def _status(story: Any, refund_id: str) -> str:
-    return str((await story.see(f"/api/refunds/{refund_id}"))["status"])
+async def _status(app: Any, refund_id: str) -> str:
+    return str((await app.get_as(f"/api/refunds/{refund_id}"))["status"])
 
 
-async def _work_again(story: Any) -> None:
+async def _work_again(app: Any) -> None:
     """What the broker does with the message of a consumer that died: it is delivered again."""
-    await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
-    await story.service.work("payments.refunds")
+    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+    await app.service.work("payments.refunds")
 
 
-async def _paid_once(story: Any, refund_id: str, reference: str) -> None:
-    await _work_again(story)
-    gateway = story.service.dependencies.gateway
+async def _paid_once(app: Any, refund_id: str, reference: str) -> None:
+    await _work_again(app)
+    gateway = app.service.dependencies.gateway
     assert [entry["amount"] for entry in await gateway.list_refunds(reference)] == [200_000]
-    assert await _status(story, refund_id) == "settled"
-    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 300_000
-    await story.check_books()
+    assert await _status(app, refund_id) == "settled"
+    assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
+    await app.check_books()
 
 
 async def test_killed_after_the_reference_is_written_and_before_the_call(
-    sandboxed: tuple[Any, httpx.AsyncClient],
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
-    story, sandbox = sandboxed
-    refund_id, reference = await _owed(story, sandbox)
+    app, sandbox = sandbox_app
+    refund_id, reference = await _owed(app, sandbox)
     # A gateway that takes the connection and never reads: nothing of the call reaches the sandbox.
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         deaf.setblocking(False)
         address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        async with _sending(story, address, refund_id):
+        async with _sending(app, address, refund_id):
             connection, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(deaf), 60)
-            assert await _status(story, refund_id) == "submitting"
+            assert await _status(app, refund_id) == "submitting"
         connection.close()
 
     # Whoever takes it over cannot know where it died: it asks, and waits before it sends again.
     with pytest.raises(RefundOutcomeUnknown):
-        await _work_again(story)
-    assert await story.service.dependencies.gateway.list_refunds(reference) == []
-    story.clock.advance(timedelta(seconds=121))
-    await _work_again(story)
-    await story.webhook("refund.processed")
-    await _paid_once(story, refund_id, reference)
+        await _work_again(app)
+    assert await app.service.dependencies.gateway.list_refunds(reference) == []
+    app.clock.advance(timedelta(seconds=121))
+    await _work_again(app)
+    await app.webhook("refund.processed")
+    await _paid_once(app, refund_id, reference)
 
 
 async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
-    sandboxed: tuple[Any, httpx.AsyncClient],
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
-    story, sandbox = sandboxed
-    refund_id, reference = await _owed(story, sandbox)
+    app, sandbox = sandbox_app
+    refund_id, reference = await _owed(app, sandbox)
     # Held back: neither the answer nor the webhook tells of what the sandbox has done.
     await sandbox.put(
         "/control/faults", json={"refund_call": {"timeout": True, "times": 1}, "refund_webhook": {"drop": True}}
     )
-    gateway = story.service.dependencies.gateway
+    gateway = app.service.dependencies.gateway
 
     async def accepted() -> bool:
         return len(await gateway.list_refunds(reference)) == 1
 
-    async with _sending(story, story.service.settings.gateway_api_url, refund_id):
+    async with _sending(app, app.service.settings.gateway_api_url, refund_id):
         await eventually(accepted)
-        assert await _status(story, refund_id) == "submitting"
+        assert await _status(app, refund_id) == "submitting"
 
     # However late it is taken over, and however often: what stands at the gateway is never sent again.
-    story.clock.advance(timedelta(hours=1))
+    app.clock.advance(timedelta(hours=1))
     for _ in range(2):
-        await _work_again(story)
+        await _work_again(app)
 
     async def processed() -> bool:
         return [entry["status"] for entry in await gateway.list_refunds(reference)] == ["processed"]
 
     await eventually(processed)
-    story.clock.advance(timedelta(hours=1))
-    await settle_refunds_once(story.service.dependencies)
-    await _paid_once(story, refund_id, reference)
+    app.clock.advance(timedelta(hours=1))
+    await settle_refunds_once(app.service.dependencies)
+    await _paid_once(app, refund_id, reference)

@@ -24,25 +24,25 @@ def _path(refund_id: str, verb: str = "") -> str:
     return f"/api/refunds/{refund_id}{verb}"
 
 
-async def _prepare(story: Any, refund_id: str, body: Any = None, user: Any = None) -> Any:
-    return await story.act(_path(refund_id, "/prepare"), body or RETRY, "finance_maker", user)
+async def _prepare(app: Any, refund_id: str, body: Any = None, user: Any = None) -> Any:
+    return await app.post_as(_path(refund_id, "/prepare"), body or RETRY, "finance_maker", user)
 
 
-async def _approve(story: Any, refund_id: str, user: Any = None) -> Any:
-    return await story.approve(_path(refund_id), user)
+async def _approve(app: Any, refund_id: str, user: Any = None) -> Any:
+    return await app.approve(_path(refund_id), user)
 
 
-async def _again(story: Any) -> None:
-    await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+async def _requeue(app: Any) -> None:
+    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
 
 
-async def _sent_elsewhere(story: Any) -> tuple[str, dict[str, Any]]:
+async def _sent_elsewhere(app: Any) -> tuple[str, dict[str, Any]]:
     """A refund that is on its way to a bank account, and the transfer."""
-    refund_id = await story.failed_refund()
-    await _prepare(story, refund_id, ELSEWHERE)
-    assert (await _approve(story, refund_id)).status_code == 200
-    await story.service.work("payments.refunds")
-    [transfer] = story.gateway.transfers.values()
+    refund_id = await app.failed_refund()
+    await _prepare(app, refund_id, ELSEWHERE)
+    assert (await _approve(app, refund_id)).status_code == 200
+    await app.service.work("payments.refunds")
+    [transfer] = app.gateway.transfers.values()
     return refund_id, transfer
 
 
@@ -52,35 +52,35 @@ def _transfer_news(transfer: dict[str, Any], status: str, number: int = 1) -> di
     return {"event": f"transfer.{status}", "data": data}
 
 
-async def test_a_failed_refund_is_sent_again_under_a_new_reference(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    failed = await story.see(_path(refund_id))
+async def test_a_failed_refund_is_sent_again_under_a_new_reference(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    failed = await app.get_as(_path(refund_id))
     assert (failed["status"], failed["failure"], failed["decision"]) == ("failed", "the card is closed", None)
-    maker, checker, owed = uuid4(), uuid4(), await story.balances()
-    prepared = await _prepare(story, refund_id, user=maker)
+    maker, checker, owed = uuid4(), uuid4(), await app.balances()
+    prepared = await _prepare(app, refund_id, user=maker)
     assert prepared.status_code == 200, prepared.text
     assert prepared.json()["data"]["status"] == "prepared"
-    approved = (await _approve(story, refund_id, checker)).json()["data"]
+    approved = (await _approve(app, refund_id, checker)).json()["data"]
     assert (approved["status"], approved["decision"]["status"]) == ("pending", "approved")
     assert (approved["decision"]["preparedBy"], approved["decision"]["decidedBy"]) == (str(maker), str(checker))
     assert approved["reference"] != failed["reference"]
-    assert await story.balances() == owed
+    assert await app.balances() == owed
 
-    await story.service.work("payments.refunds")
-    old, new = story.gateway.refunds
+    await app.service.work("payments.refunds")
+    old, new = app.gateway.refunds
     assert (new["amount"], new["merchant_note"]) == (old["amount"], approved["reference"])
     data = {"id": new["id"], "amount": 500_000, "currency": "NGN"}
-    await story.tell({"event": "refund.processed", "data": data})
-    assert (await story.see(_path(refund_id)))["status"] == "settled"
-    assert await story.balances() == {}
-    assert len(await story.service.published("payments.refund_settled.v1")) == 1
-    assert (await _prepare(story, refund_id)).status_code == 409
-    await story.check_books()
+    await app.process_webhook({"event": "refund.processed", "data": data})
+    assert (await app.get_as(_path(refund_id)))["status"] == "settled"
+    assert await app.balances() == {}
+    assert len(await app.service.published("payments.refund_settled.v1")) == 1
+    assert (await _prepare(app, refund_id)).status_code == 409
+    await app.check_books()
 
 
-async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    destination = (await _prepare(story, refund_id, ELSEWHERE)).json()["data"]["decision"]["destination"]
+async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    destination = (await _prepare(app, refund_id, ELSEWHERE)).json()["data"]["decision"]["destination"]
     assert destination == {
         "last4": "6789",
         "bankCode": "058",
@@ -88,137 +88,137 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(s
         "nameAtBank": "OKAFOR CHIDI",
         "verified": True,
     }
-    await _approve(story, refund_id)
-    await story.service.work("payments.refunds")
-    [transfer] = story.gateway.transfers.values()
-    assert (transfer["amount"], transfer["recipient"], len(story.gateway.refunds)) == (500_000, "RCP_6789", 1)
-    assert ACCOUNT_NUMBER not in json.dumps(await story.everything(), default=str)
+    await _approve(app, refund_id)
+    await app.service.work("payments.refunds")
+    [transfer] = app.gateway.transfers.values()
+    assert (transfer["amount"], transfer["recipient"], len(app.gateway.refunds)) == (500_000, "RCP_6789", 1)
+    assert ACCOUNT_NUMBER not in json.dumps(await app.snapshot(), default=str)
 
-    await story.tell(_transfer_news(transfer, "success"))
-    assert (await story.see(_path(refund_id)))["status"] == "settled"
-    assert await story.balances() == {}
-    assert await story.service.published("payments.transfer_succeeded.v1") == [], "payouts knows nothing of it"
-    await story.check_books()
+    await app.process_webhook(_transfer_news(transfer, "success"))
+    assert (await app.get_as(_path(refund_id)))["status"] == "settled"
+    assert await app.balances() == {}
+    assert await app.service.published("payments.transfer_succeeded.v1") == [], "payouts knows nothing of it"
+    await app.check_books()
 
 
-async def test_a_transfer_that_the_bank_sends_back_is_owed_again(story: Any) -> None:
-    refund_id, transfer = await _sent_elsewhere(story)
-    await story.tell(_transfer_news(transfer, "success"))
-    await story.tell(_transfer_news(transfer, "reversed"))
-    assert (await story.see(_path(refund_id)))["status"] == "failed"
-    assert await story.balances() == {"gateway_cash": 500_000, f"refund_payable:{refund_id}": -500_000}
-    assert len(await story.service.published("payments.refund_failed.v1")) == 2
+async def test_a_transfer_that_the_bank_sends_back_is_owed_again(app: Any) -> None:
+    refund_id, transfer = await _sent_elsewhere(app)
+    await app.process_webhook(_transfer_news(transfer, "success"))
+    await app.process_webhook(_transfer_news(transfer, "reversed"))
+    assert (await app.get_as(_path(refund_id)))["status"] == "failed"
+    assert await app.balances() == {"gateway_cash": 500_000, f"refund_payable:{refund_id}": -500_000}
+    assert len(await app.service.published("payments.refund_failed.v1")) == 2
     transfer["status"] = "reversed"
-    await _prepare(story, refund_id)
-    await _approve(story, refund_id)
-    await story.service.work("payments.refunds")
-    data = {"id": story.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN"}
-    await story.tell({"event": "refund.processed", "data": data})
-    assert await story.balances() == {}
-    await story.check_books()
+    await _prepare(app, refund_id)
+    await _approve(app, refund_id)
+    await app.service.work("payments.refunds")
+    data = {"id": app.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN"}
+    await app.process_webhook({"event": "refund.processed", "data": data})
+    assert await app.balances() == {}
+    await app.check_books()
 
 
 @pytest.mark.parametrize(("stands", "becomes"), [("reversed", "failed"), ("success", "settled")])
-async def test_news_of_a_transfer_out_of_order_are_judged_by_asking(story: Any, stands: str, becomes: str) -> None:
-    refund_id, transfer = await _sent_elsewhere(story)
-    await story.tell(_transfer_news(transfer, "reversed"))
-    await story.tell(_transfer_news(transfer, "success"))
+async def test_transfer_updates_out_of_order_are_resolved_by_polling(app: Any, stands: str, becomes: str) -> None:
+    refund_id, transfer = await _sent_elsewhere(app)
+    await app.process_webhook(_transfer_news(transfer, "reversed"))
+    await app.process_webhook(_transfer_news(transfer, "success"))
     transfer["status"] = stands
-    await settle_refunds_once(story.service.dependencies)
-    assert (await story.see(_path(refund_id)))["status"] == becomes
-    await story.check_books()
+    await settle_refunds_once(app.service.dependencies)
+    assert (await app.get_as(_path(refund_id)))["status"] == becomes
+    await app.check_books()
 
 
-async def test_a_transfer_is_settled_by_asking_and_its_lost_answer_found(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    await _prepare(story, refund_id, ELSEWHERE)
-    await _approve(story, refund_id)
+async def test_polling_settles_a_transfer_and_finds_a_lost_response(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    await _prepare(app, refund_id, ELSEWHERE)
+    await _approve(app, refund_id)
     # The gateway is asked about the failed attempt first, and then told to send.
-    story.gateway.fail_after = [None, 500]
+    app.gateway.fail_after = [None, 500]
     with pytest.raises(GatewayUnavailable):
-        await story.service.work("payments.refunds")
-    await _again(story)
-    await story.service.work("payments.refunds")
-    [transfer] = story.gateway.transfers.values()
-    assert (await story.see(_path(refund_id)))["status"] == "submitted"
-    story.clock.advance(timedelta(minutes=2))
+        await app.service.work("payments.refunds")
+    await _requeue(app)
+    await app.service.work("payments.refunds")
+    [transfer] = app.gateway.transfers.values()
+    assert (await app.get_as(_path(refund_id)))["status"] == "submitted"
+    app.clock.advance(timedelta(minutes=2))
     transfer["status"] = "success"
-    assert await settle_refunds_once(story.service.dependencies) == 1
-    assert await story.balances() == {}
+    assert await settle_refunds_once(app.service.dependencies) == 1
+    assert await app.balances() == {}
 
 
-async def test_nothing_is_sent_before_the_gateway_has_confirmed_that_the_failed_attempt_is_dead(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    story.gateway.refunds[0]["status"] = "processing"
-    await _prepare(story, refund_id)
-    await _approve(story, refund_id)
+async def test_nothing_is_sent_before_the_gateway_has_confirmed_that_the_failed_attempt_is_dead(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    app.gateway.refunds[0]["status"] = "processing"
+    await _prepare(app, refund_id)
+    await _approve(app, refund_id)
     with pytest.raises(RefundOutcomeUnknown):
-        await story.service.work("payments.refunds")
-    story.gateway.fail_before = [500]
-    await _again(story)
+        await app.service.work("payments.refunds")
+    app.gateway.fail_before = [500]
+    await _requeue(app)
     with pytest.raises(GatewayUnavailable):
-        await story.service.work("payments.refunds")
-    assert (len(story.gateway.refunds), (await story.see(_path(refund_id)))["status"]) == (1, "pending")
-    story.gateway.refunds[0]["status"] = "failed"
-    await _again(story)
-    await story.service.work("payments.refunds")
-    assert len(story.gateway.refunds) == 2
+        await app.service.work("payments.refunds")
+    assert (len(app.gateway.refunds), (await app.get_as(_path(refund_id)))["status"]) == (1, "pending")
+    app.gateway.refunds[0]["status"] = "failed"
+    await _requeue(app)
+    await app.service.work("payments.refunds")
+    assert len(app.gateway.refunds) == 2
 
 
-async def test_a_failed_attempt_that_paid_after_all_settles_the_refund_and_nothing_is_sent(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    story.gateway.refunds[0]["status"] = "processed"
-    await _prepare(story, refund_id)
-    await _approve(story, refund_id)
-    await story.service.work("payments.refunds")
-    assert (len(story.gateway.refunds), (await story.see(_path(refund_id)))["status"]) == (1, "settled")
-    assert await story.balances() == {}
-    await story.check_books()
+async def test_a_failed_attempt_that_paid_after_all_settles_the_refund_and_nothing_is_sent(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    app.gateway.refunds[0]["status"] = "processed"
+    await _prepare(app, refund_id)
+    await _approve(app, refund_id)
+    await app.service.work("payments.refunds")
+    assert (len(app.gateway.refunds), (await app.get_as(_path(refund_id)))["status"]) == (1, "settled")
+    assert await app.balances() == {}
+    await app.check_books()
 
 
-async def test_news_that_overtake_a_decision_leave_nothing_to_decide(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    await _prepare(story, refund_id)
-    data = {"id": story.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
-    await story.tell({"event": "refund.processed", "data": data})
-    settled = await story.see(_path(refund_id))
+async def test_a_settlement_closes_a_waiting_decision(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    await _prepare(app, refund_id)
+    data = {"id": app.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
+    await app.process_webhook({"event": "refund.processed", "data": data})
+    settled = await app.get_as(_path(refund_id))
     assert (settled["status"], settled["decision"]["status"]) == ("settled", "overtaken")
-    before = await story.everything()
-    assert (await _approve(story, refund_id)).status_code == 409
-    assert await story.everything() == before
+    before = await app.snapshot()
+    assert (await _approve(app, refund_id)).status_code == 409
+    assert await app.snapshot() == before
 
 
-async def test_an_old_attempt_paid_out_beside_the_new_one_is_no_quiet_thing(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    await _prepare(story, refund_id)
-    await _approve(story, refund_id)
-    await story.service.work("payments.refunds")
-    data = {"id": story.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
+async def test_an_old_attempt_paid_out_beside_the_new_one_is_no_quiet_thing(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    await _prepare(app, refund_id)
+    await _approve(app, refund_id)
+    await app.service.work("payments.refunds")
+    data = {"id": app.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
     with pytest.raises(RefundContradiction):
-        await story.tell({"event": "refund.processed", "data": data})
-    assert (await story.see(_path(refund_id)))["status"] == "submitted"
+        await app.process_webhook({"event": "refund.processed", "data": data})
+    assert (await app.get_as(_path(refund_id)))["status"] == "submitted"
 
 
-async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
+async def test_a_rejected_request_changes_nothing(app: Any) -> None:
     maker = uuid4()
-    prepared = await story.failed_refund()
-    assert (await _prepare(story, prepared, user=maker)).status_code == 200
-    failed = await story.failed_refund()
-    _, foreign = await story.quarantined(currency="GHS")
-    await story.act(
+    prepared = await app.failed_refund()
+    assert (await _prepare(app, prepared, user=maker)).status_code == 200
+    failed = await app.failed_refund()
+    _, foreign = await app.quarantined(currency="GHS")
+    await app.post_as(
         f"/api/quarantined-charges/{foreign}/prepare", {"outcome": "return", "reason": "x"}, "finance_maker"
     )
-    returned = await story.approve(f"/api/quarantined-charges/{foreign}")
+    returned = await app.approve(f"/api/quarantined-charges/{foreign}")
     in_cedi = returned.json()["data"]["refundId"]
-    story.gateway.fail_before = [400]
-    await story.service.work("payments.refunds")
-    assert (await story.see(_path(in_cedi)))["status"] == "failed"
-    before = await story.everything()
+    app.gateway.fail_before = [400]
+    await app.service.work("payments.refunds")
+    assert (await app.get_as(_path(in_cedi)))["status"] == "failed"
+    before = await app.snapshot()
 
     async def refused(
         status: int, code: str, path: str, body: Any, role: str, user: Any = None, *, stepped_up: bool = True
     ) -> None:
-        answer = await story.act(path, body, role, user, stepped_up=stepped_up)
+        answer = await app.post_as(path, body, role, user, stepped_up=stepped_up)
         assert (answer.status_code, answer.json()["code"]) == (status, code), (path, role, body, answer.text)
         assert ACCOUNT_NUMBER not in answer.text
 
@@ -252,75 +252,75 @@ async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
         ELSEWHERE | {"destination": DESTINATION | {"recipient": "RCP_1"}},
     ):
         await refused(422, "VALIDATION_FAILED", _path(failed, "/prepare"), body, "finance_maker")
-    story.gateway.fail_before = [200, 400]
+    app.gateway.fail_before = [200, 400]
     await refused(422, "VALIDATION_FAILED", _path(failed, "/prepare"), ELSEWHERE, "finance_maker")
-    story.gateway.fail_before = [503]
+    app.gateway.fail_before = [503]
     await refused(503, "INTERNAL_ERROR", _path(failed, "/prepare"), ELSEWHERE, "finance_maker")
     await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/prepare"), RETRY, "finance_maker")
     await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/approve"), APPROVAL, "finance_checker")
-    assert await story.everything() == before
+    assert await app.snapshot() == before
 
 
-async def test_a_rejected_decision_is_prepared_anew_and_a_used_up_approval_does_nothing(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    await _prepare(story, refund_id)
-    rejected = await story.act(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
-    assert (rejected.json()["data"]["status"], (await _approve(story, refund_id)).status_code) == ("failed", 409)
-    await _prepare(story, refund_id)
-    await _approve(story, refund_id)
-    await story.service.work("payments.refunds")
-    data = {"id": story.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN", "reason": "again"}
-    await story.tell({"event": "refund.failed", "data": data})
-    before = await story.everything()
-    assert (await _approve(story, refund_id)).status_code == 409
-    assert await story.everything() == before
-    assert (await _prepare(story, refund_id, ELSEWHERE)).status_code == 200
+async def test_a_rejected_decision_is_prepared_anew_and_a_used_up_approval_does_nothing(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    await _prepare(app, refund_id)
+    rejected = await app.post_as(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
+    assert (rejected.json()["data"]["status"], (await _approve(app, refund_id)).status_code) == ("failed", 409)
+    await _prepare(app, refund_id)
+    await _approve(app, refund_id)
+    await app.service.work("payments.refunds")
+    data = {"id": app.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN", "reason": "again"}
+    await app.process_webhook({"event": "refund.failed", "data": data})
+    before = await app.snapshot()
+    assert (await _approve(app, refund_id)).status_code == 409
+    assert await app.snapshot() == before
+    assert (await _prepare(app, refund_id, ELSEWHERE)).status_code == 200
 
 
-async def test_an_approval_is_of_the_destination_that_was_read(story: Any) -> None:
-    refund_id = await story.failed_refund()
-    read = (await _prepare(story, refund_id, ELSEWHERE)).json()["data"]
-    assert read["hash"] == read["decision"]["hash"] == (await story.see(_path(refund_id), "finance_checker"))["hash"]
-    await story.act(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
+async def test_an_approval_is_of_the_destination_that_was_read(app: Any) -> None:
+    refund_id = await app.failed_refund()
+    read = (await _prepare(app, refund_id, ELSEWHERE)).json()["data"]
+    assert read["hash"] == read["decision"]["hash"] == (await app.get_as(_path(refund_id), "finance_checker"))["hash"]
+    await app.post_as(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
     other = ELSEWHERE | {"destination": DESTINATION | {"accountNumber": "9876543210"}}
-    assert (await _prepare(story, refund_id, other)).json()["data"]["hash"] != read["hash"]
-    before = await story.everything()
-    refused = await story.act(_path(refund_id, "/approve"), {"hash": read["hash"]}, "finance_checker")
+    assert (await _prepare(app, refund_id, other)).json()["data"]["hash"] != read["hash"]
+    before = await app.snapshot()
+    refused = await app.post_as(_path(refund_id, "/approve"), {"hash": read["hash"]}, "finance_checker")
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert await story.everything() == before
+    assert await app.snapshot() == before
     for column, value in (("recipient_code", "RCP_0"), ("account_name", "Someone Else"), ("account_last4", "0000")):
-        shown = (await story.see(_path(refund_id)))["hash"]
-        await story.service.fetch(
+        shown = (await app.get_as(_path(refund_id)))["hash"]
+        await app.service.fetch(
             f"UPDATE refund_decisions SET {column} = '{value}' WHERE status = 'prepared' RETURNING 1"
         )
-        assert (await story.see(_path(refund_id)))["hash"] != shown, column
+        assert (await app.get_as(_path(refund_id)))["hash"] != shown, column
 
 
-async def test_of_checkers_at_once_one_new_attempt_is_made(story: Any) -> None:
+async def test_of_checkers_at_once_one_new_attempt_is_made(app: Any) -> None:
     for _ in range(ROUNDS):
-        refund_id = await story.failed_refund()
-        await _prepare(story, refund_id)
-        answers = await asyncio.gather(*(_approve(story, refund_id) for _ in range(3)))
+        refund_id = await app.failed_refund()
+        await _prepare(app, refund_id)
+        answers = await asyncio.gather(*(_approve(app, refund_id) for _ in range(3)))
         assert [answer.status_code for answer in answers] == [200] * 3
-        sent = len(story.gateway.refunds)
-        assert await story.service.work("payments.refunds") == 1
-        assert len(story.gateway.refunds) == sent + 1
-    attempts = await story.service.fetch("SELECT count(*) FROM failed_refund_attempts GROUP BY refund_id")
+        sent = len(app.gateway.refunds)
+        assert await app.service.work("payments.refunds") == 1
+        assert len(app.gateway.refunds) == sent + 1
+    attempts = await app.service.fetch("SELECT count(*) FROM failed_refund_attempts GROUP BY refund_id")
     assert [row["count"] for row in attempts] == [1] * ROUNDS
-    await story.check_books()
+    await app.check_books()
 
 
-async def test_refunds_are_listed_by_status_kind_order_and_amount(story: Any) -> None:
-    small, large = await story.failed_refund(1_000), await story.failed_refund(2_000)
-    listed = await story.see("/api/refunds?sort=amount&order=desc&status=failed&kind=order")
+async def test_refunds_are_listed_by_status_kind_order_and_amount(app: Any) -> None:
+    small, large = await app.failed_refund(1_000), await app.failed_refund(2_000)
+    listed = await app.get_as("/api/refunds?sort=amount&order=desc&status=failed&kind=order")
     assert [row["id"] for row in listed] == [large, small]
     order_id = listed[0]["orderId"]
-    assert [row["id"] for row in await story.see(f"/api/refunds?orderId={order_id}", "finance_maker")] == [large]
-    assert await story.see("/api/refunds?status=settled", "finance_checker") == []
-    headers = story.service.headers(uuid4(), roles=("auditor",))
+    assert [row["id"] for row in await app.get_as(f"/api/refunds?orderId={order_id}", "finance_maker")] == [large]
+    assert await app.get_as("/api/refunds?status=settled", "finance_checker") == []
+    headers = app.service.headers(uuid4(), roles=("auditor",))
     for query in ("status=lost", "kind=gift", "orderId=1", "sort=kind", "limit=0"):
-        assert (await story.service.client.get(f"/api/refunds?{query}", headers=headers)).status_code == 422
-    stranger = story.service.headers(uuid4())
-    assert (await story.service.client.get("/api/refunds", headers=stranger)).json()["data"] == []
-    assert (await story.service.client.get(_path(small), headers=stranger)).status_code == 404
-    assert (await story.service.client.get(_path(str(uuid4())), headers=headers)).status_code == 404
+        assert (await app.service.client.get(f"/api/refunds?{query}", headers=headers)).status_code == 422
+    stranger = app.service.headers(uuid4())
+    assert (await app.service.client.get("/api/refunds", headers=stranger)).json()["data"] == []
+    assert (await app.service.client.get(_path(small), headers=stranger)).status_code == 404
+    assert (await app.service.client.get(_path(str(uuid4())), headers=headers)).status_code == 404

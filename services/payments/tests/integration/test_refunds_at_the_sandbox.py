@@ -17,50 +17,50 @@ from payments.use_cases.refunds.submit_refund import submit_refund
 SECRET = "sk_test_current"
 
 
-async def _paid(story: Any, sandbox: httpx.AsyncClient, **changes: Any) -> tuple[Any, str]:
-    placed = await story.place_order()
-    intent = await story.open_intent(placed.order_id)
+async def _paid(app: Any, sandbox: httpx.AsyncClient, **changes: Any) -> tuple[Any, str]:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card", **changes})
     assert paid.status_code < 400, paid.text
-    await story.webhook("charge.success")
+    await app.webhook("charge.success")
     return placed, intent["reference"]
 
 
-async def _requested(story: Any, placed: Any, amount_minor: int = 200_000) -> str:
+async def _requested(app: Any, placed: Any, amount_minor: int = 200_000) -> str:
     refund_id = new_id()
-    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
-    await story.service.hear(
+    parties = app.parties(placed)
+    await app.service.hear(
         RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
     )
     return str(refund_id)
 
 
-async def _work(story: Any) -> None:
-    await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
-    await story.service.work("payments.refunds")
+async def _work(app: Any) -> None:
+    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+    await app.service.work("payments.refunds")
 
 
-async def _decide(story: Any, refund_id: str, body: dict[str, Any]) -> Any:
-    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
+async def _decide(app: Any, refund_id: str, body: dict[str, Any]) -> Any:
+    prepared = await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     assert prepared.status_code == 200, prepared.text
-    approved = await story.approve(f"/api/refunds/{refund_id}")
+    approved = await app.approve(f"/api/refunds/{refund_id}")
     assert approved.status_code == 200, approved.text
-    await story.service.work("payments.refunds")
+    await app.service.work("payments.refunds")
     return prepared.json()["data"]
 
 
-async def _lose_the_answer(story: Any, sandbox: httpx.AsyncClient, refund_id: str, fault: dict[str, Any]) -> None:
+async def _lose_the_answer(app: Any, sandbox: httpx.AsyncClient, refund_id: str, fault: dict[str, Any]) -> None:
     """Sends the refund, and hears nothing: with little patience where no answer will ever come."""
     await sandbox.put("/control/faults", json={"refund_call": {"times": 1, **fault}})
-    service = story.service
+    service = app.service
     sender = PaymentGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
     while True:
         with pytest.raises(GatewayUnavailable):
-            await submit_refund(service.dependencies.database, sender, story.clock, UUID(refund_id))
+            await submit_refund(service.dependencies.database, sender, app.clock, UUID(refund_id))
         if not (await sandbox.get("/control/faults")).json():
             break
         # On a busy machine its patience ended at the question before the call.
-        story.clock.advance(timedelta(seconds=121))
+        app.clock.advance(timedelta(seconds=121))
     await sender.close()
 
 
@@ -69,70 +69,70 @@ async def _lose_the_answer(story: Any, sandbox: httpx.AsyncClient, refund_id: st
     [{"error_after": True}, {"error_before": True}, {"timeout": True}],
     ids=["500 after the effect", "500 before the effect", "never answered"],
 )
-async def test_a_call_without_an_answer_is_asked_about_and_one_refund_stands_at_the_gateway(
-    fault: dict[str, Any], sandboxed: tuple[Any, httpx.AsyncClient]
+async def test_a_call_without_a_response_is_queried_and_the_gateway_has_one_refund(
+    fault: dict[str, Any], sandbox_app: tuple[Any, httpx.AsyncClient]
 ) -> None:
-    story, sandbox = sandboxed
-    placed, reference = await _paid(story, sandbox)
-    refund_id = await _requested(story, placed)
-    await _lose_the_answer(story, sandbox, refund_id, fault)
+    app, sandbox = sandbox_app
+    placed, reference = await _paid(app, sandbox)
+    refund_id = await _requested(app, placed)
+    await _lose_the_answer(app, sandbox, refund_id, fault)
     if "error_before" in fault:
         with pytest.raises(RefundOutcomeUnknown):
-            await _work(story)
-        story.clock.advance(timedelta(seconds=121))
-    await _work(story)
-    await _work(story)
-    await story.webhook("refund.processed")
-    gateway = story.service.dependencies.gateway
+            await _work(app)
+        app.clock.advance(timedelta(seconds=121))
+    await _work(app)
+    await _work(app)
+    await app.webhook("refund.processed")
+    gateway = app.service.dependencies.gateway
     assert len(await gateway.list_refunds(reference)) == 1
-    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "settled"
-    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 300_000
-    await story.check_books()
+    assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
+    assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
+    await app.check_books()
 
 
-async def test_a_slow_answer_and_a_lost_webhook_settle_by_asking(sandboxed: tuple[Any, httpx.AsyncClient]) -> None:
-    story, sandbox = sandboxed
-    placed, _ = await _paid(story, sandbox)
+async def test_a_slow_response_and_a_lost_webhook_settle_by_polling(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
+    app, sandbox = sandbox_app
+    placed, _ = await _paid(app, sandbox)
     await sandbox.put("/control/faults", json={"refund_call": {"delay": 0.3}, "refund_webhook": {"drop": True}})
-    await _requested(story, placed, 500_000)
-    await _work(story)
-    story.clock.advance(timedelta(minutes=2))
-    [refund] = await story.service.dependencies.gateway.list_refunds(
-        (await story.service.fetch("SELECT reference FROM charges"))[0]["reference"]
+    await _requested(app, placed, 500_000)
+    await _work(app)
+    app.clock.advance(timedelta(minutes=2))
+    [refund] = await app.service.dependencies.gateway.list_refunds(
+        (await app.service.fetch("SELECT reference FROM charges"))[0]["reference"]
     )
     if refund["status"] == "pending":
         await sandbox.post(f"/control/refunds/{refund['id']}/process")
-    assert await settle_refunds_once(story.service.dependencies) == 1
-    assert await story.balances() == {}
+    assert await settle_refunds_once(app.service.dependencies) == 1
+    assert await app.balances() == {}
 
 
-async def test_a_foreign_charge_is_returned_in_its_currency(sandboxed: tuple[Any, httpx.AsyncClient]) -> None:
-    story, sandbox = sandboxed
-    await _paid(story, sandbox, currency="GHS")
-    [charge] = await story.see("/api/quarantined-charges")
+async def test_a_foreign_charge_is_returned_in_its_currency(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
+    app, sandbox = sandbox_app
+    await _paid(app, sandbox, currency="GHS")
+    [charge] = await app.get_as("/api/quarantined-charges")
     path = f"/api/quarantined-charges/{charge['id']}"
-    await story.act(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
-    assert (await story.approve(path)).status_code == 200
-    await story.service.work("payments.refunds")
-    await story.webhook("refund.processed")
-    assert await story.balances() == {}
-    gateway = story.service.dependencies.gateway
+    await app.post_as(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
+    assert (await app.approve(path)).status_code == 200
+    await app.service.work("payments.refunds")
+    await app.webhook("refund.processed")
+    assert await app.balances() == {}
+    gateway = app.service.dependencies.gateway
     assert (await gateway.balance_minor("GHS"), await gateway.balance_minor("NGN")) == (0, 0)
 
 
 async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
-    sandboxed: tuple[Any, httpx.AsyncClient],
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
-    story, sandbox = sandboxed
-    placed, reference = await _paid(story, sandbox)
+    app, sandbox = sandbox_app
+    placed, reference = await _paid(app, sandbox)
     await sandbox.put("/control/faults", json={"refund_call": {"fail": "The card is closed", "times": 1}})
-    refund_id = await _requested(story, placed, 500_000)
-    await _work(story)
-    await story.webhook("refund.failed")
+    refund_id = await _requested(app, placed, 500_000)
+    await _work(app)
+    await app.webhook("refund.failed")
     account = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
     assert (await sandbox.put("/control/accounts", json=account)).status_code < 400
     prepared = await _decide(
-        story,
+        app,
         refund_id,
         {
             "action": "other_destination",
@@ -141,66 +141,66 @@ async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
         },
     )
     assert prepared["decision"]["destination"]["verified"] is True
-    await story.webhook("transfer.success")
-    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "settled"
-    gateway = story.service.dependencies.gateway
-    assert (await gateway.balance_minor("NGN"), await story.balances()) == (0, {})
+    await app.webhook("transfer.success")
+    assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
+    gateway = app.service.dependencies.gateway
+    assert (await gateway.balance_minor("NGN"), await app.balances()) == (0, {})
     assert [entry["status"] for entry in await gateway.list_refunds(reference)] == ["failed"]
 
-    await sandbox.post(f"/control/transfers/{(await story.see(f'/api/refunds/{refund_id}'))['reference']}/reverse")
-    await story.webhook("transfer.reversed")
-    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "failed"
-    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 500_000
-    await _decide(story, refund_id, {"action": "retry", "reason": "the card works again"})
-    await story.webhook("refund.processed")
-    assert (await gateway.balance_minor("NGN"), await story.balances()) == (0, {})
-    await story.check_books()
+    await sandbox.post(f"/control/transfers/{(await app.get_as(f'/api/refunds/{refund_id}'))['reference']}/reverse")
+    await app.webhook("transfer.reversed")
+    assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "failed"
+    assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 500_000
+    await _decide(app, refund_id, {"action": "retry", "reason": "the card works again"})
+    await app.webhook("refund.processed")
+    assert (await gateway.balance_minor("NGN"), await app.balances()) == (0, {})
+    await app.check_books()
 
 
-async def _left_beside_the_books(story: Any, reference: str, amount_minor: int) -> str:
+async def _left_beside_the_books(app: Any, reference: str, amount_minor: int) -> str:
     """As the gateway stands when the database was put back to before this refund; its note."""
     note = f"re-{new_id().hex}"
-    gateway = story.service.dependencies.gateway
+    gateway = app.service.dependencies.gateway
     await gateway.start_refund(transaction=reference, amount_minor=amount_minor, currency="NGN", note=note)
     return note
 
 
 async def test_a_refund_that_left_after_the_instant_of_a_restore_is_taken_over_and_not_sent_again(
-    sandboxed: tuple[Any, httpx.AsyncClient],
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
-    story, sandbox = sandboxed
-    placed, reference = await _paid(story, sandbox)
-    note = await _left_beside_the_books(story, reference, 200_000)
-    refund_id = await _requested(story, placed)
-    await _work(story)
-    await _work(story)
-    await story.webhook("refund.processed")
-    gateway = story.service.dependencies.gateway
+    app, sandbox = sandbox_app
+    placed, reference = await _paid(app, sandbox)
+    note = await _left_beside_the_books(app, reference, 200_000)
+    refund_id = await _requested(app, placed)
+    await _work(app)
+    await _work(app)
+    await app.webhook("refund.processed")
+    gateway = app.service.dependencies.gateway
     assert [refund["merchant_note"] for refund in await gateway.list_refunds(reference)] == [note]
-    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "settled"
-    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 300_000
+    assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
+    assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
     # A further refund of the same order knows the first one, and is sent.
-    await _requested(story, placed, 50_000)
-    await _work(story)
+    await _requested(app, placed, 50_000)
+    await _work(app)
     assert len(await gateway.list_refunds(reference)) == 2
-    await story.check_books()
+    await app.check_books()
 
 
-async def test_a_charge_with_another_refund_beside_the_books_is_refunded_no_further_until_that_one_is_explained(
-    sandboxed: tuple[Any, httpx.AsyncClient],
+async def test_an_unrecorded_refund_blocks_further_refunds_of_its_charge(
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
-    story, sandbox = sandboxed
-    placed, reference = await _paid(story, sandbox)
-    await _left_beside_the_books(story, reference, 120_000)
-    refund_id = await _requested(story, placed, 200_000)
-    needs = story.service.dependencies
-    parts = (needs.database, needs.gateway, story.clock)
+    app, sandbox = sandbox_app
+    placed, reference = await _paid(app, sandbox)
+    await _left_beside_the_books(app, reference, 120_000)
+    refund_id = await _requested(app, placed, 200_000)
+    needs = app.service.dependencies
+    parts = (needs.database, needs.gateway, app.clock)
     for _ in range(2):
         with pytest.raises(UnrecordedRefund):
             await submit_refund(*parts, UUID(refund_id))
     assert len(await needs.gateway.list_refunds(reference)) == 1
-    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "pending"
+    assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "pending"
     # The act that the unknown one followed from is repeated.
-    await submit_refund(*parts, UUID(await _requested(story, placed, 120_000)))
+    await submit_refund(*parts, UUID(await _requested(app, placed, 120_000)))
     await submit_refund(*parts, UUID(refund_id))
     assert sorted(refund["amount"] for refund in await needs.gateway.list_refunds(reference)) == [120_000, 200_000]

@@ -10,7 +10,7 @@ import pytest
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from common.primitives.signatures import SigningKey, VerifyKeys
-from contracts.orders import OrderDelivered, RefundRequested
+from contracts.orders import OrderDelivered
 from contracts.payments import statement_message
 from payments.domain.identifiers import release_on_delivery
 from payments.settings import Settings
@@ -23,8 +23,8 @@ KEY = SigningKey(RELEASE_SIGNING_KEY)
 NEXT_KEY = base64.urlsafe_b64encode(bytes(range(1, 33))).decode()
 
 
-async def deliver(story: Any, placed: Any) -> None:
-    await story.service.hear(
+async def deliver(app: Any, placed: Any) -> None:
+    await app.service.hear(
         OrderDelivered(
             order_id=placed.order_id,
             buyer_id=placed.buyer_id,
@@ -35,16 +35,9 @@ async def deliver(story: Any, placed: Any) -> None:
     )
 
 
-async def refund(story: Any, placed: Any, amount_minor: int) -> UUID:
-    event = RefundRequested(
-        order_id=placed.order_id,
-        refund_id=new_id(),
-        buyer_id=placed.buyer_id,
-        vendor_id=placed.vendor_id,
-        amount_minor=amount_minor,
-        reason="returned",
-    )
-    await story.service.hear(event)
+async def refund(app: Any, placed: Any, amount_minor: int) -> UUID:
+    event = app.refund_requested(placed, amount_minor)
+    await app.service.hear(event)
     return event.refund_id
 
 
@@ -54,25 +47,25 @@ def is_proven(event: dict[str, Any], source: str, amount_minor: int, keys: Verif
     return keys.verify(data["keyId"], message, data["signature"])
 
 
-async def test_a_release_and_a_refund_after_it_carry_statements_that_count_and_sum_up(story: Any) -> None:
-    placed = await story.paid_order()
-    await deliver(story, placed)
-    refund_id = await refund(story, placed, 250_000)
-    [released] = await story.service.published("payments.escrow_released.v1")
-    [refunded] = await story.service.published("payments.escrow_refunded.v1")
+async def test_a_release_and_a_refund_after_it_carry_statements_that_count_and_sum_up(app: Any) -> None:
+    placed = await app.paid_order()
+    await deliver(app, placed)
+    refund_id = await refund(app, placed, 250_000)
+    [released] = await app.service.published("payments.escrow_released.v1")
+    [refunded] = await app.service.published("payments.escrow_refunded.v1")
     keys = VerifyKeys.of(KEY)
     assert is_proven(released, f"release:{release_on_delivery(placed.order_id)}", released["netMinor"], keys)
     assert is_proven(refunded, f"refund:{refund_id}", -refunded["fromVendorMinor"], keys)
     assert (released["statement"]["sequence"], released["statement"]["netMinor"]) == (1, released["netMinor"])
     left = released["netMinor"] - refunded["fromVendorMinor"]
     assert (refunded["statement"]["sequence"], refunded["statement"]["netMinor"]) == (2, left)
-    assert (await story.balances())[f"vendor_payable:{placed.vendor_id}"] == -left
+    assert (await app.balances())[f"vendor_payable:{placed.vendor_id}"] == -left
 
 
-async def test_a_statement_fits_no_other_amount_source_or_vendor_and_no_other_key_makes_it(story: Any) -> None:
-    placed = await story.paid_order()
-    await deliver(story, placed)
-    [event] = await story.service.published("payments.escrow_released.v1")
+async def test_a_statement_fits_no_other_amount_source_or_vendor_and_no_other_key_makes_it(app: Any) -> None:
+    placed = await app.paid_order()
+    await deliver(app, placed)
+    [event] = await app.service.published("payments.escrow_released.v1")
     source, amount_minor = f"release:{release_on_delivery(placed.order_id)}", event["netMinor"]
     keys = VerifyKeys.of(KEY)
     assert is_proven(event, source, amount_minor, keys)
@@ -82,69 +75,69 @@ async def test_a_statement_fits_no_other_amount_source_or_vendor_and_no_other_ke
     assert not is_proven(event, source, amount_minor, VerifyKeys.of(SigningKey(NEXT_KEY)))
 
 
-async def test_a_release_by_staff_is_signed_under_the_row_policies_of_its_caller(story: Any) -> None:
-    placed = await story.paid_order()
-    answer = await story.act(f"/api/orders/{placed.order_id}/release", {"amountMinor": 250_000}, "finance_checker")
+async def test_a_release_by_staff_is_signed_under_the_row_policies_of_its_caller(app: Any) -> None:
+    placed = await app.paid_order()
+    answer = await app.post_as(f"/api/orders/{placed.order_id}/release", {"amountMinor": 250_000}, "finance_checker")
     assert answer.status_code == 200, answer.text
-    [event] = await story.service.published("payments.escrow_released.v1")
+    [event] = await app.service.published("payments.escrow_released.v1")
     assert is_proven(event, f"release:{event['releaseId']}", event["netMinor"], VerifyKeys.of(KEY))
     assert event["statement"]["netMinor"] == event["netMinor"]
 
 
-async def test_what_moves_nothing_of_a_vendor_carries_no_statement(story: Any) -> None:
-    placed = await story.paid_order()
-    await refund(story, placed, 100_000)
-    [event] = await story.service.published("payments.escrow_refunded.v1")
+async def test_what_moves_nothing_of_a_vendor_carries_no_statement(app: Any) -> None:
+    placed = await app.paid_order()
+    await refund(app, placed, 100_000)
+    [event] = await app.service.published("payments.escrow_refunded.v1")
     assert (event["fromVendorMinor"], "statement" in event) == (0, False)
 
 
-async def test_releases_of_one_vendor_at_once_are_numbered_without_a_gap(story: Any) -> None:
-    orders = [await story.paid_order() for _ in range(6)]
-    await asyncio.gather(*(deliver(story, placed) for placed in orders))
-    events = await story.service.published("payments.escrow_released.v1")
+async def test_releases_of_one_vendor_at_once_are_numbered_without_a_gap(app: Any) -> None:
+    orders = [await app.paid_order() for _ in range(6)]
+    await asyncio.gather(*(deliver(app, placed) for placed in orders))
+    events = await app.service.published("payments.escrow_released.v1")
     data = sorted((event["statement"]["sequence"], event["statement"]["netMinor"]) for event in events)
     assert data == [(place, place * events[0]["netMinor"]) for place in range(1, 7)]
 
 
-async def test_a_vendor_from_before_the_statements_gets_one_and_after_a_rotation_another(story: Any) -> None:
-    placed = await story.paid_order()
-    await deliver(story, placed)
+async def test_a_vendor_from_before_the_statements_gets_one_and_after_a_rotation_another(app: Any) -> None:
+    placed = await app.paid_order()
+    await deliver(app, placed)
     # As the version before left it.
-    await story.service.fetch("DELETE FROM vendor_statements RETURNING vendor_id")
-    database = story.service.runtime.database
+    await app.service.fetch("DELETE FROM vendor_statements RETURNING vendor_id")
+    database = app.service.runtime.database
     assert await issue_statements_once(database) == 1
     assert await issue_statements_once(database) == 0
-    [event] = await story.service.published("payments.vendor_statement_issued.v1")
-    net_minor = -(await story.balances())[f"vendor_payable:{placed.vendor_id}"]
+    [event] = await app.service.published("payments.vendor_statement_issued.v1")
+    net_minor = -(await app.balances())[f"vendor_payable:{placed.vendor_id}"]
     assert (event["statement"]["sequence"], event["statement"]["netMinor"]) == (1, net_minor)
     assert is_proven(event, f"opening:{placed.vendor_id}", 0, VerifyKeys.of(KEY))
 
     rotated = SigningKey(NEXT_KEY)
     object.__setattr__(database.signatures, "signing_key", rotated)
     await asyncio.gather(*(issue_statements_once(database) for _ in range(3)))
-    [_, second] = await story.service.published("payments.vendor_statement_issued.v1")
+    [_, second] = await app.service.published("payments.vendor_statement_issued.v1")
     assert second["statement"]["sequence"] == 2
     assert is_proven(second, f"opening:{placed.vendor_id}", 0, VerifyKeys.of(rotated))
 
 
-async def test_a_release_that_rolls_back_leaves_no_number_behind(story: Any) -> None:
-    placed = await story.paid_order()
-    database = story.service.runtime.database
+async def test_a_release_that_rolls_back_uses_no_statement_number(app: Any) -> None:
+    placed = await app.paid_order()
+    database = app.service.runtime.database
 
     class Crash(Exception):
         pass
 
     with pytest.raises(Crash):
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await release(uow, placed.order_id, story.clock.now())
+            await release(uow, placed.order_id, app.clock.now())
             raise Crash
-    await deliver(story, placed)
-    [event] = await story.service.published("payments.escrow_released.v1")
+    await deliver(app, placed)
+    [event] = await app.service.published("payments.escrow_released.v1")
     assert event["statement"]["sequence"] == 1
 
 
 @pytest.mark.parametrize("text", ["", "short", "!" * 44, base64.urlsafe_b64encode(bytes(31)).decode()])
-def test_the_start_refuses_a_malformed_key_and_names_the_setting(monkeypatch: Any, capsys: Any, text: str) -> None:
+def test_the_start_rejects_a_malformed_key_and_names_the_setting(monkeypatch: Any, capsys: Any, text: str) -> None:
     for name, value in {
         "PORT": "1",
         "JWKS_URL": "http://identity/jwks",

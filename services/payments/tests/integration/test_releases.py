@@ -6,70 +6,48 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.primitives.ids import new_id
-from contracts.orders import DisputeResolved, OrderDelivered, OrderDisputed, RefundRequested
+from contracts.orders import DisputeResolved, OrderDisputed
 from payments.domain.errors import EscrowLocked, SubjectUnknown
 
 # Two hundred rounds: each takes more than half of what is left, so that forty of them empty a great order.
 ORDERS, ROUNDS, GREAT_MINOR = 5, 40, 10**13
 
 
-def _delivered(placed: Any) -> OrderDelivered:
-    return OrderDelivered(
-        order_id=placed.order_id,
-        buyer_id=placed.buyer_id,
-        vendor_id=placed.vendor_id,
-        delivered_at="2026-01-01T00:00:00.000Z",
-        verified_by=placed.vendor_id,
-    )
-
-
-def _refund(placed: Any, amount_minor: int) -> RefundRequested:
-    return RefundRequested(
-        order_id=placed.order_id,
-        refund_id=new_id(),
-        buyer_id=placed.buyer_id,
-        vendor_id=placed.vendor_id,
-        amount_minor=amount_minor,
-        reason="test",
-    )
-
-
-async def _release(story: Any, order_id: UUID, amount_minor: Any, **claims: Any) -> Any:
+async def _release(app: Any, order_id: UUID, amount_minor: Any, **claims: Any) -> Any:
     granted = {"roles": ("finance_checker",), "stepped_up": True, **claims}
-    headers = story.service.headers(uuid4(), **granted)
-    return await story.service.client.post(
+    headers = app.service.headers(uuid4(), **granted)
+    return await app.service.client.post(
         f"/api/orders/{order_id}/release", headers=headers, json={"amountMinor": amount_minor}
     )
 
 
-async def test_who_sells_never_releases_their_own_escrow_as_staff(story: Any) -> None:
-    placed = await story.paid_order()
+async def test_who_sells_never_releases_their_own_escrow_as_staff(app: Any) -> None:
+    placed = await app.paid_order()
     own = {"roles": ("merchant", "finance_checker"), "vendor_id": placed.vendor_id}
-    refused = await _release(story, placed.order_id, 1, **own)
+    refused = await _release(app, placed.order_id, 1, **own)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    assert await story.service.published("payments.escrow_released.v1") == []
+    assert await app.service.published("payments.escrow_released.v1") == []
 
 
-async def test_delivery_releases_everything_once_however_often_it_is_told(story: Any) -> None:
-    placed = await story.paid_order()
-    heard = await story.service.hear(_delivered(placed))
-    await story.service.hear(_delivered(placed), event_id=heard.event_id)
-    await story.service.hear(_delivered(placed))
+async def test_a_repeated_delivery_releases_everything_once(app: Any) -> None:
+    placed = await app.paid_order()
+    received = await app.service.hear(app.delivered(placed))
+    await app.service.hear(app.delivered(placed), event_id=received.event_id)
+    await app.service.hear(app.delivered(placed))
 
-    assert await story.balances() == {
+    assert await app.balances() == {
         "gateway_cash": 500_000,
-        f"vendor_payable:{story.vendor}": -456_000,
+        f"vendor_payable:{app.vendor}": -456_000,
         "commission": -24_000,
         "delivery_fee": -20_000,
     }
-    [released] = await story.service.published("payments.escrow_released.v1")
+    [released] = await app.service.published("payments.escrow_released.v1")
     assert UUID(released.pop("releaseId"))
     assert released.pop("statement")["netMinor"] == 456_000
     assert released == {
         "orderId": str(placed.order_id),
-        "buyerId": str(story.buyer),
-        "vendorId": str(story.vendor),
+        "buyerId": str(app.buyer),
+        "vendorId": str(app.vendor),
         "grossMinor": 500_000,
         "commissionMinor": 24_000,
         "deliveryFeeMinor": 20_000,
@@ -77,118 +55,118 @@ async def test_delivery_releases_everything_once_however_often_it_is_told(story:
         "remainingMinor": 0,
         "remainingVendorMinor": 0,
     }
-    await story.check_books()
+    await app.check_books()
 
 
-async def test_a_delivery_before_the_escrow_climbs_the_ladder(story: Any) -> None:
-    placed = await story.place_order()
+async def test_a_delivery_before_the_escrow_climbs_the_ladder(app: Any) -> None:
+    placed = await app.place_order()
     with pytest.raises(SubjectUnknown):
-        await story.service.hear(_delivered(placed))
-    assert await story.balances() == {}
+        await app.service.hear(app.delivered(placed))
+    assert await app.balances() == {}
 
 
-async def test_staff_release_in_parts_and_never_more_than_is_locked(story: Any) -> None:
-    placed = await story.paid_order()
-    part = await _release(story, placed.order_id, 100_001)
+async def test_staff_release_in_parts_and_never_more_than_is_locked(app: Any) -> None:
+    placed = await app.paid_order()
+    part = await _release(app, placed.order_id, 100_001)
     assert (part.status_code, part.json()["data"]) == (
         200,
         {"releasedMinor": 100_001, "remainingLockedMinor": 399_999},
     )
-    before = await story.balances()
-    refused = await _release(story, placed.order_id, 400_000)
+    before = await app.balances()
+    refused = await _release(app, placed.order_id, 400_000)
     assert (refused.status_code, refused.json()["code"]) == (409, "ESCROW_BALANCE_DEFICIT")
     assert refused.json()["invalid_params"][0]["name"] == "amountMinor"
-    assert await story.balances() == before
-    assert (await _release(story, placed.order_id, 399_999)).json()["data"]["remainingLockedMinor"] == 0
-    assert (await story.balances())[f"vendor_payable:{story.vendor}"] == -456_000
-    await story.service.hear(_delivered(placed))
-    assert len(await story.service.published("payments.escrow_released.v1")) == 2
-    await story.check_books()
+    assert await app.balances() == before
+    assert (await _release(app, placed.order_id, 399_999)).json()["data"]["remainingLockedMinor"] == 0
+    assert (await app.balances())[f"vendor_payable:{app.vendor}"] == -456_000
+    await app.service.hear(app.delivered(placed))
+    assert len(await app.service.published("payments.escrow_released.v1")) == 2
+    await app.check_books()
 
 
-async def test_who_may_release_and_what_is_refused(story: Any) -> None:
-    placed = await story.paid_order()
-    unpaid = await story.place_order()
-    assert (await _release(story, placed.order_id, 1, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
-    assert (await _release(story, placed.order_id, 1, roles=("finance_maker",))).json()["code"] == "AUTH_FORBIDDEN"
+async def test_release_requires_the_permission_and_a_valid_amount(app: Any) -> None:
+    placed = await app.paid_order()
+    unpaid = await app.place_order()
+    assert (await _release(app, placed.order_id, 1, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await _release(app, placed.order_id, 1, roles=("finance_maker",))).json()["code"] == "AUTH_FORBIDDEN"
     for amount in (0, -1, 1.5, "1", True, None, 10**20):
-        assert (await _release(story, placed.order_id, amount)).status_code == 422
-    assert (await _release(story, uuid4(), 1)).status_code == 404
-    assert (await _release(story, unpaid.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
-    assert await story.service.fetch("SELECT * FROM releases") == []
+        assert (await _release(app, placed.order_id, amount)).status_code == 422
+    assert (await _release(app, uuid4(), 1)).status_code == 404
+    assert (await _release(app, unpaid.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
+    assert await app.service.fetch("SELECT * FROM releases") == []
 
 
-async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its_amount(story: Any) -> None:
-    placed = await story.paid_order()
-    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its_amount(app: Any) -> None:
+    placed = await app.paid_order()
+    parties = app.parties(placed)
     disputed = OrderDisputed(**parties, reason="never came")
-    await story.service.hear(disputed, sequence=5)
-    locked = await _release(story, placed.order_id, 1)
+    await app.service.hear(disputed, sequence=5)
+    locked = await _release(app, placed.order_id, 1)
     assert (locked.status_code, locked.json()["code"]) == (423, "ESCROW_LOCKED")
     with pytest.raises(EscrowLocked):
-        await story.service.hear(_delivered(placed))
+        await app.service.hear(app.delivered(placed))
 
-    refund = _refund(placed, 200_000)
-    await story.service.hear(refund)
+    refund = app.refund_requested(placed, 200_000)
+    await app.service.hear(refund)
     resolved = DisputeResolved(
         **parties, outcome="split", refund_minor=200_000, release_minor=300_000, refund_id=refund.refund_id
     )
-    heard = await story.service.hear(resolved, sequence=6)
-    await story.service.hear(resolved, sequence=6, event_id=heard.event_id)
-    await story.service.hear(disputed, sequence=4)
-    assert (await _release(story, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
-    [released] = await story.service.published("payments.escrow_released.v1")
+    received = await app.service.hear(resolved, sequence=6)
+    await app.service.hear(resolved, sequence=6, event_id=received.event_id)
+    await app.service.hear(disputed, sequence=4)
+    assert (await _release(app, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
+    [released] = await app.service.published("payments.escrow_released.v1")
     assert (released["grossMinor"], released["remainingMinor"]) == (300_000, 0)
-    await story.check_books()
+    await app.check_books()
 
 
 @pytest.mark.parametrize("released_before", [0, 100_000, 400_000, 500_000])
 @pytest.mark.parametrize("refund_first", [True, False])
 async def test_a_split_gives_each_their_part_whatever_staff_released_before_the_freeze(
-    story: Any, refund_first: bool, released_before: int
+    app: Any, refund_first: bool, released_before: int
 ) -> None:
     """The release was under way when the dispute was resolved: orders divided a total that was no longer all there."""
-    placed = await story.paid_order()
-    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+    placed = await app.paid_order()
+    parties = app.parties(placed)
     if released_before:
-        assert (await _release(story, placed.order_id, released_before)).status_code == 200
-    await story.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
-    refund = _refund(placed, 200_000)
+        assert (await _release(app, placed.order_id, released_before)).status_code == 200
+    await app.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
+    refund = app.refund_requested(placed, 200_000)
     resolved = DisputeResolved(
         **parties, outcome="split", refund_minor=200_000, release_minor=300_000, refund_id=refund.refund_id
     )
     if refund_first:
-        await story.service.hear(refund)
-    await story.service.hear(resolved, sequence=6)
+        await app.service.hear(refund)
+    await app.service.hear(resolved, sequence=6)
     if not refund_first:
-        await story.service.hear(refund)
-    [escrow] = await story.service.fetch("SELECT * FROM escrows WHERE order_id = $1", placed.order_id)
+        await app.service.hear(refund)
+    [escrow] = await app.service.fetch("SELECT * FROM escrows WHERE order_id = $1", placed.order_id)
     locked = ("locked_vendor_minor", "locked_commission_minor", "locked_delivery_fee_minor")
     released = ("released_vendor_minor", "released_commission_minor", "released_delivery_fee_minor")
     assert sum(escrow[part] for part in locked) == 0
     assert (sum(escrow[part] for part in released), escrow["refunded_minor"]) == (300_000, 200_000)
     assert escrow["disputed_at"] is None
-    await story.check_books()
+    await app.check_books()
 
 
-async def test_a_resolution_for_the_buyer_thaws_and_all_of_it_is_refunded(story: Any) -> None:
-    placed = await story.paid_order()
-    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
-    assert (await _release(story, placed.order_id, 123_457)).status_code == 200
-    await story.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
-    refund = _refund(placed, 500_000)
-    await story.service.hear(
+async def test_a_resolution_for_the_buyer_unfreezes_and_refunds_everything(app: Any) -> None:
+    placed = await app.paid_order()
+    parties = app.parties(placed)
+    assert (await _release(app, placed.order_id, 123_457)).status_code == 200
+    await app.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
+    refund = app.refund_requested(placed, 500_000)
+    await app.service.hear(
         DisputeResolved(**parties, outcome="buyer", refund_minor=500_000, release_minor=0, refund_id=refund.refund_id),
         sequence=6,
     )
-    await story.service.hear(refund)
-    assert (await story.balances()).get(f"vendor_payable:{story.vendor}", 0) == 0
-    assert (await _release(story, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
-    await story.check_books()
+    await app.service.hear(refund)
+    assert (await app.balances()).get(f"vendor_payable:{app.vendor}", 0) == 0
+    assert (await _release(app, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
+    await app.check_books()
 
 
-async def _locked(story: Any, order_id: UUID) -> int:
-    [row] = await story.service.fetch(
+async def _locked(app: Any, order_id: UUID) -> int:
+    [row] = await app.service.fetch(
         "SELECT locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor AS minor FROM escrows "
         "WHERE order_id = $1",
         order_id,
@@ -196,33 +174,33 @@ async def _locked(story: Any, order_id: UUID) -> int:
     return int(row["minor"])
 
 
-async def test_of_two_releases_at_once_only_what_is_locked_leaves(story: Any) -> None:
+async def test_two_concurrent_releases_never_exceed_the_locked_amount(app: Any) -> None:
     for _ in range(ORDERS):
-        placed = await story.paid_order(total_minor=GREAT_MINOR)
+        placed = await app.paid_order(total_minor=GREAT_MINOR)
         for _ in range(ROUNDS):
-            locked = await _locked(story, placed.order_id)
+            locked = await _locked(app, placed.order_id)
             part = locked // 2 + 1
-            answers = await asyncio.gather(*(_release(story, placed.order_id, part) for _ in range(2)))
+            answers = await asyncio.gather(*(_release(app, placed.order_id, part) for _ in range(2)))
             assert sorted(answer.status_code for answer in answers) == [200, 409]
             [refused] = [answer for answer in answers if answer.status_code == 409]
             assert refused.json()["code"] == "ESCROW_BALANCE_DEFICIT"
-            assert await _locked(story, placed.order_id) == locked - part
-    await story.check_books()
+            assert await _locked(app, placed.order_id) == locked - part
+    await app.check_books()
 
 
-async def test_release_against_refund_has_one_outcome_and_right_books(story: Any) -> None:
+async def test_release_against_refund_has_one_outcome_and_right_books(app: Any) -> None:
     placed, locked = None, 0
     for _ in range(ORDERS * ROUNDS):
         if placed is None or locked < 1_000:
-            placed = await story.paid_order(total_minor=GREAT_MINOR)
+            placed = await app.paid_order(total_minor=GREAT_MINOR)
             locked = GREAT_MINOR
         part = locked * 3 // 4
-        refund = _refund(placed, part)
-        release, _heard = await asyncio.gather(_release(story, placed.order_id, part), story.service.hear(refund))
+        refund = app.refund_requested(placed, part)
+        release, _heard = await asyncio.gather(_release(app, placed.order_id, part), app.service.hear(refund))
         assert release.status_code in (200, 409)
         # Whoever came second found a quarter: the release is refused, the refund takes the rest from the vendor.
         locked = 0 if release.status_code == 200 else locked - part
-        assert await _locked(story, placed.order_id) == locked
-        said = (await story.service.published("payments.escrow_refunded.v1"))[-1]
-        assert (said["fromVendorMinor"] > 0) is (release.status_code == 200)
-    await story.check_books()
+        assert await _locked(app, placed.order_id) == locked
+        published = (await app.service.published("payments.escrow_refunded.v1"))[-1]
+        assert (published["fromVendorMinor"] > 0) is (release.status_code == 200)
+    await app.check_books()

@@ -16,85 +16,83 @@ from contracts.identity import ReferralOutcome, UserProvisioned
 from payments.consumers import WebhookWork, on_webhook_exhausted
 
 
-async def _get(story: Any, path: str, *roles: str, user: UUID | None = None) -> Any:
-    return await story.service.client.get(path, headers=story.service.headers(user or uuid4(), roles=roles))
+async def _get(app: Any, path: str, *roles: str, user: UUID | None = None) -> Any:
+    return await app.service.client.get(path, headers=app.service.headers(user or uuid4(), roles=roles))
 
 
-async def _dead(story: Any) -> str:
+async def _dead(app: Any) -> str:
     """A charge that cannot be read, given up."""
     body = {"event": "charge.success", "data": {"id": 5, "amount": "much", "reference": "ch-5"}}
     with pytest.raises(PermanentFault) as fault:
-        await story.tell(body)
+        await app.process_webhook(body)
     received = Received(new_id(), "payments.webhooks", "/services/payments", "x", 1, "", 1, is_last_attempt=True)
-    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await on_webhook_exhausted(WebhookWork(webhook_id="charge.success:5"), received, uow, str(fault.value))
-    letters = (await _get(story, "/api/dead-letter-webhooks", "ops_oncall")).json()
+    letters = (await _get(app, "/api/dead-letter-webhooks", "ops_oncall")).json()
     assert letters["meta"]["total"] == 1
     return str(letters["data"][0]["id"])
 
 
-async def _replay(story: Any, dead_letter_id: str, **claims: Any) -> Any:
-    headers = story.service.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
-    return await story.service.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
+async def _replay(app: Any, dead_letter_id: str, **claims: Any) -> Any:
+    headers = app.service.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
+    return await app.service.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
 
 
-async def test_what_the_ladder_could_not_mend_is_a_dead_letter_with_an_alert_that_names_the_event(story: Any) -> None:
-    dead_letter_id = await _dead(story)
-    [dead_letter] = (await _get(story, "/api/dead-letter-webhooks", "auditor")).json()["data"]
+async def test_a_webhook_after_its_last_retry_is_a_dead_letter_with_an_alert_that_names_the_event(app: Any) -> None:
+    dead_letter_id = await _dead(app)
+    [dead_letter] = (await _get(app, "/api/dead-letter-webhooks", "auditor")).json()["data"]
     assert (dead_letter["id"], dead_letter["service"], dead_letter["eventId"]) == (
         dead_letter_id,
         "payments",
         "charge.success:5",
     )
     assert (dead_letter["eventType"], dead_letter["attempts"], dead_letter["outcome"]) == ("charge.success", 1, "dead")
-    [alert] = await story.service.published("operations.alert_raised.v1")
+    [alert] = await app.service.published("operations.alert_raised.v1")
     assert alert["severity"] == "SEV-2"
     assert "charge.success" in alert["title"]
-    assert await story.outcomes() == ["dead"]
-    assert (await _get(story, "/api/dead-letter-webhooks", "buyer")).status_code == 403
+    assert await app.outcomes() == ["dead"]
+    assert (await _get(app, "/api/dead-letter-webhooks", "buyer")).status_code == 403
 
 
-async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(story: Any) -> None:
-    dead_letter_id = await _dead(story)
-    assert (await _replay(story, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
-    assert (await _replay(story, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
-    assert (await _replay(story, str(uuid4()))).status_code == 404
-    await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: Any) -> None:
+    dead_letter_id = await _dead(app)
+    assert (await _replay(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await _replay(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
+    assert (await _replay(app, str(uuid4()))).status_code == 404
+    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
 
-    replayed = (await _replay(story, dead_letter_id)).json()["data"]
+    replayed = (await _replay(app, dead_letter_id)).json()["data"]
     assert replayed == {"id": dead_letter_id, "eventId": "charge.success:5", "outcome": "queued", "requeued": True}
-    assert (await _replay(story, dead_letter_id)).json()["data"]["requeued"] is False
-    [alert], [cleared] = [
-        await story.service.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")
-    ]
+    assert (await _replay(app, dead_letter_id)).json()["data"]["requeued"] is False
+    [alert], [cleared] = [await app.service.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
     assert cleared["dedupKey"] == alert["dedupKey"]
     with pytest.raises(PermanentFault):
-        await story.service.work("payments.webhooks")
+        await app.service.work("payments.webhooks")
 
 
-async def test_a_replay_of_an_effected_event_says_so_and_does_nothing(story: Any) -> None:
-    dead_letter_id = await _dead(story)
-    await story.service.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
-    await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-    replayed = (await _replay(story, dead_letter_id)).json()["data"]
+async def test_a_replay_of_an_effected_event_says_so_and_does_nothing(app: Any) -> None:
+    dead_letter_id = await _dead(app)
+    await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
+    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    replayed = (await _replay(app, dead_letter_id)).json()["data"]
     assert (replayed["outcome"], replayed["requeued"]) == ("done", False)
-    assert await story.service.work("payments.webhooks") == 0
-    assert len(await story.service.published("operations.alert_cleared.v1")) == 1
+    assert await app.service.work("payments.webhooks") == 0
+    assert len(await app.service.published("operations.alert_cleared.v1")) == 1
 
 
-async def test_of_replays_at_the_same_moment_one_puts_the_webhook_back(story: Any) -> None:
-    dead_letter_id = await _dead(story)
-    await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-    answers = await asyncio.gather(*(_replay(story, dead_letter_id) for _ in range(5)))
+async def test_of_replays_at_the_same_moment_one_puts_the_webhook_back(app: Any) -> None:
+    dead_letter_id = await _dead(app)
+    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    answers = await asyncio.gather(*(_replay(app, dead_letter_id) for _ in range(5)))
     assert sorted(answer.json()["data"]["requeued"] for answer in answers) == [False] * 4 + [True]
-    [work] = await story.service.fetch(
+    [work] = await app.service.fetch(
         "SELECT count(*) AS items FROM outbox WHERE published_at IS NULL AND queue IS NOT NULL"
     )
     assert work["items"] == 1
 
 
-async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(story: Any) -> None:
-    dead_letter_id = await _dead(story)
+async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(app: Any) -> None:
+    dead_letter_id = await _dead(app)
     path = "/api/dead-letter-webhooks"
     for query, total in (
         ("eventType=charge.success", 1),
@@ -104,26 +102,26 @@ async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(story: An
         ("eventId=charge.success:5&outcome=dead", 1),
         ("eventId=charge.success:6", 0),
     ):
-        assert (await _get(story, f"{path}?{query}", "ops_oncall")).json()["meta"]["total"] == total, query
-    assert (await _get(story, f"{path}?outcome=lost", "ops_oncall")).status_code == 422
-    await _replay(story, dead_letter_id)
-    assert (await _get(story, f"{path}?outcome=queued", "ops_oncall")).json()["meta"]["total"] == 1
+        assert (await _get(app, f"{path}?{query}", "ops_oncall")).json()["meta"]["total"] == total, query
+    assert (await _get(app, f"{path}?outcome=lost", "ops_oncall")).status_code == 422
+    await _replay(app, dead_letter_id)
+    assert (await _get(app, f"{path}?outcome=queued", "ops_oncall")).json()["meta"]["total"] == 1
 
 
-async def test_refunds_on_their_way_are_kept_and_change_nothing(story: Any) -> None:
+async def test_refunds_on_their_way_are_kept_and_change_nothing(app: Any) -> None:
     for number, event in enumerate(
         ("refund.pending", "refund.processing", "charge.dispute.forget", "subscription.create")
     ):
-        await story.tell({"event": event, "data": {"id": number, "amount": 5, "currency": "NGN"}})
-    assert await story.outcomes() == ["ignored"] * 4
-    assert await story.balances() == {}
+        await app.process_webhook({"event": event, "data": {"id": number, "amount": 5, "currency": "NGN"}})
+    assert await app.outcomes() == ["ignored"] * 4
+    assert await app.balances() == {}
 
 
-async def test_the_book_is_read_by_auditors_and_finance(story: Any) -> None:
-    placed = await story.paid_order()
-    await story.tell(story.charge("ch-x", 700), is_last_attempt=True)
+async def test_auditors_and_finance_read_the_ledger(app: Any) -> None:
+    placed = await app.paid_order()
+    await app.process_webhook(app.charge("ch-x", 700), is_last_attempt=True)
     for role in ("auditor", "finance_maker", "finance_checker"):
-        listed = (await _get(story, "/api/transactions?sort=amount&order=desc", role)).json()
+        listed = (await _get(app, "/api/transactions?sort=amount&order=desc", role)).json()
         assert [entry["type"] for entry in listed["data"]] == ["charge", "quarantine"]
         assert listed["meta"]["total"] == 2
     assert listed["data"][0]["entries"] == [
@@ -131,38 +129,38 @@ async def test_the_book_is_read_by_auditors_and_finance(story: Any) -> None:
         {"account": "gateway_cash", "amountMinor": 500_000},
     ]
     assert listed["data"][0]["postingKey"].startswith("charge:ch-")
-    accounts = (await _get(story, "/api/ledger/accounts?order=asc&limit=2", "auditor")).json()
+    accounts = (await _get(app, "/api/ledger/accounts?order=asc&limit=2", "auditor")).json()
     assert accounts["meta"] | {"total": 3, "total_pages": 2, "page": 1, "limit": 2} == accounts["meta"]
     assert accounts["data"] == [
         {"account": f"escrow:{placed.order_id}", "currency": "NGN", "balanceMinor": -500_000, "side": "credit"},
         {"account": "gateway_cash", "currency": "NGN", "balanceMinor": 500_700, "side": "debit"},
     ]
-    [quarantined] = (await _get(story, "/api/quarantined-charges", "auditor")).json()["data"]
+    [quarantined] = (await _get(app, "/api/quarantined-charges", "auditor")).json()["data"]
     assert (quarantined["reference"], quarantined["orderId"], quarantined["amountMinor"]) == ("ch-x", None, 700)
     assert (quarantined["reason"], quarantined["status"]) == ("unknown_reference", "quarantined")
     for path in ("/api/transactions", "/api/ledger/accounts", "/api/quarantined-charges"):
-        assert (await _get(story, path, "buyer")).status_code == 403
-        assert (await _get(story, f"{path}?sort=account", "auditor")).status_code == 422
-        assert (await _get(story, f"{path}?limit=101", "auditor")).status_code == 422
+        assert (await _get(app, path, "buyer")).status_code == 403
+        assert (await _get(app, f"{path}?sort=account", "auditor")).status_code == 422
+        assert (await _get(app, f"{path}?limit=101", "auditor")).status_code == 422
 
 
-async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(story: Any) -> None:
+async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: Any) -> None:
     event = UserProvisioned(
-        user_id=story.buyer,
+        user_id=app.buyer,
         email="new@unilag.edu.ng",
         role="buyer",
         referral=ReferralOutcome(applied=True, reward_minor=50_000, referrer_id=uuid4()),
         email_confirmed=True,
     )
-    heard = await story.service.hear(event)
-    await story.service.hear(event, event_id=heard.event_id)
-    await story.service.hear(event)
-    assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
-    assert await story.service.published("payments.reward_credited.v1") == [
-        {"userId": str(story.buyer), "amountMinor": 50_000, "reason": "referral"}
+    received = await app.service.hear(event)
+    await app.service.hear(event, event_id=received.event_id)
+    await app.service.hear(event)
+    assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
+    assert await app.service.published("payments.reward_credited.v1") == [
+        {"userId": str(app.buyer), "amountMinor": 50_000, "reason": "referral"}
     ]
-    own = (await _get(story, "/api/rewards/balance", "buyer", user=story.buyer)).json()["data"]
-    foreign = (await _get(story, "/api/rewards/balance", "buyer")).json()["data"]
+    own = (await _get(app, "/api/rewards/balance", "buyer", user=app.buyer)).json()["data"]
+    foreign = (await _get(app, "/api/rewards/balance", "buyer")).json()["data"]
     assert (own, foreign) == ({"balanceMinor": 50_000}, {"balanceMinor": 0})
 
 
@@ -182,12 +180,12 @@ GUARDED = {
 }
 
 
-async def test_the_policies_hold_when_a_query_forgets_its_filter(story: Any, owner_of: Any) -> None:
-    await story.paid_order()
-    await story.tell(story.charge("ch-x", 700), is_last_attempt=True)
-    await _dead(story)
+async def test_the_policies_hold_when_a_query_forgets_its_filter(app: Any, connect_as: Any) -> None:
+    await app.paid_order()
+    await app.process_webhook(app.charge("ch-x", 700), is_last_attempt=True)
+    await _dead(app)
     own = ("payment_intents", "payable_orders", "payment_references", "payment_intent_keys")
-    async with owner_of(story, "api") as api:
+    async with connect_as(app, "api") as api:
 
         async def seen(table: str, user: UUID, permissions: str) -> int:
             async with api.transaction():
@@ -197,13 +195,13 @@ async def test_the_policies_hold_when_a_query_forgets_its_filter(story: Any, own
         for table in {*GUARDED, *own}:
             assert await seen(table, uuid4(), "orders:place") == 0, table
         for table in own:
-            assert await seen(table, story.buyer, "orders:place") == 1, table
+            assert await seen(table, app.buyer, "orders:place") == 1, table
         for table, permission in GUARDED.items():
             expected = 0 if table in ("releases", "refunds", "quarantine_decisions", "refund_decisions") else 1
             assert await seen(table, uuid4(), permission) >= expected, table
         for table in ("charges", "failed_refund_attempts", "inbox", "dead_letters"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
-                await seen(table, story.buyer, "ledger:read")
+                await seen(table, app.buyer, "ledger:read")
         for column in ("payload", "raw"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await api.fetch(f"SELECT {column} FROM processed_webhook_events")
@@ -211,8 +209,8 @@ async def test_the_policies_hold_when_a_query_forgets_its_filter(story: Any, own
             await api.execute("UPDATE payable_orders SET status = 'paid_escrow'")
 
 
-async def test_payloads_of_work_are_plain_references(story: Any) -> None:
+async def test_payloads_of_work_are_plain_references(app: Any) -> None:
     """Nothing of a webhook's content travels over the broker as work."""
-    await story.send({"event": "charge.success", "data": {"id": 1, "authorization": {"last4": "4081"}}})
-    [work] = await story.service.fetch("SELECT payload FROM outbox")
+    await app.send({"event": "charge.success", "data": {"id": 1, "authorization": {"last4": "4081"}}})
+    [work] = await app.service.fetch("SELECT payload FROM outbox")
     assert msgspec.json.decode(bytes(work["payload"])) == {"webhookId": "charge.success:1"}

@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 
 
-async def test_the_view_shows_every_transaction_with_its_entries(story: Any) -> None:
-    await story.paid_order()
-    rows = await story.service.fetch("SELECT * FROM transactions ORDER BY created_at")
-    [shown] = await story.see("/api/transactions")
+async def test_the_view_shows_every_transaction_with_its_entries(app: Any) -> None:
+    await app.paid_order()
+    rows = await app.service.fetch("SELECT * FROM transactions ORDER BY created_at")
+    [shown] = await app.get_as("/api/transactions")
     assert len(rows) == 1
     row = rows[0]
     assert (str(row["id"]), row["type"], row["posting_key"], row["currency"]) == (
@@ -24,10 +24,10 @@ async def test_the_view_shows_every_transaction_with_its_entries(story: Any) -> 
     assert sum(entry["amountMinor"] for entry in row["entries"]) == 0
 
 
-async def test_an_account_with_the_rights_of_the_audit_reads_the_view(story: Any, owner_of: Any) -> None:
-    await story.paid_order()
+async def test_an_account_with_the_rights_of_the_audit_reads_the_view(app: Any, connect_as: Any) -> None:
+    await app.paid_order()
     auditor = f"audit_{uuid4().hex}"
-    async with owner_of(story, "admin") as admin:
+    async with connect_as(app, "admin") as admin:
         await admin.execute(f"CREATE ROLE {auditor} BYPASSRLS IN ROLE pg_read_all_data")
         try:
             async with admin.transaction():
@@ -37,9 +37,9 @@ async def test_an_account_with_the_rights_of_the_audit_reads_the_view(story: Any
             await admin.execute(f"DROP ROLE {auditor}")
 
 
-async def test_the_view_follows_the_row_policies_and_refuses_writes(story: Any, owner_of: Any) -> None:
-    await story.paid_order()
-    async with owner_of(story, "api") as api:
+async def test_the_view_follows_the_row_policies_and_rejects_writes(app: Any, connect_as: Any) -> None:
+    await app.paid_order()
+    async with connect_as(app, "api") as api:
         for settings, transactions in (
             ({}, 0),
             ({"app.user_id": str(uuid4()), "app.permissions": "orders:place"}, 0),
@@ -50,7 +50,7 @@ async def test_the_view_follows_the_row_policies_and_refuses_writes(story: Any, 
                     await api.execute("SELECT set_config($1, $2, true)", name, value)
                 assert await api.fetchval("SELECT count(*) FROM transactions") == transactions
     for role in ("api", "service"):
-        async with owner_of(story, role) as connection:
+        async with connect_as(app, role) as connection:
             for statement in (
                 "DELETE FROM transactions",
                 "UPDATE transactions SET type = 'x'",

@@ -46,7 +46,7 @@ def test_an_address_of_an_allowed_origin_is_taken(url: str) -> None:
         "ftp://shop.example/",
     ],
 )
-def test_every_other_address_is_refused(url: str) -> None:
+def test_every_other_address_is_rejected(url: str) -> None:
     assert not is_allowed_callback(url, ORIGINS)
 
 

@@ -51,7 +51,7 @@ STEPS = some.lists(
     fee_share=some.integers(0, 100),
     steps=STEPS,
 )
-def test_the_book_is_right_after_every_step(
+def test_the_escrow_is_consistent_after_every_step(
     total: int, commission_share: int, fee_share: int, steps: list[tuple[str, int]]
 ) -> None:
     commission = total * commission_share // 200
@@ -122,7 +122,7 @@ def test_a_partial_release_takes_each_part_in_proportion_with_the_remainder_on_t
     assert rest.after.locked == Parts()
 
 
-def test_more_than_is_locked_is_refused_with_the_parameter_named() -> None:
+def test_a_release_above_the_locked_amount_names_the_parameter() -> None:
     with pytest.raises(EscrowBalanceDeficit) as rejection:
         escrow.release(escrow.held(1_000, 50, 100), 1_001)
     assert (rejection.value.answer_status, rejection.value.code) == (409, "ESCROW_BALANCE_DEFICIT")

@@ -24,7 +24,7 @@ class Dripping(httpx.AsyncByteStream):
             yield bytes([byte])
 
 
-async def test_an_answer_that_drips_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_response_that_drips_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     body = Dripping()
     gateway = PaymentGateway("http://gateway", "sk", seconds_max=0.3)
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(200, stream=body)))
@@ -35,7 +35,7 @@ async def test_an_answer_that_drips_is_none(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"data": "\xff"}', b"[" * 100_000, b"null"])
-async def test_a_body_that_cannot_be_read_is_no_answer(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+async def test_an_unreadable_body_is_no_response(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
     gateway = PaymentGateway("http://gateway", "sk")
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(500, content=body)))
     with pytest.raises(GatewayUnavailable):

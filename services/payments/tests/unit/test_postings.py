@@ -74,7 +74,7 @@ def test_refund_settled_and_referral_reward() -> None:
     assert _lines(reward) == {"referral_expense": 50_000, f"buyer_reward:{USER}": -50_000}
 
 
-def test_only_what_is_held_for_somebody_is_guarded() -> None:
+def test_only_accounts_of_held_money_are_guarded() -> None:
     held = [
         accounts.escrow(ORDER),
         accounts.refund_payable(REFUND),

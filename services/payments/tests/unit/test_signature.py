@@ -38,7 +38,7 @@ def test_both_secrets_of_a_rotation_sign_and_it_is_known_which(secret: str, plac
         hmac.new(CURRENT.encode(), RAW, hashlib.sha256).hexdigest() * 2,
     ],
 )
-def test_every_other_form_is_refused(offered: str | None) -> None:
+def test_every_other_form_is_rejected(offered: str | None) -> None:
     assert signed_by(RAW, offered, (CURRENT, PREVIOUS)) is None
 
 

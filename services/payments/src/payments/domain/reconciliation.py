@@ -109,52 +109,34 @@ def subject_of_refund(gateway_refund_id: str | None, note: str | None) -> str:
 
 def compare_charge(reported: Charge, recorded: RecordedCharge | None) -> list[Difference]:
     """Compare the gateway's charge with the ledger and the order."""
-    subject = subject_of_charge(reported.identity)
     if recorded is None:
         detail = "The gateway took this money; the ledger has no posting of it."
-        return [
-            Difference(
-                "charge_not_in_book", subject, 0, reported.amount_minor, reported.currency, detail, reported.reference
-            )
-        ]
-    if (reported.amount_minor, reported.currency) != (recorded.ledger_minor, recorded.currency) or (
-        recorded.amount_minor != recorded.ledger_minor
-    ):
-        # Of our two amounts the one that differs from the gateway's is shown.
-        ours = recorded.ledger_minor if recorded.ledger_minor != reported.amount_minor else recorded.amount_minor
-        detail = (
-            f"The gateway reports {reported.amount_minor} {reported.currency}, the charge {recorded.amount_minor} {recorded.currency}, "
-            f"the ledger {recorded.ledger_minor} {recorded.currency}."
-        )
-        return [
-            Difference(
-                "charge_differs",
-                subject,
-                ours,
-                reported.amount_minor,
-                reported.currency,
-                detail,
-                reported.reference,
-                recorded.order_id,
-            )
-        ]
-    return compare_order(recorded)
+        subject = subject_of_charge(reported.identity)
+        theirs_minor, currency = reported.amount_minor, reported.currency
+        return [Difference("charge_not_in_book", subject, 0, theirs_minor, currency, detail, reported.reference)]
+    same = (reported.amount_minor, reported.currency) == (recorded.ledger_minor, recorded.currency)
+    if same and recorded.amount_minor == recorded.ledger_minor:
+        return compare_order(recorded)
+    # Of our two amounts the one that differs from the gateway's is shown.
+    ours_minor = recorded.ledger_minor if recorded.ledger_minor != reported.amount_minor else recorded.amount_minor
+    detail = (
+        f"The gateway reports {reported.amount_minor} {reported.currency}, the charge {recorded.amount_minor} {recorded.currency}, "
+        f"the ledger {recorded.ledger_minor} {recorded.currency}."
+    )
+    return [
+        _charge_difference("charge_differs", recorded, ours_minor, reported.amount_minor, reported.currency, detail)
+    ]
 
 
 def compare_order(recorded: RecordedCharge) -> list[Difference]:
     """Compare a covering charge with its order's escrow."""
     if recorded.verdict != "covered" or (recorded.escrow_minor is not None and recorded.order_status == "paid_escrow"):
         return []
+    held_minor = recorded.escrow_minor or 0
+    detail = f"The charge covers the order, which is {recorded.order_status} with {held_minor} kobo held."
     return [
-        Difference(
-            "charge_without_escrow",
-            subject_of_charge(recorded.identity),
-            recorded.escrow_minor or 0,
-            recorded.amount_minor,
-            recorded.currency,
-            f"The charge covers the order, which is {recorded.order_status} with {recorded.escrow_minor or 0} kobo held.",
-            recorded.reference,
-            recorded.order_id,
+        _charge_difference(
+            "charge_without_escrow", recorded, held_minor, recorded.amount_minor, recorded.currency, detail
         )
     ]
 
@@ -165,74 +147,46 @@ def compare_unlisted_charge(recorded: RecordedCharge, reported: Mapping[str, Any
     if charge is not None and (recorded.gateway_id is None or charge.gateway_id == recorded.gateway_id):
         return compare_charge(charge, recorded)
     detail = "The ledger has this charge; the gateway does not report it as paid."
-    return [
-        Difference(
-            "charge_not_at_gateway",
-            subject_of_charge(recorded.identity),
-            recorded.ledger_minor,
-            0,
-            recorded.currency,
-            detail,
-            recorded.reference,
-            recorded.order_id,
-        )
-    ]
+    return [_charge_difference("charge_not_at_gateway", recorded, recorded.ledger_minor, 0, recorded.currency, detail)]
+
+
+def _charge_difference(
+    kind: Kind, recorded: RecordedCharge, ours_minor: int, theirs_minor: int, currency: str, detail: str
+) -> Difference:
+    subject = subject_of_charge(recorded.identity)
+    return Difference(kind, subject, ours_minor, theirs_minor, currency, detail, recorded.reference, recorded.order_id)
 
 
 def compare_refund(
     reported: RefundUpdate, attempt_id: UUID | None, recorded: RecordedRefund | None
 ) -> list[Difference]:
     """Compare a refund that the gateway paid out, by the attempt that its note names, with the ledger."""
-    subject = subject_of_refund(reported.gateway_refund_id, reported.note)
-    if recorded is None or recorded.status != "settled" or (attempt_id or recorded.attempt_id) != recorded.attempt_id:
+    kind: Kind = "refund_not_in_book"
+    ours_minor = 0
+    if recorded is None or recorded.status != "settled":
         detail = "The gateway paid this refund out; the ledger has not settled it."
-        if recorded is not None and recorded.status == "settled":
-            detail = "The gateway paid this attempt out; the ledger settled the refund by another one."
-        order_id = None if recorded is None else recorded.order_id
-        return [
-            Difference(
-                "refund_not_in_book",
-                subject,
-                0,
-                reported.amount_minor,
-                reported.currency,
-                detail,
-                reported.note,
-                order_id,
-            )
-        ]
-    if recorded.gateway_refund_id is not None and reported.gateway_refund_id not in (None, recorded.gateway_refund_id):
+    elif (attempt_id or recorded.attempt_id) != recorded.attempt_id:
+        detail = "The gateway paid this attempt out; the ledger settled the refund by another one."
+    elif recorded.gateway_refund_id is not None and reported.gateway_refund_id not in (
+        None,
+        recorded.gateway_refund_id,
+    ):
         # The gateway accepts a note twice: a delayed call may have arrived after its replacement.
         detail = (
             f"The gateway paid this attempt out a second time; the ledger has its refund {recorded.gateway_refund_id}."
         )
-        return [
-            Difference(
-                "refund_not_in_book",
-                subject,
-                0,
-                reported.amount_minor,
-                reported.currency,
-                detail,
-                reported.note,
-                recorded.order_id,
-            )
-        ]
-    if reported.amount_minor != recorded.ledger_minor or recorded.currency not in (reported.currency, NO_CURRENCY):
-        detail = f"The gateway reports {reported.amount_minor} {reported.currency}, the ledger {recorded.ledger_minor} {recorded.currency}."
-        return [
-            Difference(
-                "refund_differs",
-                subject,
-                recorded.ledger_minor,
-                reported.amount_minor,
-                reported.currency,
-                detail,
-                reported.note,
-                recorded.order_id,
-            )
-        ]
-    return []
+    elif reported.amount_minor != recorded.ledger_minor or recorded.currency not in (reported.currency, NO_CURRENCY):
+        kind, ours_minor = "refund_differs", recorded.ledger_minor
+        detail = (
+            f"The gateway reports {reported.amount_minor} {reported.currency}, "
+            f"the ledger {recorded.ledger_minor} {recorded.currency}."
+        )
+    else:
+        return []
+    subject = subject_of_refund(reported.gateway_refund_id, reported.note)
+    order_id = None if recorded is None else recorded.order_id
+    theirs_minor = reported.amount_minor
+    return [Difference(kind, subject, ours_minor, theirs_minor, reported.currency, detail, reported.note, order_id)]
 
 
 def compare_unlisted_refund(recorded: RecordedRefund, reported: RefundUpdate | None) -> list[Difference]:
@@ -240,19 +194,9 @@ def compare_unlisted_refund(recorded: RecordedRefund, reported: RefundUpdate | N
     if reported is not None and reported.status == "processed":
         return compare_refund(reported, recorded.attempt_id, recorded)
     detail = "The ledger settled this refund; the gateway does not report it as processed."
-    subject = f"refund:{recorded.id}"
-    return [
-        Difference(
-            "refund_not_at_gateway",
-            subject,
-            recorded.ledger_minor,
-            0,
-            recorded.currency,
-            detail,
-            None,
-            recorded.order_id,
-        )
-    ]
+    subject, ours_minor = f"refund:{recorded.id}", recorded.ledger_minor
+    kind: Kind = "refund_not_at_gateway"
+    return [Difference(kind, subject, ours_minor, 0, recorded.currency, detail, None, recorded.order_id)]
 
 
 def held_without_charge(order_id: UUID, held_minor: int, covered_minor: int, currency: str) -> Difference:

@@ -12,107 +12,99 @@ from common.auth.caller import THE_SERVICE
 from common.ledger import posting as ledger
 from common.ledger.hash_chain import seal_once
 from common.primitives.ids import new_id
-from contracts.orders import RefundRequested
 from payments.domain import exports, postings
 
 
-async def _get(story: Any, path: str, role: str = "auditor", **query: Any) -> Any:
-    return await story.service.client.get(path, params=query, headers=story.service.headers(uuid4(), roles=(role,)))
+async def _get(app: Any, path: str, role: str = "auditor", **query: Any) -> Any:
+    return await app.service.client.get(path, params=query, headers=app.service.headers(uuid4(), roles=(role,)))
 
 
-async def _data(story: Any, path: str, **query: Any) -> list[dict[str, Any]]:
-    answer = await _get(story, path, **query)
+async def _data(app: Any, path: str, **query: Any) -> list[dict[str, Any]]:
+    answer = await _get(app, path, **query)
     assert answer.status_code == 200, answer.text
     rows: list[dict[str, Any]] = answer.json()["data"]
     return rows
 
 
-async def _database_time(story: Any) -> str:
-    [row] = await story.service.fetch("SELECT clock_timestamp() AS now")
+async def _database_time(app: Any) -> str:
+    [row] = await app.service.fetch("SELECT clock_timestamp() AS now")
     return str(row["now"].isoformat())
 
 
-async def _release(story: Any, order_id: Any, amount_minor: int) -> None:
-    headers = story.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
-    answer = await story.service.client.post(
+async def _release(app: Any, order_id: Any, amount_minor: int) -> None:
+    headers = app.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
+    answer = await app.service.client.post(
         f"/api/orders/{order_id}/release", headers=headers, json={"amountMinor": amount_minor}
     )
     assert answer.status_code == 200, answer.text
 
 
-async def _balances(story: Any, **query: Any) -> dict[str, int]:
-    rows = await _data(story, "/api/ledger/accounts", limit=100, **query)
+async def _balances(app: Any, **query: Any) -> dict[str, int]:
+    rows = await _data(app, "/api/ledger/accounts", limit=100, **query)
     return {row["account"]: row["balanceMinor"] for row in rows}
 
 
-async def test_accounts_are_shown_as_they_were_at_any_instant(story: Any) -> None:
-    beginning = await _database_time(story)
-    placed = await story.paid_order()
-    escrow, vendor = f"escrow:{placed.order_id}", f"vendor_payable:{story.vendor}"
-    paid_at = await _database_time(story)
-    await _release(story, placed.order_id, 200_000)
-    released_at = await _database_time(story)
-    await _release(story, placed.order_id, 300_000)
+async def test_accounts_are_shown_as_they_were_at_any_instant(app: Any) -> None:
+    beginning = await _database_time(app)
+    placed = await app.paid_order()
+    escrow, vendor = f"escrow:{placed.order_id}", f"vendor_payable:{app.vendor}"
+    paid_at = await _database_time(app)
+    await _release(app, placed.order_id, 200_000)
+    released_at = await _database_time(app)
+    await _release(app, placed.order_id, 300_000)
 
-    assert await _balances(story, at=beginning) == {}
-    assert await _balances(story, at=paid_at) == {escrow: -500_000, "gateway_cash": 500_000}
-    between = await _balances(story, at=released_at)
+    assert await _balances(app, at=beginning) == {}
+    assert await _balances(app, at=paid_at) == {escrow: -500_000, "gateway_cash": 500_000}
+    between = await _balances(app, at=released_at)
     assert (between[escrow], between["gateway_cash"]) == (-300_000, 500_000)
     assert sum(between.values()) == 0
-    now = await _balances(story)
-    assert now == await _balances(story, at="2100-01-01T00:00:00Z")
+    now = await _balances(app)
+    assert now == await _balances(app, at="2100-01-01T00:00:00Z")
     assert (now[escrow], now[vendor]) == (0, -456_000)
     assert sum(now.values()) == 0
-    assert {name: total for name, total in now.items() if total} == await story.balances()
+    assert {name: total for name, total in now.items() if total} == await app.balances()
 
 
-async def test_accounts_are_found_by_the_beginning_of_their_name(story: Any) -> None:
-    placed = await story.paid_order()
-    await story.tell(story.charge("50%_off\\", 700), is_last_attempt=True)
-    assert list(await _balances(story, account="escrow:")) == [f"escrow:{placed.order_id}"]
-    assert await _balances(story, account="gateway_cash") == {"gateway_cash": 500_700}
-    assert list(await _balances(story, account="quarantine:50%_off\\")) == ["quarantine:50%_off\\"]
-    assert await _balances(story, account="%") == {}
-    answer = await _get(story, "/api/ledger/accounts", account="escrow:", limit=1)
+async def test_accounts_are_found_by_the_beginning_of_their_name(app: Any) -> None:
+    placed = await app.paid_order()
+    await app.process_webhook(app.charge("50%_off\\", 700), is_last_attempt=True)
+    assert list(await _balances(app, account="escrow:")) == [f"escrow:{placed.order_id}"]
+    assert await _balances(app, account="gateway_cash") == {"gateway_cash": 500_700}
+    assert list(await _balances(app, account="quarantine:50%_off\\")) == ["quarantine:50%_off\\"]
+    assert await _balances(app, account="%") == {}
+    answer = await _get(app, "/api/ledger/accounts", account="escrow:", limit=1)
     assert answer.json()["meta"]["total"] == 1
     for query in ({"at": "yesterday"}, {"account": "x" * 300}, {"sort": "amount"}, {"account": "a\x00"}):
-        assert (await _get(story, "/api/ledger/accounts", **query)).status_code == 422
+        assert (await _get(app, "/api/ledger/accounts", **query)).status_code == 422
 
 
 async def test_an_account_whose_first_postings_came_at_once_is_listed_without_one_waiting_for_the_other(
-    story: Any,
+    app: Any,
 ) -> None:
-    database = story.service.runtime.database
+    database = app.service.runtime.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as first:
         assert await ledger.post(first, postings.referral_reward(new_id(), 5))
         async with database.unit_of_work(acting_as=THE_SERVICE) as second:
             assert await ledger.post(second, postings.referral_reward(new_id(), 6))
         assert await seal_once(database) == 1
     assert await seal_once(database) == 1
-    assert (await _balances(story))["referral_expense"] == 11
+    assert (await _balances(app))["referral_expense"] == 11
 
 
-async def test_transactions_are_narrowed_by_type_account_order_and_time(story: Any) -> None:
-    placed, other = await story.paid_order(), await story.paid_order()
-    between = await _database_time(story)
-    await _release(story, placed.order_id, 100_000)
-    refund = RefundRequested(
-        order_id=placed.order_id,
-        refund_id=new_id(),
-        buyer_id=placed.buyer_id,
-        vendor_id=placed.vendor_id,
-        amount_minor=50_000,
-        reason="cancelled",
-    )
-    await story.service.hear(refund)
-    await story.service.work("payments.refunds")
-    [data] = story.gateway.refunds
+async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Any) -> None:
+    placed, other = await app.paid_order(), await app.paid_order()
+    between = await _database_time(app)
+    await _release(app, placed.order_id, 100_000)
+    refund = app.refund_requested(placed, 50_000)
+    await app.service.hear(refund)
+    await app.service.work("payments.refunds")
+    [data] = app.gateway.refunds
     settled = {"id": data["id"], "amount": 50_000, "currency": "NGN", "merchant_note": data["merchant_note"]}
-    await story.tell({"event": "refund.processed", "data": settled})
+    await app.process_webhook({"event": "refund.processed", "data": settled})
     path = "/api/transactions"
 
     async def types(**query: Any) -> list[str]:
-        return [row["type"] for row in await _data(story, path, order="asc", **query)]
+        return [row["type"] for row in await _data(app, path, order="asc", **query)]
 
     assert await types(orderId=placed.order_id) == ["charge", "release", "refund", "refund_settled"]
     assert await types(orderId=other.order_id) == ["charge"]
@@ -123,24 +115,24 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(story: A
     assert await types(**{"from": between}) == ["release", "refund", "refund_settled"]
     assert await types(to=between) == ["charge", "charge"]
     assert await types(sort="amount", orderId=placed.order_id) == ["refund", "refund_settled", "release", "charge"]
-    assert (await _get(story, path, type="charge", limit=1)).json()["meta"]["total"] == 2
+    assert (await _get(app, path, type="charge", limit=1)).json()["meta"]["total"] == 2
     for query in ({"orderId": "x"}, {"from": "soon"}, {"sort": "type"}):
-        assert (await _get(story, path, **query)).status_code == 422
+        assert (await _get(app, path, **query)).status_code == 422
 
 
-async def test_an_order_shows_its_chargebacks_its_fees_and_its_foreign_money_wherever_they_stand(story: Any) -> None:
-    placed = await story.place_order()
-    foreign = (await story.open_intent(placed.order_id))["reference"]
-    await story.tell(story.charge(foreign, 500_000, currency="GHS", fees=70))
-    reference = (await story.open_intent(placed.order_id))["reference"]
-    await story.tell(story.charge(reference, 500_000, fees=7_500))
-    await _release(story, placed.order_id, 500_000)
+async def test_an_order_shows_its_chargebacks_its_fees_and_its_foreign_money_wherever_they_stand(app: Any) -> None:
+    placed = await app.place_order()
+    foreign = (await app.open_intent(placed.order_id))["reference"]
+    await app.process_webhook(app.charge(foreign, 500_000, currency="GHS", fees=70))
+    reference = (await app.open_intent(placed.order_id))["reference"]
+    await app.process_webhook(app.charge(reference, 500_000, fees=7_500))
+    await _release(app, placed.order_id, 500_000)
     dispute = {"refund_amount": 200_000, "currency": "NGN", "transaction": {"reference": reference}}
     for resolution in ("merchant-accepted", "declined"):
-        await story.tell({"event": "charge.dispute.resolve", "data": {**dispute, "resolution": resolution}})
-    await story.paid_order()
+        await app.process_webhook({"event": "charge.dispute.resolve", "data": {**dispute, "resolution": resolution}})
+    await app.paid_order()
 
-    shown = await _data(story, "/api/transactions", order="asc", orderId=placed.order_id)
+    shown = await _data(app, "/api/transactions", order="asc", orderId=placed.order_id)
     assert [row["type"] for row in shown] == [
         "quarantine",
         "gateway_fee",
@@ -152,14 +144,14 @@ async def test_an_order_shows_its_chargebacks_its_fees_and_its_foreign_money_whe
     ]
     accounts = {entry["account"] for row in shown for entry in row["entries"]}
     assert f"quarantine:{foreign}:GHS" in accounts
-    assert (await _get(story, "/api/transactions", orderId=placed.order_id, limit=1)).json()["meta"]["total"] == 7
+    assert (await _get(app, "/api/transactions", orderId=placed.order_id, limit=1)).json()["meta"]["total"] == 7
 
-    again = story.charge(reference, 500_000)
-    await story.tell(again)
-    await story.service.work("payments.refunds")
+    again = app.charge(reference, 500_000)
+    await app.process_webhook(again)
+    await app.service.work("payments.refunds")
     lost = {"resolution": "accepted", "currency": "NGN", "transaction": {"id": again["data"]["id"]}}
-    await story.tell({"event": "charge.dispute.resolve", "data": lost})
-    later = (await _data(story, "/api/transactions", order="asc", orderId=placed.order_id))[7:]
+    await app.process_webhook({"event": "charge.dispute.resolve", "data": lost})
+    later = (await _data(app, "/api/transactions", order="asc", orderId=placed.order_id))[7:]
     # Its refund is with the gateway already: all of the second charge is a loss, which names no account of the order.
     assert [row["type"] for row in later] == ["overpayment", "chargeback"]
     assert {entry["account"] for entry in later[1]["entries"]} == {"chargeback_loss", "gateway_cash"}
@@ -172,37 +164,37 @@ def _rows(answer: Any) -> list[list[str]]:
 
 
 async def test_the_export_holds_every_entry_of_the_period_once_however_many_pieces_it_takes(
-    story: Any, monkeypatch: pytest.MonkeyPatch
+    app: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("payments.routes.ledger.EXPORT_BATCH_TRANSACTIONS", 3)
-    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         # One transaction of the database: the same instant for all of them.
         for _ in range(10):
             assert await ledger.post(uow, postings.referral_reward(new_id(), 7))
     now = datetime.now(UTC)
     period = {"from": (now - timedelta(days=15)).isoformat(), "to": (now + timedelta(days=15)).isoformat()}
-    heading, *lines = _rows(await _get(story, "/api/transactions/export", **period))
+    heading, *lines = _rows(await _get(app, "/api/transactions/export", **period))
     assert heading == list(exports.COLUMNS)
     assert len(lines) == 20
     assert len({line[0] for line in lines}) == 10
     assert sum(int(line[6]) for line in lines) == 0
     assert {line[5].split(":")[0] for line in lines} == {"referral_expense", "buyer_reward"}
     before = {"from": (now - timedelta(days=15)).isoformat(), "to": (now - timedelta(days=14)).isoformat()}
-    assert _rows(await _get(story, "/api/transactions/export", **before)) == [list(exports.COLUMNS)]
+    assert _rows(await _get(app, "/api/transactions/export", **before)) == [list(exports.COLUMNS)]
     for wide in ({}, {"from": "2000-01-01"}, {"to": "2100-01-01"}, {"from": "2000-01-01", "to": "2100-01-01"}):
-        assert _rows(await _get(story, "/api/transactions/export", **wide)) == [heading, *lines]
+        assert _rows(await _get(app, "/api/transactions/export", **wide)) == [heading, *lines]
 
 
-async def test_the_export_is_the_auditors_and_refuses_a_period_that_is_none(story: Any) -> None:
+async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: Any) -> None:
     path, month = "/api/transactions/export", {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
-    assert (await _get(story, path, **month)).status_code == 200
+    assert (await _get(app, path, **month)).status_code == 200
     for role in ("finance_maker", "finance_checker", "ops_oncall", "buyer"):
-        assert (await _get(story, path, role, **month)).status_code == 403
+        assert (await _get(app, path, role, **month)).status_code == 403
     for query, name in (
         ({**month, "to": month["from"]}, "to"),
         ({**month, "from": "now-1d"}, "from"),
     ):
-        refused = await _get(story, path, **query)
+        refused = await _get(app, path, **query)
         assert refused.status_code == 422
         assert name in [param["name"] for param in refused.json()["invalid_params"]]
 

@@ -148,6 +148,6 @@ def test_a_charge_without_a_usable_amount_is_unreadable(amount: Any) -> None:
         read_charge({"reference": "ch-1", "amount": amount}, "webhook")
 
 
-def test_a_charge_without_a_reference_stands_under_its_webhook() -> None:
+def test_a_charge_without_a_reference_uses_the_webhooks_key() -> None:
     charge = read_charge({"amount": 1, "reference": {}}, "charge.success:5")
     assert (charge.reference, charge.gateway_id, charge.identity) == ("charge.success:5", None, "charge.success:5")

@@ -25,27 +25,27 @@ async def _reward(uow: Any, user: UUID, amount_minor: int = 700) -> None:
     assert await ledger.post(uow, postings.referral_reward(user, amount_minor))
 
 
-async def _sealed_rewards(story: Any) -> list[UUID]:
+async def _sealed_rewards(app: Any) -> list[UUID]:
     """Some postings, sealed; their ids in the order of the chain."""
     for number in range(REWARDS):
-        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await _reward(uow, new_id(), 100 + number)
-    assert await LEDGER_CHAIN.encrypt(story.service.runtime.database) == REWARDS
-    return [row["transaction_id"] for row in await story.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
+    assert await LEDGER_CHAIN.encrypt(app.service.runtime.database) == REWARDS
+    return [row["transaction_id"] for row in await app.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
 
 
-async def _tamper(story: Any, owner_of: Any, statement: str, *values: Any) -> None:
+async def _tamper(app: Any, connect_as: Any, statement: str, *values: Any) -> None:
     """As the administrator of the server, with the triggers switched off."""
-    async with owner_of(story, "admin") as admin:
+    async with connect_as(app, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         assert not (await admin.execute(statement, *values)).endswith(" 0")
 
 
-async def _insert_in_the_past(story: Any, owner_of: Any, ids: list[UUID]) -> UUID:
+async def _insert_in_the_past(app: Any, connect_as: Any, ids: list[UUID]) -> UUID:
     forged = new_id()
     await _tamper(
-        story,
-        owner_of,
+        app,
+        connect_as,
         "INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash, created_at) "
         "VALUES ($1, 'charge', 'charge:forged', 'NGN', '', now() - interval '3 days')",
         forged,
@@ -91,52 +91,52 @@ TAMPERINGS: dict[str, tuple[str, str, int]] = {
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
-    tampering: str, story: Any, owner_of: Any
+    tampering: str, app: Any, connect_as: Any
 ) -> None:
-    ids = await _sealed_rewards(story)
-    assert (await LEDGER_CHAIN.verify(story.service.runtime.database)).broken is None
+    ids = await _sealed_rewards(app)
+    assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken is None
     statement, words, sequence = TAMPERINGS[tampering]
-    await _tamper(story, owner_of, statement, ids[2])
-    report = await LEDGER_CHAIN.verify(story.service.runtime.database)
+    await _tamper(app, connect_as, statement, ids[2])
+    report = await LEDGER_CHAIN.verify(app.service.runtime.database)
     assert report.broken is not None
     assert (report.broken.sequence, words in str(report.broken)) == (sequence, True), report.broken
 
 
-async def test_swapped_amounts_and_swapped_places_are_found(story: Any, owner_of: Any) -> None:
-    ids = await _sealed_rewards(story)
-    await _tamper(story, owner_of, SWAP, [ids[1], ids[3]])
-    swapped = await LEDGER_CHAIN.verify(story.service.runtime.database)
+async def test_swapped_amounts_and_swapped_places_are_found(app: Any, connect_as: Any) -> None:
+    ids = await _sealed_rewards(app)
+    await _tamper(app, connect_as, SWAP, [ids[1], ids[3]])
+    swapped = await LEDGER_CHAIN.verify(app.service.runtime.database)
     assert (swapped.broken.sequence, swapped.broken.transaction_id) == (2, ids[1])
-    await _tamper(story, owner_of, SWAP, [ids[1], ids[3]])
-    assert (await LEDGER_CHAIN.verify(story.service.runtime.database)).broken is None
-    await _tamper(story, owner_of, "ALTER TABLE ledger_links DROP CONSTRAINT ledger_links_transaction_once")
-    await _tamper(story, owner_of, RELINK)
-    assert (await LEDGER_CHAIN.verify(story.service.runtime.database)).broken.sequence == 2
+    await _tamper(app, connect_as, SWAP, [ids[1], ids[3]])
+    assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken is None
+    await _tamper(app, connect_as, "ALTER TABLE ledger_links DROP CONSTRAINT ledger_links_transaction_once")
+    await _tamper(app, connect_as, RELINK)
+    assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken.sequence == 2
 
 
-async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_found(story: Any, owner_of: Any) -> None:
-    ids = await _sealed_rewards(story)
-    forged = await _insert_in_the_past(story, owner_of, ids)
-    assert await LEDGER_CHAIN.encrypt(story.service.runtime.database) == 0
-    report = await LEDGER_CHAIN.verify(story.service.runtime.database)
+async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_found(app: Any, connect_as: Any) -> None:
+    ids = await _sealed_rewards(app)
+    forged = await _insert_in_the_past(app, connect_as, ids)
+    assert await LEDGER_CHAIN.encrypt(app.service.runtime.database) == 0
+    report = await LEDGER_CHAIN.verify(app.service.runtime.database)
     assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
-    [alert] = await story.service.published("operations.alert_raised.v1")
+    [alert] = await app.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "ledger-changed")
     assert str(forged) in alert["detail"]
 
 
-async def test_a_cut_off_end_and_a_chain_written_anew_are_found(story: Any, owner_of: Any) -> None:
-    ids = await _sealed_rewards(story)
-    database = story.service.runtime.database
+async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: Any, connect_as: Any) -> None:
+    ids = await _sealed_rewards(app)
+    database = app.service.runtime.database
     earlier = await LEDGER_CHAIN.verify(database)
-    await _tamper(story, owner_of, "DELETE FROM ledger_links WHERE sequence = 5")
+    await _tamper(app, connect_as, "DELETE FROM ledger_links WHERE sequence = 5")
     assert "is missing" in str((await LEDGER_CHAIN.verify(database)).broken)
     # The forger changes the money, and then lets the worker write a whole new chain over it.
-    await _tamper(story, owner_of, CHANGE, ids[0])
-    await _tamper(story, owner_of, "DELETE FROM ledger_links")
-    await _tamper(story, owner_of, "UPDATE ledger_chain SET length = 0, head = sha256('')")
+    await _tamper(app, connect_as, CHANGE, ids[0])
+    await _tamper(app, connect_as, "DELETE FROM ledger_links")
+    await _tamper(app, connect_as, "UPDATE ledger_chain SET length = 0, head = sha256('')")
     await _tamper(
-        story, owner_of, "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions"
+        app, connect_as, "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions"
     )
     assert await seal_once(database) == REWARDS
     assert (await LEDGER_CHAIN.verify(database)).broken is None
@@ -144,13 +144,13 @@ async def test_a_cut_off_end_and_a_chain_written_anew_are_found(story: Any, owne
     assert "the earlier report" in str(convicted.broken)
 
 
-async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(story: Any) -> None:
-    database = story.service.runtime.database
+async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(app: Any) -> None:
+    database = app.service.runtime.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as late:
         await _reward(late, new_id())
-        await _sealed_rewards(story)
+        await _sealed_rewards(app)
     assert await seal_once(database) == 1
-    [row] = await story.service.fetch(
+    [row] = await app.service.fetch(
         "SELECT l.sequence, t.position FROM ledger_links l JOIN ledger_transactions t ON t.id = l.transaction_id "
         "ORDER BY t.position LIMIT 1"
     )
@@ -158,8 +158,8 @@ async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(st
     assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 
-async def test_several_workers_and_busy_postings_make_one_chain(story: Any) -> None:
-    database = story.service.runtime.database
+async def test_several_workers_and_busy_postings_make_one_chain(app: Any) -> None:
+    database = app.service.runtime.database
 
     async def post() -> None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -172,22 +172,22 @@ async def test_several_workers_and_busy_postings_make_one_chain(story: Any) -> N
     assert (report.length, report.broken) == (20, None)
 
 
-async def test_sealing_that_fails_leaves_everything_to_the_next_round(story: Any, owner_of: Any) -> None:
-    database = story.service.runtime.database
+async def test_failed_chaining_is_retried_in_the_next_round(app: Any, connect_as: Any) -> None:
+    database = app.service.runtime.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _reward(uow, new_id())
-    async with owner_of(story) as owner:
+    async with connect_as(app) as owner:
         await owner.execute("ALTER TABLE ledger_chain ADD CONSTRAINT fails CHECK (length = 0)")
         with pytest.raises(asyncpg.CheckViolationError):
             await seal_once(database)
         await owner.execute("ALTER TABLE ledger_chain DROP CONSTRAINT fails")
-    assert await story.service.fetch("SELECT 1 FROM ledger_links") == []
+    assert await app.service.fetch("SELECT 1 FROM ledger_links") == []
     assert await seal_once(database) == 1
     assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 
-async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(story: Any, owner_of: Any) -> None:
-    await _sealed_rewards(story)
+async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(app: Any, connect_as: Any) -> None:
+    await _sealed_rewards(app)
     refused = (asyncpg.InsufficientPrivilegeError, asyncpg.RestrictViolationError)
     statements: list[tuple[str, str]] = [
         ("service", "UPDATE ledger_links SET link = ''"),
@@ -200,37 +200,35 @@ async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
         ("api", "SELECT head FROM ledger_chain"),
     ]
     for role, statement in statements:
-        async with owner_of(story, role) as connection:
+        async with connect_as(app, role) as connection:
             with pytest.raises(refused):
                 await connection.execute(statement)
 
 
-async def test_the_book_is_verified_once_a_day_by_one_of_the_workers(story: Any) -> None:
-    clock: ManualClock = story.clock
-    runs = await asyncio.gather(
-        *(LEDGER_CHAIN.verify_when_due(story.service.runtime.database, clock) for _ in range(3))
-    )
+async def test_one_worker_verifies_the_ledger_once_a_day(app: Any) -> None:
+    clock: ManualClock = app.clock
+    runs = await asyncio.gather(*(LEDGER_CHAIN.verify_when_due(app.service.runtime.database, clock) for _ in range(3)))
     assert sorted(runs) == [False, False, True]
-    assert await LEDGER_CHAIN.verify_when_due(story.service.runtime.database, clock) is False
+    assert await LEDGER_CHAIN.verify_when_due(app.service.runtime.database, clock) is False
     clock.advance(DAILY)
-    assert await LEDGER_CHAIN.verify_when_due(story.service.runtime.database, clock) is True
+    assert await LEDGER_CHAIN.verify_when_due(app.service.runtime.database, clock) is True
 
 
 async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
-    story: Any, owner_of: Any, capsys: pytest.CaptureFixture[str]
+    app: Any, connect_as: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run: Callable[..., Awaitable[None]] = verify_ledger_command
-    ids = await _sealed_rewards(story)
-    await run(story.service.dependencies)
+    ids = await _sealed_rewards(app)
+    await run(app.service.dependencies)
     length, head = capsys.readouterr().out.splitlines()[-1].split()
     assert (length, len(head)) == ("5", 64)
-    await run(story.service.dependencies, length, head)
+    await run(app.service.dependencies, length, head)
     with pytest.raises(SystemExit) as refused:
-        await run(story.service.dependencies, length, "00" * 32)
+        await run(app.service.dependencies, length, "00" * 32)
     assert "earlier report" in str(refused.value.code)
-    await _tamper(story, owner_of, CHANGE, ids[4])
+    await _tamper(app, connect_as, CHANGE, ids[4])
     with pytest.raises(SystemExit) as broken:
-        await run(story.service.dependencies)
+        await run(app.service.dependencies)
     assert str(ids[4]) in str(broken.value.code)
     with pytest.raises(SystemExit):
-        await run(story.service.dependencies, "five")
+        await run(app.service.dependencies, "five")

@@ -1,0 +1,29 @@
+"""What the gauges of the service show is what its tables hold."""
+
+from typing import Any
+
+from payments.metrics import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
+from payments.timers import update_metrics_once
+
+from .test_staff_reads import _dead, _replay
+
+
+async def test_what_is_held_for_orders_is_shown_until_it_is_released(app: Any) -> None:
+    placed, _ = await app.paid_order(), await app.paid_order(total_minor=300_000)
+    await app.place_order(total_minor=900_000)
+    await update_metrics_once(app.service.runtime.database)
+    assert ESCROW_LIABILITY_MINOR._value.get() == 800_000
+    await app.service.hear(app.delivered(placed))
+    await update_metrics_once(app.service.runtime.database)
+    assert ESCROW_LIABILITY_MINOR._value.get() == 300_000
+
+
+async def test_a_webhook_that_was_given_up_is_shown_until_it_is_brought_through(app: Any) -> None:
+    await update_metrics_once(app.service.runtime.database)
+    assert DEAD_WEBHOOKS_WAITING._value.get() == 0
+    dead_letter_id = await _dead(app)
+    await update_metrics_once(app.service.runtime.database)
+    assert DEAD_WEBHOOKS_WAITING._value.get() == 1
+    assert (await _replay(app, dead_letter_id)).status_code == 200
+    await update_metrics_once(app.service.runtime.database)
+    assert DEAD_WEBHOOKS_WAITING._value.get() == 0
