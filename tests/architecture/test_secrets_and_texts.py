@@ -10,7 +10,7 @@ PRODUCT = product_files()
 DECRYPTED = {
     "common/primitives/encryption.py": "the cipher itself",
     "common/database/hash_keys.py": "the key of the keyed hashes of this service",
-    "identity/credentials/one_time_codes.py": "the TOTP secret of the factor that the caller proves",
+    "identity/credentials/totp.py": "the TOTP secret of the factor that the caller proves",
     "identity/credentials/signing_keys.py": "the keys that sign our tokens",
     "identity/use_cases/accounts/load_demo.py": "the TOTP secrets of the demo accounts, from our own settings",
     "identity/use_cases/factors/verify_factor.py": "the TOTP secret of the factor that the caller proves",
@@ -28,7 +28,7 @@ COMPARED = {
     "common/primitives/decisions.py": "the hash of the decision that the checker read",
     "common/auth/service_keys.py": "the service key that the caller sends as such",
     "common/auth/verification_keys.py": "the signature of the token itself",
-    "identity/credentials/one_time_codes.py": "the TOTP code for the caller's own factor, once for each step",
+    "identity/credentials/totp.py": "the TOTP code for the caller's own factor, once for each step",
     "identity/use_cases/codes/verify_code.py": "the code for the address that it was sent to, with counted tries",
     "notifications/domain/messaging_webhook.py": "the signature of the webhook itself, and the verify token of its handshake",
     "notifications/domain/receipt_keys.py": "the signature or key of the receipt itself",

@@ -22,13 +22,13 @@ from identity.consumers import SUBSCRIPTIONS, WORK
 from identity.credentials.encryption import Encryption, encryption_of
 from identity.credentials.keyed_hashes import KeyedHashes, hash_key_of_release_before
 from identity.credentials.login_throttle import LoginThrottle
-from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passkeys import Passkeys, RelyingParty
 from identity.credentials.passwords import Passwords
 from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.totp import Totp
 from identity.dependencies import Dependencies
-from identity.domain.errors import CannotAppoint, KeysStillNeeded, UnknownKey
+from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
 from identity.domain.institutions import Institutions
 from identity.queries.personal_records import SECTIONS
 from identity.routes import (
@@ -36,7 +36,6 @@ from identity.routes import (
     codes,
     commission_changes,
     factors,
-    functions,
     keys,
     passkeys,
     profiles,
@@ -45,16 +44,17 @@ from identity.routes import (
     vendor_applications,
     vendors,
 )
+from identity.routes import create_user as functions
 from identity.routes import user_lookup as standings
 from identity.settings import Settings
 from identity.store.encrypted_values import encrypted_rows
 from identity.store.retention import RETENTION_RULES
 from identity.timers import (
     CHECK_EVERY_SECONDS,
-    MEASURE_ERASURES_EVERY_SECONDS,
-    end_distrusted_sessions_once,
-    measure_erasures_once,
-    measure_signing_key_once,
+    ERASURE_METRIC_EVERY_SECONDS,
+    record_erasure_age_once,
+    record_signing_key_age_once,
+    revoke_distrusted_sessions_once,
 )
 from identity.use_cases.accounts.find_user import find_user
 from identity.use_cases.accounts.load_demo import DemoSecrets, load_demo
@@ -66,7 +66,7 @@ from identity.use_cases.signing_keys.rotate_keys import rotate_keys
 from identity.use_cases.staff.appoint_admin import appoint_admin
 from identity.use_cases.staff.ensure_first_admin import ensure_first_admin
 
-KNOWING = ServiceItself("whoever came with a token of a further issuer")
+LOOKING_UP_USER = ServiceItself("whoever came with a token of a further issuer")
 
 
 @asynccontextmanager
@@ -92,7 +92,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             throttle=LoginThrottle(),
             encryption=encryption,
             hashes=hashes,
-            codes=OneTimeCodes(encryption.totp_secrets),
+            totp=Totp(encryption.totp_secrets),
             recovery_codes=RecoveryCodes(hashes),
             passkeys=Passkeys(RelyingParty(settings.relying_party_id, settings.relying_origins)),
             signing_keys=signing_keys,
@@ -104,7 +104,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
         # The others ask us; we know.
-        runtime.verifier.standings = OwnUserLookup(runtime.database, dependencies.hashes, runtime.clock)
+        runtime.verifier.standings = LocalUserLookup(runtime.database, dependencies.hashes, runtime.clock)
         if settings.bootstrap_admin_email:
             await ensure_first_admin(
                 runtime.database,
@@ -137,7 +137,7 @@ async def demo_data(dependencies: Dependencies) -> None:
     await load_demo(
         dependencies.database,
         dependencies.passwords,
-        dependencies.codes,
+        dependencies.totp,
         dependencies.demo,
         now=dependencies.clock.now(),
     )
@@ -146,44 +146,46 @@ async def demo_data(dependencies: Dependencies) -> None:
 def loops(dependencies: Dependencies) -> list[Loop]:
     """What the worker does beside its queues."""
 
-    async def measure_signing_key() -> None:
-        await measure_signing_key_once(dependencies.database, now=dependencies.clock.now())
+    async def record_signing_key_age() -> None:
+        await record_signing_key_age_once(dependencies.database, now=dependencies.clock.now())
 
-    async def measure_erasures() -> None:
-        await measure_erasures_once(dependencies.database, now=dependencies.clock.now())
+    async def record_erasure_age() -> None:
+        await record_erasure_age_once(dependencies.database, now=dependencies.clock.now())
 
-    async def end_distrusted() -> int:
+    async def revoke_distrusted() -> int:
         issuers, staff_issuers = dependencies.further_issuers, dependencies.staff_issuers
-        return await end_distrusted_sessions_once(
+        return await revoke_distrusted_sessions_once(
             dependencies.database, issuers, staff_issuers, now=dependencies.clock.now()
         )
 
     return [
-        Loop("sessions of distrusted issuers", end_distrusted, CHECK_EVERY_SECONDS),
-        Loop("age of the signing key", measure_signing_key, CHECK_EVERY_SECONDS),
-        Loop("age of requests to be erased", measure_erasures, MEASURE_ERASURES_EVERY_SECONDS),
+        Loop("sessions of distrusted issuers", revoke_distrusted, CHECK_EVERY_SECONDS),
+        Loop("age of the signing key", record_signing_key_age, CHECK_EVERY_SECONDS),
+        Loop("age of requests to be erased", record_erasure_age, ERASURE_METRIC_EVERY_SECONDS),
     ]
 
 
-class OwnUserLookup:
+class LocalUserLookup:
     """Knows the people of our own, in our own database."""
 
     def __init__(self, database: Database, hashes: KeyedHashes, clock: Clock) -> None:
         self._database, self._hashes, self._clock = database, hashes, clock
 
-    async def find(self, token: str, stranger: FederatedIdentity) -> LocalUser:
+    async def find(self, token: str, federated: FederatedIdentity) -> LocalUser:
         """Raises ProfileMissing and Unauthorized."""
 
         async def find(uow: UnitOfWork) -> LocalUser:
             now = self._clock.now()
-            return await find_user(uow, self._hashes, stranger.user_id, stranger.session_id, stranger=stranger, now=now)
+            return await find_user(
+                uow, self._hashes, federated.user_id, federated.session_id, federated=federated, now=now
+            )
 
-        return await self._database.transact(acting_as=KNOWING, work=find)
+        return await self._database.transact(acting_as=LOOKING_UP_USER, work=find)
 
 
 async def rotate_keys_command(dependencies: Dependencies) -> None:
     """`python -m identity rotate-keys`."""
-    _tell(await rotate_keys(dependencies.database, dependencies.signing_keys, now=dependencies.clock.now()))
+    _print(await rotate_keys(dependencies.database, dependencies.signing_keys, now=dependencies.clock.now()))
 
 
 async def retire_keys_command(dependencies: Dependencies, option: str = "", kid: str = "") -> None:
@@ -194,17 +196,17 @@ async def retire_keys_command(dependencies: Dependencies, option: str = "", kid:
     now = dependencies.clock.now()
     try:
         if kid:
-            _tell(await retire_compromised_key(dependencies.database, dependencies.signing_keys, kid, now=now))
+            _print(await retire_compromised_key(dependencies.database, dependencies.signing_keys, kid, now=now))
         else:
-            _tell(await retire_keys(dependencies.database, now=now))
-    except (KeysStillNeeded, UnknownKey) as refusal:
+            _print(await retire_keys(dependencies.database, now=now))
+    except (KeysStillInUse, UnknownKey) as refusal:
         sys.stderr.write(f"{refusal}\n")
         raise SystemExit(1) from None
 
 
 async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
     """`python -m identity re-encrypt [--count]`."""
-    rows = encrypted_rows(dependencies.encryption, dependencies.codes, dependencies.signing_keys)
+    rows = encrypted_rows(dependencies.encryption, dependencies.totp, dependencies.signing_keys)
     codes = EncryptedMessages((SENDING_QUEUE, OneTimeCodeIssued.TYPE), dependencies.encryption.codes)
     await reencrypt_by_command(dependencies.database, rows, [codes], option)
 
@@ -212,13 +214,13 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
 async def grant_admin_command(dependencies: Dependencies, email: str) -> None:
     """`python -m identity grant-admin EMAIL`. Ends with status 1 when it refuses."""
     try:
-        _tell(await appoint_admin(dependencies.database, email, now=dependencies.clock.now()))
+        _print(await appoint_admin(dependencies.database, email, now=dependencies.clock.now()))
     except CannotAppoint as refusal:
         sys.stderr.write(f"{refusal}\n")
         raise SystemExit(1) from None
 
 
-def _tell(sentence: str) -> None:
+def _print(sentence: str) -> None:
     sys.stdout.write(f"{sentence}\n")
 
 

@@ -14,7 +14,7 @@ from identity.use_cases.codes.request_code import SENDING_QUEUE
 from identity.use_cases.codes.send_code import CodeToSend, send_code
 from identity.use_cases.erasure.record_evaluation import record_evaluation
 
-Judged = orders.ErasureJudged | payments.ErasureJudged | payouts.ErasureJudged
+ErasureEvaluation = orders.ErasureJudged | payments.ErasureJudged | payouts.ErasureJudged
 
 
 async def on_orders_evaluated(
@@ -35,7 +35,9 @@ async def on_payouts_evaluated(
     await _record_evaluation(event, received, uow, dependencies)
 
 
-async def _record_evaluation(event: Judged, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+async def _record_evaluation(
+    event: ErasureEvaluation, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     service, matters, now = event.publisher(), event.open_matters, dependencies.clock.now()
     if not await record_evaluation(uow, dependencies.hashes, event.request_id, service, matters, now=now):
         telemetry.STALE_EVENTS.labels(received.type).inc()

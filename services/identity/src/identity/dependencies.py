@@ -9,11 +9,11 @@ from common.primitives.cursors import CursorSigner
 from identity.credentials.encryption import Encryption
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.login_throttle import LoginThrottle
-from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passkeys import Passkeys
 from identity.credentials.passwords import Passwords
 from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.totp import Totp
 from identity.domain.institutions import Institutions
 from identity.use_cases.accounts.load_demo import DemoSecrets
 
@@ -30,7 +30,7 @@ class Dependencies:
     throttle: LoginThrottle
     encryption: Encryption
     hashes: KeyedHashes
-    codes: OneTimeCodes
+    totp: Totp
     recovery_codes: RecoveryCodes
     passkeys: Passkeys
     signing_keys: SigningKeys

@@ -79,25 +79,25 @@ class Identity:
 
     async def sign_up_unproven(self, email: str, **more: Any) -> UUID:
         """A user who has just signed up."""
-        answer = await self.post(
+        response = await self.post(
             "/api/auth/signup", {"email": email, "password": PASSWORD, "fullName": "Test Person", **more}
         )
-        assert answer.status_code == 201, answer.text
-        return UUID(answer.json()["data"]["userId"])
+        assert response.status_code == 201, response.text
+        return UUID(response.json()["data"]["userId"])
 
     async def log_in(self, email: str, password: str = PASSWORD) -> dict[str, Any]:
-        answer = await self.post("/api/auth/login", {"email": email, "password": password})
-        assert answer.status_code == 200, answer.text
-        tokens: dict[str, Any] = answer.json()["data"]
+        response = await self.post("/api/auth/login", {"email": email, "password": password})
+        assert response.status_code == 200, response.text
+        tokens: dict[str, Any] = response.json()["data"]
         return tokens
 
     async def demo_log_in(self, name: str) -> dict[str, Any]:
         return await self.log_in(USERS[name].email, DEMO_PASSWORD)
 
     async def step_up(self, tokens: dict[str, Any], secret: str) -> dict[str, Any]:
-        answer = await self.post("/api/auth/mfa/verify", {"code": self.code(secret)}, token=tokens["accessToken"])
-        assert answer.status_code == 200, answer.text
-        stepped: dict[str, Any] = answer.json()["data"]
+        response = await self.post("/api/auth/mfa/verify", {"code": self.code(secret)}, token=tokens["accessToken"])
+        assert response.status_code == 200, response.text
+        stepped: dict[str, Any] = response.json()["data"]
         return stepped
 
     def code(self, secret: str) -> str:
@@ -111,7 +111,7 @@ class Identity:
     async def load_demo(self) -> None:
         dependencies = self.dependencies
         await load_demo(
-            dependencies.database, dependencies.passwords, dependencies.codes, dependencies.demo, now=self.clock.now()
+            dependencies.database, dependencies.passwords, dependencies.totp, dependencies.demo, now=self.clock.now()
         )
 
     async def count(self, table: str) -> int:

@@ -16,7 +16,7 @@ from common.primitives.ids import new_id
 from common.process import service as process
 from contracts.identity import CODE_DELIVERY
 from identity.credentials.login_throttle import WAITING_MAX, LoginThrottle
-from identity.domain.issued_codes import ISSUED_IN_HOUR_MAX, TRIES_MAX, Destination
+from identity.domain.one_time_codes import ISSUED_IN_HOUR_MAX, TRIES_MAX, Destination
 from identity.use_cases.codes.verify_code import verify_code
 from identity.use_cases.passwords.reset_password import reset_password
 
@@ -32,11 +32,11 @@ REVOKED = "identity.session_revoked.v1"
 async def sent(identity: Identity) -> list[dict[str, str]]:
     """What notifications would send: address, code, purpose and channel in the clear, oldest first."""
     await identity.service.work(QUEUE)
-    sealer = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
+    encryptor = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         {
-            "to": sealer.decrypt(event["addressSealed"], event["codeId"]),
-            "code": sealer.decrypt(event["codeSealed"], event["codeId"]),
+            "to": encryptor.decrypt(event["addressSealed"], event["codeId"]),
+            "code": encryptor.decrypt(event["codeSealed"], event["codeId"]),
             "purpose": event["purpose"],
             "channel": event["channel"],
         }
@@ -45,14 +45,14 @@ async def sent(identity: Identity) -> list[dict[str, str]]:
 
 
 async def code_for(identity: Identity, **address: str) -> str:
-    answer = await identity.post("/api/auth/otp", address)
-    assert (answer.status_code, answer.json()["data"]) == (200, {"expiresIn": 600})
+    response = await identity.post("/api/auth/otp", address)
+    assert (response.status_code, response.json()["data"]) == (200, {"expiresIn": 600})
     return (await sent(identity))[-1]["code"]
 
 
 async def reset_token(identity: Identity, email: str = EMAIL) -> str:
-    answer = await identity.post("/api/auth/password/forgot", {"email": email})
-    assert (answer.status_code, answer.json()["data"]) == (200, {"expiresIn": 1800})
+    response = await identity.post("/api/auth/password/forgot", {"email": email})
+    assert (response.status_code, response.json()["data"]) == (200, {"expiresIn": 1800})
     return (await sent(identity))[-1]["code"]
 
 
@@ -69,9 +69,9 @@ def wrong(code: str) -> str:
     return str((int(code) + 1) % 10**6).zfill(6)
 
 
-def refusal(answer: Any) -> tuple[int, str, list[str]]:
-    body = answer.json()
-    return answer.status_code, body["code"], [param["name"] for param in body["invalid_params"]]
+def refusal(response: Any) -> tuple[int, str, list[str]]:
+    body = response.json()
+    return response.status_code, body["code"], [param["name"] for param in body["invalid_params"]]
 
 
 WRONG_CODE = (422, "VALIDATION_FAILED", ["code"])
@@ -91,9 +91,9 @@ async def test_a_code_signs_in_once_and_confirms_the_address_it_went_to(
     channel, to = ("email", EMAIL) if "email" in address else ("sms", PHONE)
     assert (message["channel"], message["to"], message["purpose"]) == (channel, to, "sign_in")
     assert len(code) == 6
-    answer = await identity.post("/api/auth/otp/verify", {**address, "code": code})
-    assert answer.status_code == 200
-    tokens = answer.json()["data"]
+    response = await identity.post("/api/auth/otp/verify", {**address, "code": code})
+    assert response.status_code == 200
+    tokens = response.json()["data"]
     assert (tokens["aal"], tokens["mfaRequired"]) == ("aal1", False)
     claims = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
     assert claims["sub"] == str(user_id)
@@ -111,14 +111,14 @@ async def test_of_twenty_who_show_one_code_at_once_one_signs_in(identity: Identi
     await identity.sign_up(EMAIL)
     body = {"email": EMAIL, "code": await code_for(identity, email=EMAIL)}
     answers = await asyncio.gather(*(identity.post("/api/auth/otp/verify", body) for _ in range(20)))
-    assert sorted(answer.status_code for answer in answers) == [200] + [422] * 19
+    assert sorted(response.status_code for response in answers) == [200] + [422] * 19
     assert await identity.count("sessions") == 1
 
 
 async def test_twenty_requests_at_once_make_one_code(identity: Identity) -> None:
     await identity.sign_up(EMAIL)
     answers = await asyncio.gather(*(identity.post("/api/auth/otp", {"email": EMAIL}) for _ in range(20)))
-    assert {answer.status_code for answer in answers} == {200}
+    assert {response.status_code for response in answers} == {200}
     assert len(await sent(identity)) == 1
 
 
@@ -126,8 +126,8 @@ async def test_five_wrong_tries_end_a_code_and_a_new_one_works(identity: Identit
     await identity.sign_up(EMAIL)
     code = await code_for(identity, email=EMAIL)
     for _ in range(TRIES_MAX):
-        answer = await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": wrong(code)})
-        assert refusal(answer) == WRONG_CODE
+        response = await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": wrong(code)})
+        assert refusal(response) == WRONG_CODE
     assert refusal(await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
     identity.clock.advance(timedelta(seconds=30))
     fresh = await code_for(identity, email=EMAIL)
@@ -139,7 +139,7 @@ async def test_however_many_guess_at_once_a_code_bears_five_tries(identity: Iden
     code = await code_for(identity, email=EMAIL)
     guess = {"email": EMAIL, "code": wrong(code)}
     answers = await asyncio.gather(*(identity.post("/api/auth/otp/verify", guess) for _ in range(20)))
-    assert {answer.status_code for answer in answers} == {422}
+    assert {response.status_code for response in answers} == {422}
     assert [row["tries"] for row in await identity.service.fetch("SELECT tries FROM one_time_codes")] == [TRIES_MAX]
 
 
@@ -174,8 +174,8 @@ async def test_only_the_newest_code_of_an_address_works(identity: Identity) -> N
     second = await code_for(identity, email=EMAIL)
     # One in a million draws the same digits twice: then both are the newest.
     expected = 200 if first == second else 422
-    answer = await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": first})
-    assert answer.status_code == expected
+    response = await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": first})
+    assert response.status_code == expected
     if first != second:
         assert (await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": second})).status_code == 200
 
@@ -183,8 +183,8 @@ async def test_only_the_newest_code_of_an_address_works(identity: Identity) -> N
 async def test_codes_asked_for_too_often_are_answered_alike_and_not_sent(identity: Identity) -> None:
     await identity.sign_up(EMAIL)
     for _ in range(2 * ISSUED_IN_HOUR_MAX):
-        answer = await identity.post("/api/auth/otp", {"email": EMAIL})
-        assert (answer.status_code, answer.json()["data"]) == (200, {"expiresIn": 600})
+        response = await identity.post("/api/auth/otp", {"email": EMAIL})
+        assert (response.status_code, response.json()["data"]) == (200, {"expiresIn": 600})
         messages = await sent(identity)
         identity.clock.advance(timedelta(minutes=1))
     assert len(messages) == ISSUED_IN_HOUR_MAX
@@ -306,8 +306,8 @@ async def test_a_reset_sets_the_password_ends_every_session_and_works_once(ident
     here, there = await identity.log_in(EMAIL), await identity.log_in(EMAIL)
     token = await reset_token(identity)
     body = {"token": token, "password": NEW_PASSWORD}
-    answer = await identity.post("/api/auth/password/reset", body)
-    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 2})
+    response = await identity.post("/api/auth/password/reset", body)
+    assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 2})
     for tokens in (here, there):
         assert not await is_alive(identity, tokens)
         dead = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
@@ -328,11 +328,11 @@ async def test_a_reset_token_lives_for_thirty_minutes_and_dies_with_the_next_one
     identity.clock.advance(timedelta(minutes=1))
     second = await reset_token(identity)
     for token in (first, "x", wrong("000000"), second + "x"):
-        answer = await identity.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
-        assert refusal(answer) == WRONG_TOKEN
+        response = await identity.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
+        assert refusal(response) == WRONG_TOKEN
     identity.clock.advance(timedelta(minutes=30))
-    answer = await identity.post("/api/auth/password/reset", {"token": second, "password": NEW_PASSWORD})
-    assert refusal(answer) == WRONG_TOKEN
+    response = await identity.post("/api/auth/password/reset", {"token": second, "password": NEW_PASSWORD})
+    assert refusal(response) == WRONG_TOKEN
     await identity.log_in(EMAIL)
 
 
@@ -351,8 +351,8 @@ async def test_a_weak_new_password_leaves_the_token_good(identity: Identity) -> 
     token = await reset_token(identity)
     weak = await identity.post("/api/auth/password/reset", {"token": token, "password": "short"})
     assert refusal(weak) == (422, "VALIDATION_FAILED", ["password"])
-    answer = await identity.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
-    assert answer.status_code == 200
+    response = await identity.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
+    assert response.status_code == 200
 
 
 async def test_of_two_resets_with_one_token_one_sets_the_password(identity: Identity) -> None:
@@ -362,8 +362,8 @@ async def test_of_two_resets_with_one_token_one_sets_the_password(identity: Iden
     answers = await asyncio.gather(
         *(identity.post("/api/auth/password/reset", {"token": token, "password": text}) for text in passwords)
     )
-    assert sorted(answer.status_code for answer in answers) == [200, 422, 422, 422]
-    winner = next(text for text, answer in zip(passwords, answers, strict=True) if answer.status_code == 200)
+    assert sorted(response.status_code for response in answers) == [200, 422, 422, 422]
+    winner = next(text for text, response in zip(passwords, answers, strict=True) if response.status_code == 200)
     await identity.log_in(EMAIL, winner)
 
 
@@ -402,8 +402,8 @@ async def test_a_changed_password_keeps_this_session_and_ends_the_others(identit
     )
     assert refusal(wrong_one) == (422, "VALIDATION_FAILED", ["currentPassword"])
     assert await is_alive(identity, there)
-    answer = await identity.post("/api/auth/password/change", body, token=here["accessToken"])
-    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 1})
+    response = await identity.post("/api/auth/password/change", body, token=here["accessToken"])
+    assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 1})
     assert await is_alive(identity, here)
     assert not await is_alive(identity, there)
     kept = await identity.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})
@@ -462,7 +462,7 @@ async def test_a_person_lists_their_live_sessions_newest_first(identity: Identit
 async def test_a_person_ends_a_session_of_their_own_and_nobody_elses(identity: Identity) -> None:
     await identity.sign_up(EMAIL)
     await identity.sign_up("bisi@unilag.edu.ng")
-    here, lost, stranger = [await identity.log_in(email) for email in (EMAIL, EMAIL, "bisi@unilag.edu.ng")]
+    here, lost, federated = [await identity.log_in(email) for email in (EMAIL, EMAIL, "bisi@unilag.edu.ng")]
 
     def session_of(tokens: dict[str, Any]) -> str:
         return str(jwt.decode(tokens["accessToken"], options={"verify_signature": False})["session_id"])
@@ -471,7 +471,7 @@ async def test_a_person_ends_a_session_of_their_own_and_nobody_elses(identity: I
         headers = {"Authorization": f"Bearer {tokens['accessToken']}"}
         return (await identity.client.delete(f"/api/auth/sessions/{session_id}", headers=headers)).status_code
 
-    assert await end(stranger, session_of(lost)) == await end(here, session_of(stranger)) == 404
+    assert await end(federated, session_of(lost)) == await end(here, session_of(federated)) == 404
     assert await end(here, "not-an-id") == 404
     assert await end(here, session_of(lost)) == 200
     assert not await is_alive(identity, lost)
@@ -491,8 +491,8 @@ async def test_after_logging_out_everywhere_old_tokens_of_that_very_second_are_d
     same_second = await identity.log_in(EMAIL)
     other = await identity.log_in(EMAIL)
     identity.clock.advance(timedelta(milliseconds=100))
-    answer = await identity.post("/api/auth/logout-all", {}, token=other["accessToken"])
-    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 3})
+    response = await identity.post("/api/auth/logout-all", {}, token=other["accessToken"])
+    assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 3})
     identity.clock.advance(timedelta(milliseconds=100))
     fresh = await identity.log_in(EMAIL)
     for tokens in (before, same_second, other):
@@ -540,10 +540,10 @@ async def test_refreshes_and_the_end_of_all_sessions_at_once_leave_no_live_token
         identity.post("/api/auth/logout-all", {}, token=signed[0]["accessToken"]),
     )
     assert answers[-1].status_code == 200
-    for answer in answers[:-1]:
-        assert answer.status_code in (200, 401)
-        if answer.status_code == 200:
-            assert not await is_alive(identity, answer.json()["data"])
+    for response in answers[:-1]:
+        assert response.status_code in (200, 401)
+        if response.status_code == 200:
+            assert not await is_alive(identity, response.json()["data"])
     assert await identity.service.fetch("SELECT 1 FROM sessions WHERE ended_at IS NULL") == []
 
 
@@ -554,8 +554,8 @@ async def test_doors_of_sessions_and_passwords_need_a_token(identity: Identity) 
         ("GET", "/api/auth/sessions"),
         ("DELETE", "/api/auth/sessions/018cc251-f400-7001-8000-000000000001"),
     ):
-        answer = await identity.client.request(method, path)
-        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        response = await identity.client.request(method, path)
+        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
 # --- Slow logins -----------------------------------------------------------------------------------------------------
@@ -624,9 +624,9 @@ async def test_answers_about_known_and_unknown_addresses_are_equal_in_every_fiel
     ):
         answers = [await identity.post(f"/api/auth/{path}", body) for body in (known, unknown)]
         assert answers[0].status_code == answers[1].status_code, path
-        shown = [neutral(answer.json()) for answer in answers]
+        shown = [neutral(response.json()) for response in answers]
         assert shown[0] == shown[1], path
-        names = [[name for name in answer.headers if name not in ("x-request-id",)] for answer in answers]
+        names = [[name for name in response.headers if name not in ("x-request-id",)] for response in answers]
         assert names[0] == names[1], path
 
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 from contracts import demo
 
 from .conftest import USERS, Identity
-from .test_staff import Appointment
+from .test_staff import StaffAdministration
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 CHANGES = "/api/commission-changes"
@@ -26,23 +26,23 @@ CONFLICT = (409, "CONCURRENCY_CONFLICT")
 class Platform:
     """ADMIN prepares, BUYER2 is the second administrator."""
 
-    office: Appointment
+    staff: StaffAdministration
 
     @property
     def identity(self) -> Identity:
-        return self.office.identity
+        return self.staff.identity
 
     async def send(self, method: str, path: str, body: Any, by: str, **headers: str) -> httpx.Response:
-        headers["Authorization"] = f"Bearer {await self.office.token(by)}"
+        headers["Authorization"] = f"Bearer {await self.staff.token(by)}"
         return await self.identity.client.request(method, path, json=body, headers=headers)
 
     async def patch(self, points: int | None, by: str = "ADMIN", **headers: str) -> httpx.Response:
         return await self.send("PATCH", ADA, {"commissionBasisPoints": points}, by, **headers)
 
     async def prepared(self, points: int | None) -> dict[str, Any]:
-        answer = await self.patch(points)
-        assert answer.status_code == 200, answer.text
-        change: dict[str, Any] = answer.json()["data"]["commissionChange"]
+        response = await self.patch(points)
+        assert response.status_code == 200, response.text
+        change: dict[str, Any] = response.json()["data"]["commissionChange"]
         assert change["status"] == "prepared"
         return change
 
@@ -72,19 +72,19 @@ class Platform:
 @pytest_asyncio.fixture
 async def platform(identity: Identity) -> Platform:
     await identity.load_demo()
-    office = Appointment(identity)
-    await office.second_admin()
-    return Platform(office)
+    staff = StaffAdministration(identity)
+    await staff.second_admin()
+    return Platform(staff)
 
 
-def refusal(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
+def refusal(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
 
 
 async def test_a_commission_holds_when_a_second_admin_has_approved_it(platform: Platform) -> None:
-    answer = await platform.patch(250)
-    assert answer.status_code == 200, answer.text
-    vendor = answer.json()["data"]
+    response = await platform.patch(250)
+    assert response.status_code == 200, response.text
+    vendor = response.json()["data"]
     change = vendor["commissionChange"]
     assert (vendor["commissionBasisPoints"], change["commissionBasisPoints"]) == (None, 250)
     assert (await platform.commission(), await platform.published()) == (None, [])
@@ -119,8 +119,8 @@ async def test_the_maker_and_the_owner_decide_nothing(platform: Platform) -> Non
     )
     state = await platform.state()
     for by in ("ADMIN", "VENDOR"):
-        for answer in (await platform.approve(change, by), await platform.reject(change, by)):
-            assert refusal(answer) == (403, "AUTH_FORBIDDEN"), by
+        for response in (await platform.approve(change, by), await platform.reject(change, by)):
+            assert refusal(response) == (403, "AUTH_FORBIDDEN"), by
     assert await platform.state() == state
 
 
@@ -138,7 +138,7 @@ async def test_an_approval_names_the_change_that_was_read(platform: Platform) ->
 
 async def test_one_change_of_a_vendor_waits_at_a_time(platform: Platform) -> None:
     answers = await asyncio.gather(*(platform.patch(250) for _ in range(5)))
-    assert len({answer.json()["data"]["commissionChange"]["id"] for answer in answers}) == 1
+    assert len({response.json()["data"]["commissionChange"]["id"] for response in answers}) == 1
     assert refusal(await platform.patch(300)) == CONFLICT
     assert refusal(await platform.patch(250, "BUYER2")) == CONFLICT
     listed = (await platform.send("GET", f"{CHANGES}?status=prepared", None, "BUYER2")).json()
@@ -158,7 +158,7 @@ async def test_a_rejected_change_leaves_the_commission_and_is_prepared_anew(plat
 async def test_a_change_that_nobody_approved_in_a_week_never_holds(platform: Platform) -> None:
     change = await platform.prepared(250)
     platform.identity.clock.advance(timedelta(days=7))
-    platform.office._tokens.clear()
+    platform.staff._tokens.clear()
     assert refusal(await platform.approve(change)) == CONFLICT
     assert refusal(await platform.reject(change)) == CONFLICT
     shown = await platform.send("GET", f"{CHANGES}/{change['id']}", None, "ADMIN")
@@ -169,7 +169,7 @@ async def test_a_change_that_nobody_approved_in_a_week_never_holds(platform: Pla
 
 async def test_the_changes_of_a_suspended_admin_are_rejected(platform: Platform) -> None:
     change = await platform.prepared(250)
-    assert (await platform.office.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
+    assert (await platform.staff.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
     shown = await platform.send("GET", f"{CHANGES}/{change['id']}", None, "BUYER2")
     assert shown.json()["data"]["status"] == "rejected"
     assert refusal(await platform.approve(change)) == CONFLICT
@@ -177,18 +177,18 @@ async def test_the_changes_of_a_suspended_admin_are_rejected(platform: Platform)
 
 async def test_of_approval_and_rejection_at_once_one_holds(platform: Platform) -> None:
     change = await platform.prepared(250)
-    await platform.office.token("BUYER2")
+    await platform.staff.token("BUYER2")
     decided = await asyncio.gather(
         *(decide(change) for decide in (platform.approve, platform.reject) for _ in range(5))
     )
-    statuses = [answer.status_code for answer in decided]
+    statuses = [response.status_code for response in decided]
     assert {tuple(statuses[:5]), tuple(statuses[5:])} == {(200,) * 5, (409,) * 5}
     assert (await platform.commission() == 250) is (statuses[0] == 200)
     assert len(await platform.published()) == (1 if statuses[0] == 200 else 0)
 
 
 async def test_the_doors_of_commission_changes_are_guarded(platform: Platform) -> None:
-    change, aal1 = await platform.prepared(250), await platform.office.token("BUYER2", stepped_up=False)
+    change, aal1 = await platform.prepared(250), await platform.staff.token("BUYER2", stepped_up=False)
     state = await platform.state()
     for verb in ("approve", "reject"):
         path = f"{CHANGES}/{change['id']}/{verb}"

@@ -57,9 +57,9 @@ async def create_user(
 
 
 async def created(identity: Identity, email: str, **more: Any) -> dict[str, Any]:
-    answer = await create_user(identity, email, **more)
-    assert answer.status_code == 200, answer.text
-    data: dict[str, Any] = answer.json()["data"]
+    response = await create_user(identity, email, **more)
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
     return data
 
 
@@ -75,8 +75,8 @@ async def referral_token_of(identity: Identity, email: str) -> str:
 
 async def referral_count_of(identity: Identity, email: str) -> int:
     tokens = await identity.log_in(email)
-    answer = await identity.get("/api/referrals/current", token=tokens["accessToken"])
-    return int(answer.json()["data"]["count"])
+    response = await identity.get("/api/referrals/current", token=tokens["accessToken"])
+    return int(response.json()["data"]["count"])
 
 
 async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(identity: Identity) -> None:
@@ -143,7 +143,7 @@ async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(iden
             for number in range(100)
         )
     )
-    assert all(answer == answers[0] for answer in answers)
+    assert all(response == answers[0] for response in answers)
     assert answers[0]["referral"] == {"applied": True, "rewardMinor": 50_000}
     said = [
         event
@@ -159,8 +159,8 @@ async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each
     answers = await asyncio.gather(
         *(created(identity, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
     )
-    assert all(answer["referral"] == {"applied": True, "rewardMinor": 50_000} for answer in answers)
-    assert len({answer["profileId"] for answer in answers}) == 100
+    assert all(response["referral"] == {"applied": True, "rewardMinor": 50_000} for response in answers)
+    assert len({response["profileId"] for response in answers}) == 100
     said = await identity.service.published("identity.user_provisioned.v1")
     assert sum(event["referral"]["rewardMinor"] for event in said) == 100 * 50_000
     assert await referral_count_of(identity, "ada@unilag.edu.ng") == 100
@@ -168,7 +168,7 @@ async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each
 
 async def test_students_of_one_new_campus_at_once_make_one_campus(identity: Identity) -> None:
     answers = await asyncio.gather(*(created(identity, f"s{number}@ashesi.edu.gh") for number in range(20)))
-    assert len({answer["campusId"] for answer in answers}) == 1
+    assert len({response["campusId"] for response in answers}) == 1
     assert len(await identity.service.published("identity.campus_changed.v1")) == 1
 
 
@@ -185,7 +185,7 @@ async def test_one_mailbox_is_rewarded_once_under_all_its_spellings(identity: Id
     token = await referral_token_of(identity, await new_referrer(identity))
     spellings = [f"tola+{number}@ui.edu.ng" for number in range(20)]
     answers = await asyncio.gather(*(created(identity, email, referral_token=token) for email in spellings))
-    assert [answer["referral"]["applied"] for answer in answers].count(True) == 1
+    assert [response["referral"]["applied"] for response in answers].count(True) == 1
     assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
 
 
@@ -250,7 +250,7 @@ async def test_a_reward_of_nothing_is_applied_and_counted(identity: Identity, br
         service_role_key=SERVICE_ROLE_KEY,
         referral_reward_minor=0,
     ) as stingy:
-        answer = await stingy.client.post(
+        response = await stingy.client.post(
             "/functions/v1/create-user",
             json={
                 "user": {
@@ -261,18 +261,18 @@ async def test_a_reward_of_nothing_is_applied_and_counted(identity: Identity, br
             },
             headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
         )
-    assert answer.json()["data"]["referral"] == {"applied": True, "rewardMinor": 0}
+    assert response.json()["data"]["referral"] == {"applied": True, "rewardMinor": 0}
     assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
 
 
 async def test_a_wrong_service_key_opens_nothing(identity: Identity) -> None:
     for key in ("wrong", SERVICE_ROLE_KEY[:-1], SERVICE_ROLE_KEY + "x", SERVICE_ROLE_KEY.upper(), "\u00e9", ""):
-        answer = await identity.client.post(
+        response = await identity.client.post(
             "/functions/v1/create-user",
             json={"user": {"id": str(uuid4()), "email": "a@unilag.edu.ng", "user_metadata": {}}},
             headers={"Authorization": f"Bearer {key}".encode()},
         )
-        assert (key, answer.status_code, answer.json()["code"]) == (key, 401, "AUTH_UNAUTHORIZED")
+        assert (key, response.status_code, response.json()["code"]) == (key, 401, "AUTH_UNAUTHORIZED")
     assert await identity.count("profiles") == 0
 
 
@@ -289,8 +289,8 @@ async def test_the_current_and_the_previous_service_key_both_open_it_and_the_pre
 async def test_a_persons_token_does_not_open_the_function(identity: Identity) -> None:
     await identity.load_demo()
     tokens = await identity.demo_log_in("ADMIN")
-    answer = await create_user(identity, "a@unilag.edu.ng", key=tokens["accessToken"])
-    assert answer.status_code == 401
+    response = await create_user(identity, "a@unilag.edu.ng", key=tokens["accessToken"])
+    assert response.status_code == 401
     nobody = await identity.post("/functions/v1/create-user", {})
     assert nobody.status_code == 401
 
@@ -319,9 +319,9 @@ async def test_a_body_of_another_shape_changes_nothing(identity: Identity) -> No
         ("body", {**good, "user_metadata": {"referral_token": "a\x00b"}}),
     ]
     for name, user in bodies:
-        answer = await identity.client.post(
+        response = await identity.client.post(
             "/functions/v1/create-user", json={"user": user}, headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
         )
-        assert (user, answer.status_code, answer.json()["code"]) == (user, 422, "VALIDATION_FAILED")
-        assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
+        assert (user, response.status_code, response.json()["code"]) == (user, 422, "VALIDATION_FAILED")
+        assert [param["name"] for param in response.json()["invalid_params"]] == [name]
     assert await identity.count("profiles") == await identity.count("campuses") == 0

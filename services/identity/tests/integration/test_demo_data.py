@@ -39,8 +39,8 @@ async def test_the_other_services_hear_of_campuses_hubs_people_and_vendors(ident
     assert {event["hubId"]: event["deliveryFeeMinor"] for event in hubs} == {
         str(hub.id): hub.delivery_fee_minor for hub in demo.HUBS
     }
-    people = await identity.service.published("identity.user_provisioned.v1")
-    assert {event["userId"] for event in people} == {str(user.id) for user in demo.USERS}
+    profiles = await identity.service.published("identity.user_provisioned.v1")
+    assert {event["userId"] for event in profiles} == {str(user.id) for user in demo.USERS}
     vendors = await identity.service.published("identity.vendor_approved.v1")
     assert {(event["vendorId"], event["ownerUserId"], event["legalName"]) for event in vendors} == {
         (str(vendor.id), str(vendor.owner_user_id), vendor.legal_name) for vendor in demo.VENDORS

@@ -10,7 +10,7 @@ import pytest
 
 from contracts import demo, orders, payments, payouts
 from identity.metrics import ERASURE_OPEN_SECONDS
-from identity.timers import measure_erasures_once
+from identity.timers import record_erasure_age_once
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, Identity
 from .test_create_user import created, referral_count_of, referral_token_of
@@ -30,9 +30,9 @@ async def ask(identity: Identity, token: str, body: Any = None) -> httpx.Respons
     )
 
 
-async def evaluate(identity: Identity, answer: httpx.Response, **matters: tuple[str, ...]) -> None:
+async def evaluate(identity: Identity, response: httpx.Response, **matters: tuple[str, ...]) -> None:
     """Every service says what it finds; nothing, unless it is told."""
-    asked = answer.json()["data"]
+    asked = response.json()["data"]
     for event in EVALUATING_SERVICES:
         open_matters = matters.get(event.publisher(), ())
         await identity.service.hear(
@@ -42,20 +42,20 @@ async def evaluate(identity: Identity, answer: httpx.Response, **matters: tuple[
 
 async def erase(identity: Identity, token: str, body: Any = None) -> httpx.Response:
     """Asked for, and nothing stands in the way."""
-    answer = await ask(identity, token, body)
-    if answer.status_code == 202:
-        await evaluate(identity, answer)
-    return answer
+    response = await ask(identity, token, body)
+    if response.status_code == 202:
+        await evaluate(identity, response)
+    return response
 
 
 async def newest(identity: Identity, token: str) -> dict[str, Any]:
-    answer = await identity.get("/api/profiles/current/erasure", token=token)
-    assert answer.status_code == 200, answer.text
-    data: dict[str, Any] = answer.json()["data"]
+    response = await identity.get("/api/profiles/current/erasure", token=token)
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
     return data
 
 
-async def person(identity: Identity, email: str = TOLA, **more: Any) -> tuple[UUID, dict[str, Any]]:
+async def user(identity: Identity, email: str = TOLA, **more: Any) -> tuple[UUID, dict[str, Any]]:
     user_id = await identity.sign_up(email, **more)
     return user_id, await identity.log_in(email)
 
@@ -73,10 +73,10 @@ async def traces_of(identity: Identity, text: str) -> set[str]:
 
 
 async def test_nothing_that_tells_who_it_was_is_left(identity: Identity) -> None:
-    user_id, tokens = await person(identity, phone="+2348031234567")
+    user_id, tokens = await user(identity, phone="+2348031234567")
     assert await traces_of(identity, "tola@unilag") == {"profiles", "accounts"}
-    answer = await erase(identity, tokens["accessToken"])
-    assert (answer.status_code, answer.json()["data"]["userId"]) == (202, str(user_id))
+    response = await erase(identity, tokens["accessToken"])
+    assert (response.status_code, response.json()["data"]["userId"]) == (202, str(user_id))
     for text in ("tola@unilag", "2348031234567", "Test Person"):
         assert await traces_of(identity, text) == set()
     assert await traces_of(identity, str(user_id)) == {"profiles", "erasure_requests"}
@@ -89,10 +89,10 @@ async def test_nothing_that_tells_who_it_was_is_left(identity: Identity) -> None
 
 async def test_how_long_a_person_waits_is_told_by_the_service_that_has_not_spoken(identity: Identity) -> None:
     async def shown() -> dict[str, float]:
-        await measure_erasures_once(identity.dependencies.database, now=identity.clock.now())
+        await record_erasure_age_once(identity.dependencies.database, now=identity.clock.now())
         return {sample.labels["awaits"]: sample.value for sample in ERASURE_OPEN_SECONDS.collect()[0].samples}
 
-    _, tokens = await person(identity)
+    _, tokens = await user(identity)
     assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
     asked = (await ask(identity, tokens["accessToken"])).json()["data"]
     identity.clock.advance(timedelta(hours=2))
@@ -106,7 +106,7 @@ async def test_how_long_a_person_waits_is_told_by_the_service_that_has_not_spoke
 
 
 async def test_no_token_of_an_erased_person_opens_anything(identity: Identity) -> None:
-    _, tokens = await person(identity)
+    _, tokens = await user(identity)
     other = await identity.log_in(TOLA)
     assert (await erase(identity, tokens["accessToken"])).status_code == 202
     for held in (tokens, other):
@@ -121,13 +121,13 @@ async def test_no_token_of_an_erased_person_opens_anything(identity: Identity) -
 async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(identity: Identity) -> None:
     await identity.sign_up("ada@unilag.edu.ng")
     token = await referral_token_of(identity, "ada@unilag.edu.ng")
-    _, tokens = await person(identity, "tola@gmail.com", referralToken=token)
+    _, tokens = await user(identity, "tola@gmail.com", referralToken=token)
     old_token = await referral_token_of(identity, "tola@gmail.com")
     await erase(identity, tokens["accessToken"])
     for spelling in ("to.la+new@googlemail.com", "tola@gmail.com"):
         data = await created(identity, spelling, referral_token=token)
         assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "mailbox_known"}
-    assert (await person(identity, "tola@gmail.com"))[1]["accessToken"]
+    assert (await user(identity, "tola@gmail.com"))[1]["accessToken"]
     assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
     for dead in (old_token, f"erased:{await erased_id(identity)}"):
         data = await created(identity, f"dami{len(dead)}@unilag.edu.ng", referral_token=dead)
@@ -140,7 +140,7 @@ async def erased_id(identity: Identity) -> UUID:
 
 
 async def test_create_user_of_an_erased_id_answers_as_ever_and_brings_nobody_back(identity: Identity) -> None:
-    user_id, tokens = await person(identity)
+    user_id, tokens = await user(identity)
     before = await created(identity, TOLA, user_id=user_id)
     await erase(identity, tokens["accessToken"])
     assert await created(identity, TOLA, user_id=user_id) == before
@@ -148,11 +148,11 @@ async def test_create_user_of_an_erased_id_answers_as_ever_and_brings_nobody_bac
 
 
 async def test_erasing_asks_for_the_password_and_a_wrong_one_changes_nothing(identity: Identity) -> None:
-    user_id, tokens = await person(identity)
+    user_id, tokens = await user(identity)
     bodies: list[Any] = [{}, {"password": "wrong password"}, {"password": None}, {"password": ""}, {"password": 1}]
     for body in bodies:
-        answer = await erase(identity, tokens["accessToken"], body)
-        assert (body, answer.status_code, answer.json()["invalid_params"][0]["name"]) == (body, 422, "password")
+        response = await erase(identity, tokens["accessToken"], body)
+        assert (body, response.status_code, response.json()["invalid_params"][0]["name"]) == (body, 422, "password")
     unknown = await erase(identity, tokens["accessToken"], {"password": PASSWORD, "userId": str(user_id)})
     assert (unknown.status_code, unknown.json()["invalid_params"][0]["name"]) == (422, "userId")
     nobody = await identity.client.request("DELETE", "/api/profiles/current", json={"password": PASSWORD})
@@ -178,24 +178,24 @@ async def test_staff_and_the_owner_of_a_suspended_vendor_cannot_go(identity: Ide
     await identity.service.fetch("UPDATE vendors SET status = 'suspended', suspension_reason = 'looked into'")
     for name, words in (("VENDOR", "your vendor is suspended"), ("AUDITOR", "a role of staff")):
         stepped = await identity.step_up(await identity.demo_log_in(name), DEMO_SECRET)
-        answer = await ask(identity, stepped["accessToken"], {"password": DEMO_PASSWORD})
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-        assert words in answer.json()["detail"]
+        response = await ask(identity, stepped["accessToken"], {"password": DEMO_PASSWORD})
+        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert words in response.json()["detail"]
         nothing_asked = await identity.get("/api/profiles/current/erasure", token=stepped["accessToken"])
         assert nothing_asked.status_code == 404
     assert await identity.service.published("identity.erasure_requested.v1") == []
 
 
 async def test_asking_twice_at_once_is_said_once(identity: Identity) -> None:
-    _, tokens = await person(identity)
+    _, tokens = await user(identity)
     answers = await asyncio.gather(*(ask(identity, tokens["accessToken"]) for _ in range(5)))
-    assert {answer.status_code for answer in answers} == {202}
-    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
+    assert {response.status_code for response in answers} == {202}
+    assert len({response.json()["data"]["id"] for response in answers}) == 1
     assert len(await identity.service.published("identity.erasure_requested.v1")) == 1
 
 
 async def test_nobody_goes_before_all_have_spoken_and_verdicts_of_one_moment_erase_once(identity: Identity) -> None:
-    _, tokens = await person(identity)
+    _, tokens = await user(identity)
     asked = (await ask(identity, tokens["accessToken"])).json()["data"]
     said = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in EVALUATING_SERVICES]
     await identity.service.hear(said[0])
@@ -208,7 +208,7 @@ async def test_nobody_goes_before_all_have_spoken_and_verdicts_of_one_moment_era
 
 
 async def test_an_open_matter_keeps_a_person_who_learns_of_all_of_them_and_may_ask_again(identity: Identity) -> None:
-    user_id, tokens = await person(identity)
+    user_id, tokens = await user(identity)
     first = await ask(identity, tokens["accessToken"])
     await evaluate(identity, first, orders=("open_orders",), payments=("escrow_held", "open_chargebacks"))
     refused = await newest(identity, tokens["accessToken"])
@@ -232,7 +232,7 @@ async def test_an_open_matter_keeps_a_person_who_learns_of_all_of_them_and_may_a
 
 
 async def test_a_role_of_staff_given_meanwhile_keeps_the_person(identity: Identity) -> None:
-    user_id, tokens = await person(identity)
+    user_id, tokens = await user(identity)
     asked = await ask(identity, tokens["accessToken"])
     await identity.service.fetch(
         "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'support_agent', now())", user_id
@@ -261,24 +261,24 @@ async def test_a_vendor_is_closed_with_its_owner_and_nobody_opens_it_again(ident
         assert await traces_of(identity, text) == set()
     assert (await identity.get(f"/api/vendors/{vendor['id']}")).status_code == 404
     campus_staff = await identity.step_up(await identity.demo_log_in("CAMPUS"), DEMO_SECRET)
-    answer = await identity.post(f"/api/vendors/{vendor['id']}/reinstate", {}, token=campus_staff["accessToken"])
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    response = await identity.post(f"/api/vendors/{vendor['id']}/reinstate", {}, token=campus_staff["accessToken"])
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
 async def test_the_database_keeps_no_erased_person_who_can_be_told(identity: Identity) -> None:
-    _, tokens = await person(identity)
+    _, tokens = await user(identity)
     await erase(identity, tokens["accessToken"])
     with pytest.raises(Exception, match="profiles_erased_tell_nothing"):
         await identity.service.fetch("UPDATE profiles SET full_name = 'Tola' WHERE erased_at IS NOT NULL")
 
 
 async def test_a_person_reads_what_is_kept_of_them_and_of_nobody_else(identity: Identity) -> None:
-    _, tokens = await person(identity, phone="+2348031234567")
-    _, others = await person(identity, "ada@unilag.edu.ng")
-    answer = await identity.get("/api/personal-records/identity", token=tokens["accessToken"], limit=100)
-    assert answer.status_code == 200, answer.text
-    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    _, tokens = await user(identity, phone="+2348031234567")
+    _, others = await user(identity, "ada@unilag.edu.ng")
+    response = await identity.get("/api/personal-records/identity", token=tokens["accessToken"], limit=100)
+    assert response.status_code == 200, response.text
+    found = {line["section"]: line["record"] for line in response.json()["data"]}
     assert set(found) == {"profile", "sessions", "roles"}
     assert (found["profile"]["email"], found["profile"]["phone"]) == (TOLA, "+2348031234567")
-    assert "ada@" not in answer.text
+    assert "ada@" not in response.text
     assert TOLA not in (await identity.get("/api/personal-records/identity", token=others["accessToken"])).text

@@ -30,9 +30,9 @@ async def with_totp(identity: Identity, email: str = TOLA) -> tuple[dict[str, An
 
 
 async def enroll(identity: Identity, tokens: dict[str, Any], **body: Any) -> str:
-    answer = await identity.post("/api/auth/mfa/enroll", body, token=tokens["accessToken"])
-    assert answer.status_code == 200, answer.text
-    return str(answer.json()["data"]["secret"])
+    response = await identity.post("/api/auth/mfa/enroll", body, token=tokens["accessToken"])
+    assert response.status_code == 200, response.text
+    return str(response.json()["data"]["secret"])
 
 
 async def add_passkey(identity: Identity, tokens: dict[str, Any]) -> Authenticator:
@@ -42,8 +42,8 @@ async def add_passkey(identity: Identity, tokens: dict[str, Any]) -> Authenticat
     challenge = asked.json()["data"]
     credential = authenticator.make(challenge["publicKey"])
     body = {"challengeId": challenge["challengeId"], "name": "Laptop", "credential": credential}
-    answer = await identity.post("/api/auth/mfa/passkeys", body, token=tokens["accessToken"])
-    assert answer.status_code == 201, answer.text
+    response = await identity.post("/api/auth/mfa/passkeys", body, token=tokens["accessToken"])
+    assert response.status_code == 201, response.text
     return authenticator
 
 
@@ -53,23 +53,23 @@ async def step_up_by_passkey(
     asked = await identity.post("/api/auth/mfa/passkeys/assertion-options", token=tokens["accessToken"])
     challenge = asked.json()["data"]
     shown = {"challengeId": challenge["challengeId"], "credential": authenticator.show(challenge["publicKey"])}
-    answer = await identity.post("/api/auth/mfa/passkeys/verify", shown, token=tokens["accessToken"])
-    assert answer.status_code == 200, answer.text
-    stepped: dict[str, Any] = answer.json()["data"]
+    response = await identity.post("/api/auth/mfa/passkeys/verify", shown, token=tokens["accessToken"])
+    assert response.status_code == 200, response.text
+    stepped: dict[str, Any] = response.json()["data"]
     return stepped
 
 
 async def new_codes(identity: Identity, stepped: dict[str, Any]) -> list[str]:
-    answer = await identity.post(CODES, token=stepped["accessToken"])
-    assert answer.status_code == 201, answer.text
-    codes: list[str] = answer.json()["data"]["codes"]
+    response = await identity.post(CODES, token=stepped["accessToken"])
+    assert response.status_code == 201, response.text
+    codes: list[str] = response.json()["data"]["codes"]
     return codes
 
 
 async def listed(identity: Identity, tokens: dict[str, Any]) -> list[dict[str, Any]]:
-    answer = await identity.get(FACTORS, token=tokens["accessToken"])
-    assert answer.status_code == 200
-    factors: list[dict[str, Any]] = answer.json()["data"]
+    response = await identity.get(FACTORS, token=tokens["accessToken"])
+    assert response.status_code == 200
+    factors: list[dict[str, Any]] = response.json()["data"]
     return factors
 
 
@@ -79,9 +79,9 @@ async def remove(identity: Identity, tokens: dict[str, Any], factor_id: Any) -> 
 
 
 async def refreshed(identity: Identity, tokens: dict[str, Any]) -> dict[str, Any]:
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    assert answer.status_code == 200, answer.text
-    fresh: dict[str, Any] = answer.json()["data"]
+    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert response.status_code == 200, response.text
+    fresh: dict[str, Any] = response.json()["data"]
     return fresh
 
 
@@ -104,18 +104,18 @@ async def test_a_person_sees_their_own_factors_of_every_kind_and_no_secret(ident
     await add_passkey(identity, stepped)
     identity.clock.advance(timedelta(seconds=1))
     unconfirmed = await enroll(identity, stepped)
-    answer = await identity.get(FACTORS, token=stepped["accessToken"])
-    shown = [(row["kind"], row["name"], row["confirmed"]) for row in answer.json()["data"]]
+    response = await identity.get(FACTORS, token=stepped["accessToken"])
+    shown = [(row["kind"], row["name"], row["confirmed"]) for row in response.json()["data"]]
     assert sorted(shown[:2]) == [("passkey", "Laptop", True), ("totp", "Old phone", True)]
     assert shown[2:] == [("totp", None, False)]
-    used = {(row["kind"], row["confirmed"]): row["lastUsedAt"] for row in answer.json()["data"]}
+    used = {(row["kind"], row["confirmed"]): row["lastUsedAt"] for row in response.json()["data"]}
     assert used == {
         ("totp", True): "2026-09-01T08:00:00.000Z",
         ("totp", False): None,
         ("passkey", True): None,
     }
-    assert secret not in answer.text
-    assert unconfirmed not in answer.text
+    assert secret not in response.text
+    assert unconfirmed not in response.text
     assert (await identity.get(FACTORS)).status_code == 401
 
 
@@ -123,9 +123,9 @@ async def test_whoever_signs_in_elsewhere_has_second_factors_here(identity: Iden
     await identity.sign_up(TOLA)
     tokens = await identity.log_in(TOLA)
     await identity.service.fetch("UPDATE accounts SET email = NULL, password_hash = NULL")
-    answer = await identity.post("/api/auth/mfa/enroll", token=tokens["accessToken"])
-    assert answer.status_code == 200, answer.text
-    assert TOLA.replace("@", "%40") in answer.json()["data"]["otpauthUri"]
+    response = await identity.post("/api/auth/mfa/enroll", token=tokens["accessToken"])
+    assert response.status_code == 200, response.text
+    assert TOLA.replace("@", "%40") in response.json()["data"]["otpauthUri"]
     asked = await identity.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"])
     assert asked.json()["data"]["publicKey"]["user"]["name"] == TOLA
     authenticator = await add_passkey(identity, tokens)
@@ -137,8 +137,8 @@ async def test_a_foreign_factor_is_no_factor(identity: Identity) -> None:
     mine, _ = await with_totp(identity)
     foreign = (await listed(identity, theirs))[0]["id"]
     for factor_id in (foreign, new_id(), "not-a-uuid"):
-        answer = await remove(identity, mine, factor_id)
-        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        response = await remove(identity, mine, factor_id)
+        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
     assert await identity.count("totp_factors") == 2
 
 
@@ -148,8 +148,8 @@ async def test_removing_a_factor_needs_a_fresh_one(identity: Identity) -> None:
     at_aal1 = await identity.log_in(TOLA)
     # The step-up is judged before the row: an unknown id is refused in the same way.
     for wanted in (factor_id, new_id()):
-        answer = await remove(identity, at_aal1, wanted)
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+        response = await remove(identity, at_aal1, wanted)
+        assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
     assert await identity.count("totp_factors") == 1
 
 
@@ -193,7 +193,7 @@ async def test_a_refresh_that_began_before_the_removal_carries_no_step_up_past_i
     assert (await removal).status_code == 200
     assert grown is not None
     assert grown.aal == "aal2"
-    assert (await refreshed(identity, grown.answer()))["aal"] == "aal1"
+    assert (await refreshed(identity, grown.response()))["aal"] == "aal1"
 
 
 async def test_staff_keep_a_second_factor(identity: Identity) -> None:
@@ -208,7 +208,7 @@ async def test_staff_keep_a_second_factor(identity: Identity) -> None:
     await add_passkey(identity, stepped)
     ids = [row["id"] for row in await listed(identity, stepped)]
     answers = await asyncio.gather(*(remove(identity, stepped, factor_id) for factor_id in ids))
-    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    assert sorted(response.status_code for response in answers) == [200, 409]
     assert len(await listed(identity, stepped)) == 1
 
 
@@ -220,8 +220,8 @@ async def test_with_the_last_factor_of_a_buyer_goes_whatever_stood_in_for_it(ide
     assert (await remove(identity, stepped, only)).status_code == 200
     assert (await identity.log_in(TOLA))["mfaRequired"] is False
     assert await identity.count("recovery_codes") == 0
-    answer = await identity.post(VERIFY, {"code": codes[1]}, token=stepped["accessToken"])
-    assert answer.status_code == 422
+    response = await identity.post(VERIFY, {"code": codes[1]}, token=stepped["accessToken"])
+    assert response.status_code == 422
     assert (await refreshed(identity, recovered.json()["data"]))["aal"] == "aal1"
     refused = await identity.post(CODES, token=stepped["accessToken"])
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
@@ -233,8 +233,8 @@ async def test_ten_one_time_code_factors_are_enough(identity: Identity) -> None:
         "INSERT INTO totp_factors (id, user_id, secret_sealed, created_at, confirmed_at) "
         "SELECT gen_random_uuid(), user_id, 'sealed', now(), now() FROM accounts, generate_series(1, 9)"
     )
-    answer = await identity.post("/api/auth/mfa/enroll", token=stepped["accessToken"])
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    response = await identity.post("/api/auth/mfa/enroll", token=stepped["accessToken"])
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
 async def test_recovery_codes_are_shown_once_and_stored_hashed(identity: Identity) -> None:
@@ -259,9 +259,9 @@ async def test_a_recovery_code_steps_up_once(identity: Identity) -> None:
     tokens = await identity.log_in(TOLA)
     # As somebody may type it.
     typed = codes[0].replace("-", "").lower()
-    answer = await identity.post(VERIFY, {"code": typed}, token=tokens["accessToken"])
-    assert answer.status_code == 200, answer.text
-    recovered = answer.json()["data"]
+    response = await identity.post(VERIFY, {"code": typed}, token=tokens["accessToken"])
+    assert response.status_code == 200, response.text
+    recovered = response.json()["data"]
     assert (recovered["aal"], recovered["mfaRequired"]) == ("aal2", False)
     assert methods(recovered) == methods(await refreshed(identity, recovered)) == ["password", "recovery_code"]
     again = await identity.post(VERIFY, {"code": codes[0]}, token=tokens["accessToken"])
@@ -285,8 +285,8 @@ async def test_each_change_of_what_a_person_signs_in_with_is_said_so_that_they_a
         body = {"phone": "+2348031234567"}
         assert (await identity.client.patch("/api/profiles/current", json=body, headers=headers)).status_code == 200
     passwords = {"currentPassword": PASSWORD, "newPassword": "another long password"}
-    answer = await identity.post("/api/auth/password/change", passwords, token=stepped["accessToken"])
-    assert answer.status_code == 200, answer.text
+    response = await identity.post("/api/auth/password/change", passwords, token=stepped["accessToken"])
+    assert response.status_code == 200, response.text
     said = [event["change"] for event in await identity.service.published("identity.credentials_changed.v1")]
     assert said == [
         "factor_added", "recovery_codes_renewed", "factor_added", "recovery_code_used", "factor_removed", "phone_changed",
@@ -301,7 +301,7 @@ async def test_of_two_at_once_with_one_recovery_code_one_wins(identity: Identity
     answers = await asyncio.gather(
         *(identity.post(VERIFY, {"code": code}, token=tokens["accessToken"]) for tokens in sessions * 2)
     )
-    assert sorted(answer.status_code for answer in answers) == [200, 422, 422, 422]
+    assert sorted(response.status_code for response in answers) == [200, 422, 422, 422]
 
 
 async def test_two_renewals_at_once_leave_ten_codes(identity: Identity) -> None:
@@ -324,8 +324,8 @@ async def test_wrong_recovery_codes_wait_together_with_wrong_one_time_codes(iden
     for code in (theirs[0], wrong, theirs[1], wrong, theirs[2]):
         assert (await identity.post(VERIFY, {"code": code}, token=stepped["accessToken"])).status_code == 422
     for code in (codes[0], right):
-        answer = await identity.post(VERIFY, {"code": code}, token=stepped["accessToken"])
-        assert (answer.status_code, answer.headers["Retry-After"]) == (429, "30")
+        response = await identity.post(VERIFY, {"code": code}, token=stepped["accessToken"])
+        assert (response.status_code, response.headers["Retry-After"]) == (429, "30")
     # Nobody else waits, and no code was used up.
     assert (await identity.post(VERIFY, {"code": theirs[0]}, token=others["accessToken"])).status_code == 200
     identity.clock.advance(timedelta(seconds=30))
@@ -348,8 +348,8 @@ async def test_a_code_of_no_form_is_malformed_and_counts_for_nothing(identity: I
         {"code": code, "kind": "recovery_code"},
     ]
     for body in bodies:
-        answer = await identity.post(VERIFY, body, token=stepped["accessToken"])
-        assert (body, answer.status_code, answer.json()["code"]) == (body, 422, "VALIDATION_FAILED")
+        response = await identity.post(VERIFY, body, token=stepped["accessToken"])
+        assert (body, response.status_code, response.json()["code"]) == (body, 422, "VALIDATION_FAILED")
     rows = await identity.service.fetch("SELECT code_failures FROM accounts")
     assert [row["code_failures"] for row in rows] == [0]
     assert (await identity.post(VERIFY, {"code": code}, token=stepped["accessToken"])).status_code == 200
@@ -384,8 +384,8 @@ async def test_a_step_up_lasts_fifteen_minutes_to_the_second(identity: Identity,
         last = await refreshed(identity, last)
         assert (last["aal"], last["mfaRequired"]) == ("aal1", True)
         for stale in (stepped, last):
-            answer = await identity.post(CODES, token=stale["accessToken"])
-            assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+            response = await identity.post(CODES, token=stale["accessToken"])
+            assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
 
 
 async def test_challenges_that_nobody_answered_are_forgotten(identity: Identity) -> None:

@@ -22,9 +22,7 @@ from common.process.service import http_app
 from common.process.settings import ServiceSettings
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
-from identity.timers import end_distrusted_sessions_once
-from testkit.fixtures import DatabaseFactory
-from testkit.service_kit import opened, served
+from identity.timers import revoke_distrusted_sessions_once
 
 from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, Identity, _Address
 
@@ -56,13 +54,13 @@ class Elsewhere:
         }
         return jwt.encode(content, SECRETS[issuer], algorithm="HS256")
 
-    async def create_user(self, user_id: UUID, email: str, *, proven: bool = True) -> None:
-        answer = await self.identity.client.post(
+    async def create_user(self, user_id: UUID, email: str, *, verified: bool = True) -> None:
+        response = await self.identity.client.post(
             "/functions/v1/create-user",
-            json={"user": {"id": str(user_id), "email": email, "email_confirmed": proven}},
+            json={"user": {"id": str(user_id), "email": email, "email_confirmed": verified}},
             headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
         )
-        assert answer.status_code == 200, answer.text
+        assert response.status_code == 200, response.text
 
     async def grant(self, user_id: UUID, role: str) -> None:
         await self.identity.service.fetch(
@@ -80,9 +78,9 @@ class Elsewhere:
         return signed
 
     async def roles_of(self, token: str) -> list[str]:
-        answer = await self.identity.get(STANDING_PATH, token=token)
-        assert answer.status_code == 200, answer.text
-        roles: list[str] = answer.json()["data"]["roles"]
+        response = await self.identity.get(STANDING_PATH, token=token)
+        assert response.status_code == 200, response.text
+        roles: list[str] = response.json()["data"]["roles"]
         return roles
 
 
@@ -121,14 +119,14 @@ async def test_nobody_is_let_in_before_create_user_was_called(elsewhere: Elsewhe
     identity, user_id = elsewhere.identity, new_id()
     token = elsewhere.token(SCHOOL, user_id)
     for _ in range(2):
-        answer = await identity.get(PROFILE, token=token)
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
-        assert answer.json()["userId"] == str(user_id)
+        response = await identity.get(PROFILE, token=token)
+        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert response.json()["userId"] == str(user_id)
     refused = await identity.post("/api/auth/mfa/enroll", token=token)
     assert (refused.status_code, await identity.count("accounts")) == (403, 0)
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
-    answer = await identity.get(PROFILE, token=token)
-    assert (answer.status_code, answer.json()["data"]["id"]) == (200, str(user_id))
+    response = await identity.get(PROFILE, token=token)
+    assert (response.status_code, response.json()["data"]["id"]) == (200, str(user_id))
 
 
 async def test_the_same_subject_of_another_issuer_is_another_person(elsewhere: Elsewhere) -> None:
@@ -175,10 +173,10 @@ async def test_roles_of_staff_open_our_doors_only_to_an_issuer_that_may_speak_of
     await elsewhere.create_user(club_id, "tola@club.example")
     for user_id in (school_id, club_id):
         await elsewhere.grant(user_id, "ops_oncall")
-    letters = "/api/dead-letters/identity"
+    encoded = "/api/dead-letters/identity"
     for issuer, sub, status in ((SCHOOL, school_id, 403), (CLUB, 7, 200)):
         token = elsewhere.token(issuer, sub, app_metadata={"roles": ["ops_oncall"]})
-        assert (await elsewhere.identity.get(letters, token=token)).status_code == status
+        assert (await elsewhere.identity.get(encoded, token=token)).status_code == status
 
 
 async def test_whoever_signs_in_elsewhere_steps_up_with_us(elsewhere: Elsewhere) -> None:
@@ -218,8 +216,8 @@ async def test_no_door_of_ours_opens_an_account_from_elsewhere(elsewhere: Elsewh
     await elsewhere.create_user(user_id, email)
     await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))
     for password in (PASSWORD, "", "!", "None"):
-        answer = await identity.post("/api/auth/login", {"email": email, "password": password or "x"})
-        assert answer.status_code == 401
+        response = await identity.post("/api/auth/login", {"email": email, "password": password or "x"})
+        assert response.status_code == 401
     # Somebody who signs up with the address here is somebody else.
     assert await identity.sign_up(email) != user_id
     assert claims_of(await identity.log_in(email))["sub"] != str(user_id)
@@ -245,8 +243,8 @@ async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_f
     identity.clock.advance(timedelta(minutes=2))
     await identity.service.remove_old()
     for refused in (token, elsewhere.token(SCHOOL, user_id)):
-        answer = await identity.get(PROFILE, token=refused)
-        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        response = await identity.get(PROFILE, token=refused)
+        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
     assert (await identity.get(PROFILE, token=other)).status_code == 200
 
 
@@ -255,8 +253,8 @@ async def test_logging_out_everywhere_ends_what_was_signed_before_whoever_signed
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     here, there = elsewhere.token(SCHOOL, user_id), elsewhere.token(SCHOOL, user_id, session_id="another")
     identity.clock.advance(timedelta(seconds=1))
-    answer = await identity.post("/api/auth/logout-all", token=here)
-    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 1})
+    response = await identity.post("/api/auth/logout-all", token=here)
+    assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 1})
     for refused in (here, there):
         assert (await identity.get(PROFILE, token=refused)).status_code == 401
     again = elsewhere.token(SCHOOL, user_id, session_id="a third")
@@ -274,7 +272,7 @@ async def test_sessions_of_an_issuer_that_is_no_longer_trusted_end(elsewhere: El
     ours = await identity.log_in("ours@unilag.edu.ng")
 
     async def end(issuers: set[str], staff_issuers: set[str]) -> int:
-        return await end_distrusted_sessions_once(
+        return await revoke_distrusted_sessions_once(
             identity.dependencies.database, frozenset(issuers), frozenset(staff_issuers), now=identity.clock.now()
         )
 
@@ -300,8 +298,8 @@ async def test_a_suspended_person_is_let_in_by_nobody_s_word(elsewhere: Elsewher
     # The look of a minute ago ends, and whatever the school signs since is refused as well.
     identity.clock.advance(timedelta(seconds=60))
     for refused in (token, elsewhere.token(SCHOOL, user_id, session_id="another")):
-        answer = await identity.get(PROFILE, token=refused)
-        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        response = await identity.get(PROFILE, token=refused)
+        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
     await identity.service.fetch("DELETE FROM suspensions")
     assert (await identity.get(PROFILE, token=token)).status_code == 200
 
@@ -320,12 +318,12 @@ async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
         "category": "food",
         "description": "Rice.",
     }
-    answer = await identity.post("/api/vendor-applications", body, token=token)
-    return answer.status_code, answer.json().get("confirmationRequired")
+    response = await identity.post("/api/vendor-applications", body, token=token)
+    return response.status_code, response.json().get("confirmationRequired")
 
 
 @pytest.mark.parametrize(
-    ("claims", "proven"),
+    ("claims", "verified"),
     [
         ({}, False),
         ({"email_verified": False}, False),
@@ -337,22 +335,22 @@ async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
     ],
 )
 async def test_the_issuer_s_claim_decides_whether_the_address_is_proven(
-    elsewhere: Elsewhere, claims: dict[str, Any], proven: bool
+    elsewhere: Elsewhere, claims: dict[str, Any], verified: bool
 ) -> None:
     identity, user_id = elsewhere.identity, new_id()
-    await elsewhere.create_user(user_id, "tola@unilag.edu.ng", proven=False)
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng", verified=False)
     token = elsewhere.token(SCHOOL, user_id, **claims)
-    standing = (await identity.get(STANDING_PATH, token=token)).json()["data"]
+    profile = (await identity.get(STANDING_PATH, token=token)).json()["data"]
     # A campus by mail domain gives rights only once proven.
-    assert (standing["emailConfirmed"], standing["campusId"] is not None) == (proven, proven)
-    assert await apply_as_vendor(elsewhere, token) == ((201, None) if proven else (403, True))
+    assert (profile["emailConfirmed"], profile["campusId"] is not None) == (verified, verified)
+    assert await apply_as_vendor(elsewhere, token) == ((201, None) if verified else (403, True))
     said = await identity.service.published("identity.email_confirmed.v1")
-    assert [event["userId"] for event in said] == ([str(user_id)] if proven else [])
+    assert [event["userId"] for event in said] == ([str(user_id)] if verified else [])
 
 
 async def test_a_role_of_staff_counts_for_a_proven_address_only(elsewhere: Elsewhere) -> None:
     user_id = uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
-    await elsewhere.create_user(user_id, "tola@club.example", proven=False)
+    await elsewhere.create_user(user_id, "tola@club.example", verified=False)
     await elsewhere.grant(user_id, "auditor")
     assert await elsewhere.roles_of(elsewhere.token(CLUB, 7)) == ["buyer"]
     assert await elsewhere.roles_of(elsewhere.token(CLUB, 7, email_verified=True)) == ["auditor", "buyer"]
@@ -362,7 +360,7 @@ async def test_what_was_set_before_the_issuer_s_proof_is_gone_and_the_token_of_t
     elsewhere: Elsewhere,
 ) -> None:
     identity, user_id = elsewhere.identity, new_id()
-    await elsewhere.create_user(user_id, "tola@unilag.edu.ng", proven=False)
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng", verified=False)
     attacker = await elsewhere.step_up(elsewhere.token(SCHOOL, user_id, session_id="of the attacker"))
     identity.clock.advance(timedelta(minutes=1))
     token = elsewhere.token(SCHOOL, user_id, session_id="of the owner", email_verified=True)
@@ -389,8 +387,8 @@ async def test_a_user_of_an_issuer_proves_the_number_of_the_profile_in_the_issue
     [issued] = await identity.service.published("identity.one_time_code_issued.v1")
     code = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY).decrypt(issued["codeSealed"], issued["codeId"])
     shown = {"phone": "+2348031234567", "code": code}
-    answer = await identity.post("/api/auth/otp/verify", shown, token=token)
-    assert answer.status_code == 200, answer.text
+    response = await identity.post("/api/auth/otp/verify", shown, token=token)
+    assert response.status_code == 200, response.text
     # The school may not speak about staff, in this session either.
-    assert claims_of(answer.json()["data"])["app_metadata"]["roles"] == ["buyer"]
+    assert claims_of(response.json()["data"])["app_metadata"]["roles"] == ["buyer"]
     assert (await identity.get(PROFILE, token=token)).json()["data"]["phoneConfirmed"] is True

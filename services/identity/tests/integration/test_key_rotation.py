@@ -61,8 +61,8 @@ async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_an
     async with open_identity(OLD) as identity:
         await identity.load_demo()
         tokens = await stepped_up(identity)
-        answer = await identity.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
-        codes = answer.json()["data"]["codes"]
+        response = await identity.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
+        codes = response.json()["data"]["codes"]
     async with open_identity(BEFORE_THE_SWITCH) as identity:
         await stepped_up(identity)
         assert (await identity.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
@@ -107,8 +107,8 @@ async def test_an_installation_of_the_release_before_keeps_its_hashes_and_secret
     async with open_identity(shared) as identity:
         await identity.load_demo()
         tokens = await stepped_up(identity)
-        answer = await identity.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
-        codes = answer.json()["data"]["codes"]
+        response = await identity.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
+        codes = response.json()["data"]["codes"]
         before = Encryptor("unused", "unused", old_keys=(SHARED,))
         for row in await identity.service.fetch("SELECT id, secret_sealed FROM totp_factors"):
             assert before.decrypt(row["secret_sealed"], f"totp:{row['id']}") in DEMO_SECRETS.values()
@@ -138,9 +138,9 @@ def test_one_key_opens_neither_the_other_service_s_texts_nor_another_purpose_of_
 
     encryption = encryption_of(("the same value", ""), ("the same value", ""), ("", ""))
     sealers = (encryption.totp_secrets, encryption.signing_keys, encryption.hash_key, encryption.codes)
-    for sealer in sealers:
-        sealed = sealer.encrypt("1", "a")
+    for encryptor in sealers:
+        sealed = encryptor.encrypt("1", "a")
         for other in sealers:
-            if other is not sealer:
+            if other is not encryptor:
                 with pytest.raises(DecryptionFailed):
                     other.decrypt(sealed, "a")

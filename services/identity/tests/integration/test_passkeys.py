@@ -29,9 +29,9 @@ async def signed_up(identity: Identity, email: str = TOLA) -> dict[str, Any]:
 
 
 async def options(identity: Identity, tokens: dict[str, Any], path: str = "options") -> dict[str, Any]:
-    answer = await identity.post(f"{PASSKEYS}/{path}", token=tokens["accessToken"])
-    assert answer.status_code == 200, answer.text
-    challenge: dict[str, Any] = answer.json()["data"]
+    response = await identity.post(f"{PASSKEYS}/{path}", token=tokens["accessToken"])
+    assert response.status_code == 200, response.text
+    challenge: dict[str, Any] = response.json()["data"]
     return challenge
 
 
@@ -42,9 +42,9 @@ async def send(identity: Identity, tokens: dict[str, Any], challenge: dict[str, 
 
 async def register(identity: Identity, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
     challenge = await options(identity, tokens)
-    answer = await send(identity, tokens, challenge, authenticator.make(challenge["publicKey"]))
-    assert answer.status_code == 201, answer.text
-    factor: dict[str, Any] = answer.json()["data"]
+    response = await send(identity, tokens, challenge, authenticator.make(challenge["publicKey"]))
+    assert response.status_code == 201, response.text
+    factor: dict[str, Any] = response.json()["data"]
     return factor
 
 
@@ -55,9 +55,9 @@ async def show(identity: Identity, tokens: dict[str, Any], challenge: dict[str, 
 
 async def step_up(identity: Identity, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
     challenge = await options(identity, tokens, "assertion-options")
-    answer = await show(identity, tokens, challenge, authenticator.show(challenge["publicKey"]))
-    assert answer.status_code == 200, answer.text
-    stepped: dict[str, Any] = answer.json()["data"]
+    response = await show(identity, tokens, challenge, authenticator.show(challenge["publicKey"]))
+    assert response.status_code == 200, response.text
+    stepped: dict[str, Any] = response.json()["data"]
     return stepped
 
 
@@ -78,9 +78,9 @@ async def test_a_passkey_is_a_second_factor(identity: Identity, make_key: Callab
     assert asked["rp"] == {"name": "Campus Marketplace", "id": "localhost"}
     assert asked["authenticatorSelection"]["userVerification"] == "required"
     assert {kind["alg"] for kind in asked["pubKeyCredParams"]} == {-7, -8}
-    answer = await send(identity, tokens, challenge, authenticator.make(asked))
-    assert answer.status_code == 201, answer.text
-    factor = answer.json()["data"]
+    response = await send(identity, tokens, challenge, authenticator.make(asked))
+    assert response.status_code == 201, response.text
+    factor = response.json()["data"]
     assert factor.keys() == {"id", "kind", "name", "createdAt", "lastUsedAt", "confirmed"}
     assert (factor["kind"], factor["name"], factor["lastUsedAt"], factor["confirmed"]) == (
         "passkey",
@@ -115,7 +115,7 @@ async def test_a_further_factor_of_either_kind_needs_a_fresh_second_factor(ident
         await identity.post("/api/auth/mfa/verify", body, token=thief["accessToken"]),
         await identity.post("/api/auth/mfa/verify", {"code": body["code"]}, token=thief["accessToken"]),
     ]
-    assert {(answer.status_code, answer.json()["code"]) for answer in refusals} == {(403, "AUTH_AAL2_REQUIRED")}
+    assert {(response.status_code, response.json()["code"]) for response in refusals} == {(403, "AUTH_AAL2_REQUIRED")}
     assert await everything(identity) == before
     stepped = await step_up(identity, tokens, owners)
     await register(identity, stepped, Authenticator(ORIGIN))
@@ -243,8 +243,8 @@ async def test_a_registration_that_does_not_hold_is_refused_and_changes_nothing(
     challenge = await options(identity, tokens)
     before = await everything(identity)
     for fault, make in BAD_REGISTRATIONS.items():
-        answer = await send(identity, tokens, challenge, make(challenge["publicKey"]))
-        assert (fault, answer.status_code, answer.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
+        response = await send(identity, tokens, challenge, make(challenge["publicKey"]))
+        assert (fault, response.status_code, response.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
     assert await everything(identity) == before
     assert (await send(identity, tokens, challenge, Authenticator(ORIGIN).make(challenge["publicKey"]))).is_success
 
@@ -260,7 +260,7 @@ async def test_an_assertion_that_does_not_hold_is_refused_and_changes_nothing(id
     assert [held["id"] for held in asked["allowCredentials"]] == [b64(mine.credential_id)]
     assert (asked["rpId"], asked["userVerification"]) == ("localhost", "required")
     good = replace(mine).show(asked)
-    stranger = replace(Authenticator(ORIGIN), credential_id=mine.credential_id, counter=9)
+    federated = replace(Authenticator(ORIGIN), credential_id=mine.credential_id, counter=9)
     owner = (await identity.service.fetch("SELECT user_id FROM accounts WHERE email = $1", BOLA))[0]["user_id"]
 
     def changed(name: str, value: str) -> dict[str, Any]:
@@ -279,7 +279,7 @@ async def test_an_assertion_that_does_not_hold_is_refused_and_changes_nothing(id
         "another person's credential": theirs.show(asked),
         "another person's handle": replace(mine).show(asked, user_handle=owner.bytes),
         "an unknown credential": Authenticator(ORIGIN).show(asked),
-        "a stranger's key": stranger.show(asked),
+        "a stranger's key": federated.show(asked),
         "changed client data": changed("clientDataJSON", b64(json.dumps(client | {"more": 1}).encode())),
         "changed counter": changed("authenticatorData", b64(told[:36] + b"\x63")),
         "changed flags": changed("authenticatorData", b64(told[:32] + b"\x0d" + told[33:])),
@@ -294,8 +294,8 @@ async def test_an_assertion_that_does_not_hold_is_refused_and_changes_nothing(id
     }
     before = await everything(identity)
     for fault, shown in bad.items():
-        answer = await show(identity, tokens, challenge, shown)
-        assert (fault, answer.status_code, answer.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
+        response = await show(identity, tokens, challenge, shown)
+        assert (fault, response.status_code, response.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
     assert await everything(identity) == before
     assert (await show(identity, tokens, challenge, good)).status_code == 200
 
@@ -338,7 +338,7 @@ async def test_a_challenge_is_for_one_answer_one_person_one_session_one_purpose_
     assert (await show(identity, tokens, unknown, shown)).status_code == 422
 
     answers = await asyncio.gather(*(show(identity, tokens, challenge, shown) for _ in range(5)))
-    assert sorted(answer.status_code for answer in answers) == [200, 422, 422, 422, 422]
+    assert sorted(response.status_code for response in answers) == [200, 422, 422, 422, 422]
     late, later = [await options(identity, tokens, "assertion-options") for _ in range(2)]
     identity.clock.advance(timedelta(minutes=5) - timedelta(milliseconds=1))
     assert (await show(identity, tokens, late, mine.show(late["publicKey"]))).status_code == 200
@@ -368,7 +368,7 @@ async def test_ten_passkeys_are_enough_even_in_parallel(identity: Identity) -> N
     answers = await asyncio.gather(
         *(send(identity, stepped, one, Authenticator(ORIGIN).make(one["publicKey"])) for one in challenges)
     )
-    assert sorted(answer.status_code for answer in answers) == [201, 201, 409, 409, 409]
+    assert sorted(response.status_code for response in answers) == [201, 201, 409, 409, 409]
     refused = await identity.post(f"{PASSKEYS}/options", token=stepped["accessToken"])
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
@@ -386,8 +386,8 @@ async def test_no_more_than_ten_challenges_wait_for_one_person(identity: Identit
 
 async def test_without_a_passkey_there_is_nothing_to_show(identity: Identity) -> None:
     tokens = await signed_up(identity)
-    answer = await identity.post(f"{PASSKEYS}/assertion-options", token=tokens["accessToken"])
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    response = await identity.post(f"{PASSKEYS}/assertion-options", token=tokens["accessToken"])
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     for path in ("", "/options", "/assertion-options", "/verify"):
         assert (await identity.post(f"{PASSKEYS}{path}")).status_code == 401
 

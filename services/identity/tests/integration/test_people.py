@@ -13,7 +13,7 @@ async def change(identity: Identity, token: str, body: dict[str, Any], if_match:
     return await identity.client.patch("/api/profiles/current", json=body, headers=headers)
 
 
-async def person(identity: Identity, email: str = "tola@unilag.edu.ng") -> str:
+async def user(identity: Identity, email: str = "tola@unilag.edu.ng") -> str:
     """The access token of somebody new."""
     await identity.sign_up(email)
     return str((await identity.log_in(email))["accessToken"])
@@ -32,22 +32,22 @@ async def test_two_sign_ups_of_one_address_at_once_make_one_account(identity: Id
 
 
 async def test_of_many_changes_of_one_revision_one_wins(identity: Identity) -> None:
-    token = await person(identity)
+    token = await user(identity)
     answers = await asyncio.gather(
         *(change(identity, token, {"fullName": f"Name {number}"}, '"1"') for number in range(10))
     )
-    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 9
-    assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {"CONCURRENCY_CONFLICT"}
-    winner = next(answer.json()["data"] for answer in answers if answer.status_code == 200)
+    assert sorted(response.status_code for response in answers) == [200] + [409] * 9
+    assert {response.json()["code"] for response in answers if response.status_code == 409} == {"CONCURRENCY_CONFLICT"}
+    winner = next(response.json()["data"] for response in answers if response.status_code == 200)
     assert (await identity.get("/api/profiles/current", token=token)).json()["data"] == winner
     assert winner["revision"] == 2
     assert len(await identity.service.published("identity.profile_changed.v1")) == 1
 
 
 async def test_changes_without_a_revision_all_happen_and_are_told_in_their_order(identity: Identity) -> None:
-    token = await person(identity)
+    token = await user(identity)
     answers = await asyncio.gather(*(change(identity, token, {"fullName": f"Name {number}"}) for number in range(10)))
-    by_revision = {answer.json()["data"]["revision"]: answer.json()["data"]["fullName"] for answer in answers}
+    by_revision = {response.json()["data"]["revision"]: response.json()["data"]["fullName"] for response in answers}
     assert sorted(by_revision) == list(range(2, 12))
     rows = await identity.service.fetch(
         "SELECT sequence, convert_from(payload, 'UTF8')::json->>'fullName' AS name FROM outbox "
@@ -58,11 +58,11 @@ async def test_changes_without_a_revision_all_happen_and_are_told_in_their_order
 
 
 async def test_a_number_can_be_taken_away_and_a_bad_one_is_refused(identity: Identity) -> None:
-    token = await person(identity)
+    token = await user(identity)
     assert (await change(identity, token, {"phone": "0803 123 4567"})).json()["data"]["phone"] == "+2348031234567"
     for phone in ("12", "call me", "+999123456789", "", "0" * 41, 8031234567, ["08031234567"]):
-        answer = await change(identity, token, {"phone": phone, "fullName": "Changed"})
-        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "phone")
+        response = await change(identity, token, {"phone": phone, "fullName": "Changed"})
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "phone")
     kept = (await identity.get("/api/profiles/current", token=token)).json()["data"]
     assert (kept["phone"], kept["fullName"], kept["revision"]) == ("+2348031234567", "Test Person", 2)
     assert (await change(identity, token, {"phone": None, "revision": 2})).json()["data"]["phone"] is None
@@ -71,9 +71,9 @@ async def test_a_number_can_be_taken_away_and_a_bad_one_is_refused(identity: Ide
 
 
 async def test_a_campus_follows_from_the_address_and_is_nobodys_to_choose(identity: Identity) -> None:
-    token = await person(identity, "tola@gmail.com")
+    token = await user(identity, "tola@gmail.com")
     await identity.sign_up("ada@unilag.edu.ng")
     campus_id = (await identity.get("/api/campuses")).json()["data"][0]["id"]
-    answer = await change(identity, token, {"campusId": campus_id})
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "campusId")
+    response = await change(identity, token, {"campusId": campus_id})
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "campusId")
     assert (await identity.get("/api/profiles/current", token=token)).json()["data"]["campusId"] is None

@@ -48,10 +48,10 @@ async def staff(identity: Identity) -> Staff:
 
 
 async def test_staff_change_their_campus_and_everybody_hears_of_it(staff: Staff) -> None:
-    answer = await staff.patch(LAGOS, {"name": "UNILAG"}, **{"If-Match": '"1"'})
-    assert answer.status_code == 200, answer.text
-    assert (answer.json()["data"]["name"], answer.json()["data"]["revision"]) == ("UNILAG", 2)
-    assert answer.headers["ETag"] == '"2"'
+    response = await staff.patch(LAGOS, {"name": "UNILAG"}, **{"If-Match": '"1"'})
+    assert response.status_code == 200, response.text
+    assert (response.json()["data"]["name"], response.json()["data"]["revision"]) == ("UNILAG", 2)
+    assert response.headers["ETag"] == '"2"'
     assert (await staff.patch(LAGOS, {"active": False, "revision": 2})).json()["data"]["active"] is False
     said = (await staff.identity.service.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
     campus_id = str(demo.LAGOS.id)
@@ -130,7 +130,7 @@ async def test_another_campus_is_not_theirs_to_change(staff: Staff) -> None:
         await staff.patch(LAGOS, {"name": "Ours"}, "BUYER"),
         await staff.patch(HUB, {"unknown": 1}, "BUYER"),
     ]
-    assert [answer.status_code for answer in answers] == [403] * 5
+    assert [response.status_code for response in answers] == [403] * 5
     for path in (f"/api/campuses/{uuid4()}", f"/api/hubs/{uuid4()}", "/api/hubs/x"):
         assert (await staff.patch(path, {"active": False})).status_code == 404
     assert await staff.state() == state
@@ -159,7 +159,7 @@ async def test_a_stale_or_odd_change_changes_nothing(staff: Staff) -> None:
 
 async def test_of_two_changes_at_once_from_one_revision_one_is_told_to_read_again(staff: Staff) -> None:
     answers = await asyncio.gather(*(staff.patch(HUB, {"deliveryFeeMinor": fee, "revision": 1}) for fee in range(1, 9)))
-    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
+    assert sorted(response.status_code for response in answers) == [200] + [409] * 7
     assert len(await staff.identity.service.published("identity.hub_changed.v1")) == len(demo.HUBS) + 1
 
 

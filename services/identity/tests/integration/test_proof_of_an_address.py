@@ -28,11 +28,11 @@ LOGIN, VERIFY = "/api/auth/login", "/api/auth/otp/verify"
 async def codes_sent(identity: Identity) -> list[tuple[str, str, bool]]:
     """Address, code, and whether the mail confirms the address: everything that was sent, oldest first."""
     await identity.service.work(QUEUE)
-    sealer = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
+    encryptor = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         (
-            sealer.decrypt(event["addressSealed"], event["codeId"]),
-            sealer.decrypt(event["codeSealed"], event["codeId"]),
+            encryptor.decrypt(event["addressSealed"], event["codeId"]),
+            encryptor.decrypt(event["codeSealed"], event["codeId"]),
             event.get("confirmsEmail", False),
         )
         for event in await identity.service.published(CODES)
@@ -45,17 +45,17 @@ async def newest_code(identity: Identity) -> str:
 
 async def prove(identity: Identity, email: str = EMAIL, **more: Any) -> dict[str, Any]:
     """The tokens of who shows the newest code of the address."""
-    answer = await identity.post(VERIFY, {"email": email, "code": await newest_code(identity), **more})
-    assert answer.status_code == 200, answer.text
-    tokens: dict[str, Any] = answer.json()["data"]
+    response = await identity.post(VERIFY, {"email": email, "code": await newest_code(identity), **more})
+    assert response.status_code == 200, response.text
+    tokens: dict[str, Any] = response.json()["data"]
     return tokens
 
 
 async def log_in(identity: Identity, password: str, email: str = EMAIL) -> tuple[int, str, Any]:
     """Status, code and the extension of a login."""
-    answer = await identity.post(LOGIN, {"email": email, "password": password})
-    body = answer.json()
-    return answer.status_code, body.get("code", ""), body.get("confirmationRequired")
+    response = await identity.post(LOGIN, {"email": email, "password": password})
+    body = response.json()
+    return response.status_code, body.get("code", ""), body.get("confirmationRequired")
 
 
 async def profile_of(identity: Identity, tokens: dict[str, Any]) -> dict[str, Any]:
@@ -73,9 +73,9 @@ RIGHT = (200, "", None)
 
 async def test_a_sign_up_answers_that_a_code_is_on_its_way_and_sends_it(identity: Identity) -> None:
     body = {"email": EMAIL, "password": PASSWORD, "fullName": "Tola"}
-    answer = await identity.post("/api/auth/signup", body)
-    user_id = answer.json()["data"]["userId"]
-    assert (answer.status_code, answer.json()["data"]) == (201, {"userId": user_id, "confirmationRequired": True})
+    response = await identity.post("/api/auth/signup", body)
+    user_id = response.json()["data"]["userId"]
+    assert (response.status_code, response.json()["data"]) == (201, {"userId": user_id, "confirmationRequired": True})
     [(to, code, confirms)] = await codes_sent(identity)
     assert (to, len(code), confirms) == (EMAIL, 6, True)
     tokens = await prove(identity, password=PASSWORD)
@@ -126,8 +126,10 @@ async def test_signing_up_and_logging_in_tells_nobody_whether_the_address_was_kn
     identity.clock.advance(timedelta(minutes=2))
     shapes = []
     for password in ("the first guess", "the second guess"):
-        answer = await identity.post("/api/auth/signup", {"email": EMAIL, "password": password, "fullName": "Thief"})
-        shapes.append((answer.status_code, answer.json()["data"].keys(), answer.json()["data"]["confirmationRequired"]))
+        response = await identity.post("/api/auth/signup", {"email": EMAIL, "password": password, "fullName": "Thief"})
+        shapes.append(
+            (response.status_code, response.json()["data"].keys(), response.json()["data"]["confirmationRequired"])
+        )
     assert shapes == [(201, {"userId", "confirmationRequired"}, True)] * 2
     assert [await log_in(identity, text) for text in ("the first guess", "the second guess", "a third one")] == [
         AWAITS_PROOF,
@@ -181,8 +183,8 @@ async def test_the_owner_of_an_address_that_was_signed_up_with_again_gets_a_mail
 async def test_twenty_sign_ups_of_one_address_at_once_send_one_code(identity: Identity) -> None:
     body = {"email": EMAIL, "password": PASSWORD, "fullName": "Tola"}
     answers = await asyncio.gather(*(identity.post("/api/auth/signup", body) for _ in range(20)))
-    assert {answer.status_code for answer in answers} == {201}
-    assert len({answer.json()["data"]["userId"] for answer in answers}) == 20
+    assert {response.status_code for response in answers} == {201}
+    assert len({response.json()["data"]["userId"] for response in answers}) == 20
     assert len(await codes_sent(identity)) == 1
 
 
@@ -253,8 +255,8 @@ async def test_the_first_proof_by_a_reset_leaves_nothing_to_who_registered_the_a
     attack = await attack_before_the_proof(identity)
     await identity.post("/api/auth/password/forgot", {"email": EMAIL})
     token = await newest_code(identity)
-    answer = await identity.post("/api/auth/password/reset", {"token": token, "password": MINE})
-    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 1})
+    response = await identity.post("/api/auth/password/reset", {"token": token, "password": MINE})
+    assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 1})
     assert await log_in(identity, MINE) == RIGHT
     await assert_attacker_keeps_nothing(identity, attack)
     tokens = await identity.log_in(EMAIL, MINE)
@@ -300,15 +302,15 @@ async def test_a_wrong_code_proves_nothing_and_removes_nothing(identity: Identit
     await identity.sign_up_unproven(EMAIL)
     code = await newest_code(identity)
     wrong = str((int(code) + 1) % 10**6).zfill(6)
-    answer = await identity.post(VERIFY, {"email": EMAIL, "code": wrong, "password": PASSWORD})
-    assert answer.status_code == 422
+    response = await identity.post(VERIFY, {"email": EMAIL, "code": wrong, "password": PASSWORD})
+    assert response.status_code == 422
     assert await log_in(identity, PASSWORD) == AWAITS_PROOF
 
 
 async def test_tokens_of_before_this_rule_are_not_renewed_for_an_unproven_address(identity: Identity) -> None:
     attack = await attack_before_the_proof(identity)
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": attack["tokens"][0]["refreshToken"]})
-    assert (answer.status_code, answer.json()["confirmationRequired"]) == (403, True)
+    response = await identity.post("/api/auth/refresh", {"refreshToken": attack["tokens"][0]["refreshToken"]})
+    assert (response.status_code, response.json()["confirmationRequired"]) == (403, True)
     assert await log_in(identity, PASSWORD) == AWAITS_PROOF
 
 
@@ -316,21 +318,21 @@ async def test_an_account_without_a_password_can_be_erased(identity: Identity) -
     await identity.sign_up_unproven(EMAIL)
     tokens = await prove(identity)
     headers = {"Authorization": f"Bearer {tokens['accessToken']}"}
-    answer = await identity.client.request("DELETE", "/api/profiles/current", json={}, headers=headers)
-    assert answer.status_code == 202
+    response = await identity.client.request("DELETE", "/api/profiles/current", json={}, headers=headers)
+    assert response.status_code == 202
 
 
 # --- What rests on a proven address ----------------------------------------------------------------------------------
 
 
 async def create_user(identity: Identity, email: str, **more: Any) -> dict[str, Any]:
-    answer = await identity.client.post(
+    response = await identity.client.post(
         "/functions/v1/create-user",
         json={"user": {"id": str(new_id()), "email": email, **more}},
         headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
     )
-    assert answer.status_code == 200, answer.text
-    created: dict[str, Any] = answer.json()["data"]
+    assert response.status_code == 200, response.text
+    created: dict[str, Any] = response.json()["data"]
     return created
 
 
@@ -430,16 +432,16 @@ async def test_the_demo_accounts_are_proven_also_those_of_an_older_version(ident
 
 async def ask(identity: Identity, phone: str, tokens: dict[str, Any] | None = None) -> None:
     token = tokens["accessToken"] if tokens else None
-    answer = await identity.post("/api/auth/otp", {"phone": phone}, token=token)
-    assert answer.status_code == 200
+    response = await identity.post("/api/auth/otp", {"phone": phone}, token=token)
+    assert response.status_code == 200
 
 
 async def prove_number(identity: Identity, tokens: dict[str, Any]) -> dict[str, Any]:
     await ask(identity, PHONE, tokens)
     code = await newest_code(identity)
-    answer = await identity.post(VERIFY, {"phone": PHONE, "code": code}, token=tokens["accessToken"])
-    assert answer.status_code == 200, answer.text
-    signed: dict[str, Any] = answer.json()["data"]
+    response = await identity.post(VERIFY, {"phone": PHONE, "code": code}, token=tokens["accessToken"])
+    assert response.status_code == 200, response.text
+    signed: dict[str, Any] = response.json()["data"]
     return signed
 
 
@@ -458,9 +460,9 @@ async def test_a_number_is_proven_by_its_signed_in_owner(identity: Identity) -> 
     assert await log_in(identity, PASSWORD) == RIGHT
     identity.clock.advance(timedelta(minutes=1))
     await ask(identity, PHONE)
-    answer = await identity.post(VERIFY, {"phone": PHONE, "code": await newest_code(identity)})
-    assert answer.status_code == 200
-    assert (await profile_of(identity, answer.json()["data"]))["id"] == str(user_id)
+    response = await identity.post(VERIFY, {"phone": PHONE, "code": await newest_code(identity)})
+    assert response.status_code == 200
+    assert (await profile_of(identity, response.json()["data"]))["id"] == str(user_id)
 
 
 async def test_a_code_that_a_signed_in_user_asked_for_proves_nothing_without_their_token(identity: Identity) -> None:
@@ -481,8 +483,8 @@ async def test_of_two_accounts_that_name_one_number_it_signs_in_who_proved_it_la
         await prove_number(identity, await identity.log_in(email))
         identity.clock.advance(timedelta(minutes=1))
         await ask(identity, PHONE)
-        answer = await identity.post(VERIFY, {"phone": PHONE, "code": await newest_code(identity)})
-        assert (await profile_of(identity, answer.json()["data"]))["id"] == str(owner)
+        response = await identity.post(VERIFY, {"phone": PHONE, "code": await newest_code(identity)})
+        assert (await profile_of(identity, response.json()["data"]))["id"] == str(owner)
         identity.clock.advance(timedelta(minutes=1))
     told = await identity.service.published("identity.profile_changed.v1")
     assert [(event["userId"], event["phoneConfirmed"]) for event in told[-2:]] == [
@@ -502,11 +504,11 @@ async def test_a_token_that_is_not_good_is_ignored_where_a_code_is_asked_for(ide
     await identity.sign_up(EMAIL)
     tokens = await identity.log_in(EMAIL)
     identity.clock.advance(timedelta(minutes=20))
-    answer = await identity.post("/api/auth/otp", {"email": EMAIL}, token=tokens["accessToken"])
-    assert answer.status_code == 200
+    response = await identity.post("/api/auth/otp", {"email": EMAIL}, token=tokens["accessToken"])
+    assert response.status_code == 200
     body = {"email": EMAIL, "code": await newest_code(identity)}
-    answer = await identity.client.post(VERIFY, json=body, headers={"Authorization": "Basic x"})
-    assert answer.status_code == 200
+    response = await identity.client.post(VERIFY, json=body, headers={"Authorization": "Basic x"})
+    assert response.status_code == 200
 
 
 async def test_the_first_proof_of_a_number_removes_no_second_factor(identity: Identity) -> None:
@@ -529,7 +531,7 @@ async def test_two_proofs_of_an_address_at_once_end_in_one(identity: Identity) -
         identity.post(VERIFY, {"email": EMAIL, "code": code, "password": PASSWORD}),
         identity.post("/api/auth/password/reset", {"token": token, "password": MINE}),
     )
-    assert all(answer.status_code in (200, 422) for answer in answers)
+    assert all(response.status_code in (200, 422) for response in answers)
     assert len(await identity.service.published(CONFIRMED)) == 1
     async with identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await uow.fetch_value("SELECT count(*) FROM profiles WHERE confirmed_email = email") == 1

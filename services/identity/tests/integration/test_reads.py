@@ -60,15 +60,15 @@ async def test_a_foreign_or_changed_cursor_is_refused(campus: Identity) -> None:
         await campus.get("/api/campuses", cursor="x" * 40),
         await campus.get("/api/campuses", cursor=cursor, token=tokens["accessToken"]),
     ]
-    for answer in answers:
-        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+    for response in answers:
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
 
 
 async def test_a_limit_out_of_range_is_refused(identity: Identity) -> None:
     for path in ("/api/campuses", "/api/vendors"):
         for limit in ("0", "101", "-1", "x"):
-            answer = await identity.get(path, limit=limit)
-            assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "limit")
+            response = await identity.get(path, limit=limit)
+            assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "limit")
 
 
 async def test_campus_hub_and_vendor_show_their_public_shape(campus: Identity) -> None:
@@ -89,8 +89,8 @@ async def test_absent_malformed_and_hidden_ids_look_the_same(campus: Identity) -
     for path in ("/api/campuses/{}", "/api/campuses/{}/hubs", "/api/vendors/{}"):
         hidden = demo.BOLA.id if "vendors" in path else demo.NSUKKA.id
         answers = [await campus.get(path.format(value)) for value in (uuid4(), "x", "1", hidden)]
-        shown = [{**answer.json(), "requestId": None, "instance": None} for answer in answers]
-        assert {answer.status_code for answer in answers} == {404}
+        shown = [{**response.json(), "requestId": None, "instance": None} for response in answers]
+        assert {response.status_code for response in answers} == {404}
         assert shown[0]["code"] == "RESOURCE_NOT_FOUND"
         assert all(body == shown[0] for body in shown)
 
@@ -98,13 +98,13 @@ async def test_absent_malformed_and_hidden_ids_look_the_same(campus: Identity) -
 async def test_a_person_changes_their_name_and_number_and_the_services_hear_of_it(campus: Identity) -> None:
     token = (await campus.demo_log_in("BUYER"))["accessToken"]
     headers = {"Authorization": f"Bearer {token}"}
-    answer = await campus.client.patch(
+    response = await campus.client.patch(
         "/api/profiles/current", json={"fullName": " Chidi O. ", "phone": "08031234567"}, headers=headers
     )
-    assert answer.status_code == 200
-    profile = answer.json()["data"]
+    assert response.status_code == 200
+    profile = response.json()["data"]
     assert (profile["fullName"], profile["phone"], profile["revision"]) == ("Chidi O.", "+2348031234567", 2)
-    assert answer.headers["ETag"] == '"2"'
+    assert response.headers["ETag"] == '"2"'
     said = await campus.service.published("identity.profile_changed.v1")
     assert [(event["userId"], event["fullName"], event["phone"]) for event in said] == [
         (profile["id"], "Chidi O.", "+2348031234567")
@@ -123,8 +123,8 @@ async def test_a_stale_revision_is_a_conflict_and_changes_nothing(campus: Identi
         ),
         await campus.client.patch("/api/profiles/current", json={"fullName": "X", "revision": 7}, headers=headers),
     ]
-    for answer in stale:
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    for response in stale:
+        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     malformed = await campus.client.patch(
         "/api/profiles/current", json={"fullName": "X"}, headers={**headers, "If-Match": "1"}
     )
@@ -136,10 +136,10 @@ async def test_what_is_not_ones_own_to_change_is_refused(campus: Identity) -> No
     token = (await campus.demo_log_in("BUYER"))["accessToken"]
     changes: list[dict[str, Any]] = [{"email": "x@y.com"}, {"roles": ["auditor"]}, {"fullName": None}, {"fullName": ""}]
     for change in changes:
-        answer = await campus.client.patch(
+        response = await campus.client.patch(
             "/api/profiles/current", json=change, headers={"Authorization": f"Bearer {token}"}
         )
-        assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+        assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
 
 
 async def test_a_good_token_without_a_profile_is_forbidden(identity: Identity) -> None:
@@ -151,11 +151,11 @@ async def test_a_good_token_without_a_profile_is_forbidden(identity: Identity) -
     await identity.service.fetch("DELETE FROM accounts")
     await identity.service.fetch("DELETE FROM profiles")
     for path in ("/api/profiles/current", "/api/referrals/current"):
-        answer = await identity.get(path, token=tokens["accessToken"])
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        response = await identity.get(path, token=tokens["accessToken"])
+        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
 async def test_nobody_reads_a_profile_without_a_token(identity: Identity) -> None:
     for path in ("/api/profiles/current", "/api/referrals/current"):
-        answer = await identity.get(path)
-        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        response = await identity.get(path)
+        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")

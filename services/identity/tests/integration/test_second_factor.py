@@ -20,9 +20,9 @@ async def enrolled(identity: Identity, email: str = "tola@unilag.edu.ng") -> tup
 
 
 async def enroll(identity: Identity, tokens: dict[str, Any]) -> str:
-    answer = await identity.post("/api/auth/mfa/enroll", {}, token=tokens["accessToken"])
-    assert answer.status_code == 200, answer.text
-    factor = answer.json()["data"]
+    response = await identity.post("/api/auth/mfa/enroll", {}, token=tokens["accessToken"])
+    assert response.status_code == 200, response.text
+    factor = response.json()["data"]
     assert factor["otpauthUri"].startswith("otpauth://totp/")
     assert factor["secret"] in factor["otpauthUri"]
     return str(factor["secret"])
@@ -65,7 +65,7 @@ async def test_a_code_works_once_even_in_parallel(identity: Identity) -> None:
     answers = await asyncio.gather(
         *(identity.post("/api/auth/mfa/verify", body, token=tokens["accessToken"]) for _ in range(10))
     )
-    codes = [answer.status_code for answer in answers]
+    codes = [response.status_code for response in answers]
     assert codes.count(200) == 1
     # The repetitions count as wrong codes, and the fifth makes the rest wait.
     assert set(codes) <= {200, 422, 429}
@@ -76,8 +76,8 @@ async def test_an_older_code_does_not_work_after_a_newer_one(identity: Identity)
     older = {"code": identity.code(secret)}
     identity.next_period()
     await identity.step_up(tokens, secret)
-    answer = await identity.post("/api/auth/mfa/verify", older, token=tokens["accessToken"])
-    assert answer.status_code == 422
+    response = await identity.post("/api/auth/mfa/verify", older, token=tokens["accessToken"])
+    assert response.status_code == 422
 
 
 async def test_a_refresh_does_not_make_the_second_factor_younger(identity: Identity) -> None:
@@ -97,9 +97,9 @@ async def test_a_refresh_does_not_make_the_second_factor_younger(identity: Ident
 async def test_a_refresh_token_from_before_the_step_up_does_not_grow_by_it(identity: Identity) -> None:
     tokens, secret = await enrolled(identity)
     await identity.step_up(tokens, secret)
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    assert answer.status_code == 200
-    assert answer.json()["data"]["aal"] == "aal1"
+    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert response.status_code == 200
+    assert response.json()["data"]["aal"] == "aal1"
 
 
 async def test_a_password_alone_adds_no_factor_beside_the_owners(identity: Identity) -> None:
@@ -125,8 +125,8 @@ async def test_a_factor_enrolled_before_the_owners_is_gone_when_the_owner_enroll
 async def test_a_further_factor_is_enrolled_and_confirmed_at_aal2(identity: Identity) -> None:
     tokens, secret = await enrolled(identity)
     stepped = await identity.step_up(tokens, secret)
-    answer = await identity.post("/api/auth/mfa/enroll", {}, token=stepped["accessToken"])
-    second = answer.json()["data"]
+    response = await identity.post("/api/auth/mfa/enroll", {}, token=stepped["accessToken"])
+    second = response.json()["data"]
     body = {"code": identity.code(second["secret"]), "factorId": second["factorId"]}
     at_aal1 = await identity.post("/api/auth/mfa/verify", body, token=tokens["accessToken"])
     assert (at_aal1.status_code, at_aal1.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
@@ -138,8 +138,8 @@ async def test_five_wrong_codes_make_the_next_one_wait_even_when_it_is_right(ide
     right = identity.code(secret)
     wrong = f"{(int(right) + 1) % 1_000_000:06d}"
     for _ in range(5):
-        answer = await identity.post("/api/auth/mfa/verify", {"code": wrong}, token=tokens["accessToken"])
-        assert answer.status_code == 422
+        response = await identity.post("/api/auth/mfa/verify", {"code": wrong}, token=tokens["accessToken"])
+        assert response.status_code == 422
     blocked = await identity.post("/api/auth/mfa/verify", {"code": right}, token=tokens["accessToken"])
     assert (blocked.status_code, blocked.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
     assert blocked.headers["Retry-After"] == "30"
@@ -151,8 +151,8 @@ async def test_a_code_that_is_not_six_ascii_digits_is_malformed(identity: Identi
     tokens, _ = await enrolled(identity)
     malformed: list[Any] = ["12345", "1234567", "12345a", "١٢٣٤٥٦", 123456, "123456\n"]
     for code in malformed:
-        answer = await identity.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
-        assert answer.status_code == 422
+        response = await identity.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
+        assert response.status_code == 422
     failures = await identity.service.fetch("SELECT code_failures FROM accounts")
     assert [row["code_failures"] for row in failures] == [0]
 
@@ -169,12 +169,12 @@ async def test_the_secret_is_stored_sealed(identity: Identity) -> None:
     _, secret = await enrolled(identity)
     row = (await identity.service.fetch("SELECT id, secret_sealed FROM totp_factors"))[0]
     assert secret not in row["secret_sealed"]
-    assert identity.dependencies.codes.decrypt(row["id"], row["secret_sealed"]) == secret
+    assert identity.dependencies.totp.decrypt(row["id"], row["secret_sealed"]) == secret
 
 
 async def test_an_ended_session_does_not_step_up(identity: Identity) -> None:
     tokens, secret = await enrolled(identity)
     # Ended by another process: this one has not heard of it.
     await identity.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
-    answer = await identity.post("/api/auth/mfa/verify", {"code": identity.code(secret)}, token=tokens["accessToken"])
-    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    response = await identity.post("/api/auth/mfa/verify", {"code": identity.code(secret)}, token=tokens["accessToken"])
+    assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")

@@ -82,7 +82,7 @@ async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothi
 async def test_twenty_sign_ups_of_one_address_at_once_open_one_account(identity: Identity) -> None:
     body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola"}
     answers = await asyncio.gather(*(identity.post("/api/auth/signup", body) for _ in range(20)))
-    assert {answer.status_code for answer in answers} == {201}
+    assert {response.status_code for response in answers} == {201}
     assert await identity.count("accounts") == await identity.count("profiles") == 1
     assert len(await identity.service.published("identity.user_provisioned.v1")) == 1
 
@@ -103,7 +103,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                     dependencies.hashes,
                     dependencies.signing_keys,
                     LogIn(address, "a wrong password"),
-                    sealer=dependencies.encryption.codes,
+                    encryptor=dependencies.encryption.codes,
                     issuer=dependencies.issuer,
                     now=identity.clock.now(),
                 )
@@ -114,7 +114,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                 dependencies.database,
                 passwords,
                 SignUp(address, PASSWORD, "Anybody", None, None),
-                sealer=dependencies.encryption.codes,
+                encryptor=dependencies.encryption.codes,
                 institutions=Institutions([], {}),
                 hashes=dependencies.hashes,
                 reward_minor=0,
@@ -129,9 +129,9 @@ async def test_login_answers_alike_for_an_unknown_address_and_a_wrong_password(i
     await identity.sign_up("tola@unilag.edu.ng")
     answers = []
     for address in ("tola@unilag.edu.ng", "nobody@unilag.edu.ng", "no address at all"):
-        answer = await identity.post("/api/auth/login", {"email": address, "password": "a wrong password"})
-        assert answer.status_code == 401
-        answers.append({**answer.json(), "requestId": None})
+        response = await identity.post("/api/auth/login", {"email": address, "password": "a wrong password"})
+        assert response.status_code == 401
+        answers.append({**response.json(), "requestId": None})
     assert answers[0] == answers[1] == answers[2]
     assert answers[0]["code"] == "AUTH_UNAUTHORIZED"
 
@@ -150,10 +150,10 @@ async def test_a_bad_sign_up_is_refused_by_the_name_of_its_fault(identity: Ident
     ]
     for change, name in faults:
         body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola", **change}
-        answer = await identity.post("/api/auth/signup", body)
-        assert answer.status_code == 422
-        assert answer.json()["code"] == "VALIDATION_FAILED"
-        assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
+        response = await identity.post("/api/auth/signup", body)
+        assert response.status_code == 422
+        assert response.json()["code"] == "VALIDATION_FAILED"
+        assert [param["name"] for param in response.json()["invalid_params"]] == [name]
     assert await identity.count("profiles") == 0
 
 
@@ -174,9 +174,9 @@ async def test_a_refresh_token_is_exchanged_for_new_tokens(identity: Identity) -
     identity.clock.advance(timedelta(minutes=20))
     expired = await identity.get("/api/profiles/current", token=tokens["accessToken"])
     assert (expired.status_code, expired.json()["code"]) == (401, "AUTH_TOKEN_EXPIRED")
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    assert answer.status_code == 200
-    fresh = answer.json()["data"]
+    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert response.status_code == 200
+    fresh = response.json()["data"]
     assert fresh["refreshToken"] != tokens["refreshToken"]
     assert (await identity.get("/api/profiles/current", token=fresh["accessToken"])).status_code == 200
     stored = await identity.service.fetch("SELECT token_hash FROM refresh_tokens")
@@ -202,8 +202,8 @@ async def test_a_refresh_token_shown_again_later_ends_its_whole_family(identity:
 
 async def refresh(identity: Identity, tokens: dict[str, Any]) -> tuple[int, str | None]:
     """The status of an exchange and the successor."""
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    return answer.status_code, answer.json().get("data", {}).get("refreshToken")
+    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    return response.status_code, response.json().get("data", {}).get("refreshToken")
 
 
 async def test_twenty_parallel_refreshes_of_one_token_give_one_successor(identity: Identity) -> None:
@@ -224,8 +224,8 @@ async def test_a_repeated_refresh_within_thirty_seconds_gives_the_same_successor
     first = await refresh(identity, tokens)
     identity.clock.advance(timedelta(seconds=30))
     assert await refresh(identity, tokens) == first
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    alive = await identity.get("/api/profiles/current", token=answer.json()["data"]["accessToken"])
+    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    alive = await identity.get("/api/profiles/current", token=response.json()["data"]["accessToken"])
     assert alive.status_code == 200
 
 
@@ -320,8 +320,8 @@ async def test_a_refresh_that_fails_before_its_commit_burns_no_token(identity: I
 
 async def test_a_refresh_token_that_was_never_issued_is_refused(identity: Identity) -> None:
     for forged in ("x", "018cc251-f400-7001-8000-000000000001.secret", "a.b.c", "é" * 40):
-        answer = await identity.post("/api/auth/refresh", {"refreshToken": forged})
-        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        response = await identity.post("/api/auth/refresh", {"refreshToken": forged})
+        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
 async def test_a_refresh_token_lives_for_thirty_days(identity: Identity) -> None:
@@ -349,8 +349,8 @@ async def test_logging_out_ends_this_session_and_no_other(identity: Identity) ->
 
 
 async def test_logging_out_needs_a_token(identity: Identity) -> None:
-    answer = await identity.post("/api/auth/logout")
-    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    response = await identity.post("/api/auth/logout")
+    assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
 async def test_old_sessions_are_forgotten_and_living_ones_kept(identity: Identity) -> None:
@@ -364,5 +364,5 @@ async def test_old_sessions_are_forgotten_and_living_ones_kept(identity: Identit
     # The forgotten login's session and token, and the used token of the living session.
     assert await identity.service.remove_old() == 3
     assert await identity.count("sessions") == await identity.count("refresh_tokens") == 1
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})
-    assert answer.status_code == 200
+    response = await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})
+    assert response.status_code == 200

@@ -17,9 +17,9 @@ from common.auth.issuers import FederatedIdentity
 from common.primitives.problems import Conflict, Unauthorized
 from contracts import demo
 from contracts.permissions import MONEY_ROLES, STAFF_ROLES
-from identity.app import OwnUserLookup
+from identity.app import LocalUserLookup
 from identity.domain.authorization_profile import SignIn
-from identity.domain.errors import CannotAppoint, LastAdmin, NoLongerAppointing
+from identity.domain.errors import CannotAppoint, LastAdmin, NoLongerAdmin
 from identity.domain.staff import ADMIN
 from identity.store import accounts, sessions
 from identity.use_cases.sessions.issue_tokens import issue_tokens
@@ -35,7 +35,7 @@ TESTING = ServiceItself("a test")
 
 
 @dataclass
-class Appointment:
+class StaffAdministration:
     """The demo's people at the doors of staff. BUYER2 is the second administrator."""
 
     identity: Identity
@@ -53,10 +53,10 @@ class Appointment:
         sign_in = SignIn(uuid4(), now)
         async with dependencies.database.unit_of_work(acting_as=TESTING) as uow:
             await sessions.record_session(uow, USERS[name].id, sign_in)
-            standing = await accounts.find_authorization_profile(uow, USERS[name].id)
+            profile = await accounts.find_authorization_profile(uow, USERS[name].id)
             shown = sign_in.stepped_up("totp", None, now) if stepped_up else sign_in
             signed = await issue_tokens(
-                uow, dependencies.signing_keys, standing, shown, issuer=dependencies.issuer, now=now
+                uow, dependencies.signing_keys, profile, shown, issuer=dependencies.issuer, now=now
             )
         return signed.access_token, signed.refresh_token
 
@@ -71,9 +71,9 @@ class Appointment:
         return await self.act("grant", name, {"role": role, **place}, by=by)
 
     async def prepared(self, name: str, role: str) -> str:
-        answer = await self.grant(name, role)
-        assert (answer.status_code, answer.json()["data"]["status"]) == (201, "prepared"), answer.text
-        grant_id: str = answer.json()["data"]["id"]
+        response = await self.grant(name, role)
+        assert (response.status_code, response.json()["data"]["status"]) == (201, "prepared"), response.text
+        grant_id: str = response.json()["data"]["id"]
         return grant_id
 
     async def decide(self, grant_id: str | UUID, verb: str, *, by: str = "BUYER2") -> httpx.Response:
@@ -112,44 +112,44 @@ class Appointment:
 
 
 @pytest_asyncio.fixture
-async def office(identity: Identity) -> Appointment:
+async def staff(identity: Identity) -> StaffAdministration:
     await identity.load_demo()
-    return Appointment(identity)
+    return StaffAdministration(identity)
 
 
-def refusal(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
+def refusal(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
 
 
-async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(office: Appointment) -> None:
-    token, refresh_token = await office.sign_in("BUYER")
-    answer = await office.grant("BUYER", "campus_admin", campusId=str(demo.IBADAN.id))
-    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "granted"), answer.text
-    refreshed = await office.identity.post("/api/auth/refresh", {"refreshToken": refresh_token})
-    verifier = office.identity.service.runtime.verifier
+async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(staff: StaffAdministration) -> None:
+    token, refresh_token = await staff.sign_in("BUYER")
+    response = await staff.grant("BUYER", "campus_admin", campusId=str(demo.IBADAN.id))
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "granted"), response.text
+    refreshed = await staff.identity.post("/api/auth/refresh", {"refreshToken": refresh_token})
+    verifier = staff.identity.service.runtime.verifier
     before = await verifier.caller_of(token)
     after = await verifier.caller_of(refreshed.json()["data"]["accessToken"])
     assert (before.roles, before.campus_id) == ({"buyer"}, demo.LAGOS.id)
     assert (after.roles, after.campus_id) == ({"buyer", "campus_admin"}, demo.IBADAN.id)
-    assert await office.identity.service.published(REVOKED) == []
-    [told] = await office.identity.service.published("identity.profile_changed.v1")
+    assert await staff.identity.service.published(REVOKED) == []
+    [told] = await staff.identity.service.published("identity.profile_changed.v1")
     assert (told["userId"], told["staffRoles"]) == (str(USERS["BUYER"].id), ["campus_admin"])
-    shown = (await office.identity.get(f"/api/staff/{USERS['BUYER'].id}", token=await office.token("ADMIN"))).json()
+    shown = (await staff.identity.get(f"/api/staff/{USERS['BUYER'].id}", token=await staff.token("ADMIN"))).json()
     assert (shown["data"]["role"], shown["data"]["roles"]) == ("campus_admin", ["buyer", "campus_admin"])
     assert [(held["role"], held["campusId"], held["hubId"]) for held in shown["data"]["offices"]] == [
         ("campus_admin", str(demo.IBADAN.id), None)
     ]
-    state = await office.state()
-    again = await office.grant("BUYER", "campus_admin", campusId=str(demo.IBADAN.id))
-    assert (again.status_code, again.json()["data"]) == (200, answer.json()["data"])
-    assert await office.state() == state
-    assert await office.acts() == [("ADMIN", "role_granted", "BUYER")]
+    state = await staff.state()
+    again = await staff.grant("BUYER", "campus_admin", campusId=str(demo.IBADAN.id))
+    assert (again.status_code, again.json()["data"]) == (200, response.json()["data"])
+    assert await staff.state() == state
+    assert await staff.acts() == [("ADMIN", "role_granted", "BUYER")]
 
 
-async def test_a_role_is_held_where_it_belongs_and_nowhere_else(office: Appointment) -> None:
+async def test_a_role_is_held_where_it_belongs_and_nowhere_else(staff: StaffAdministration) -> None:
     lagos, hub, unknown = str(demo.LAGOS.id), str(demo.AKOKA_HUB.id), str(uuid4())
-    await office.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
-    state = await office.state()
+    await staff.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    state = await staff.state()
     for body, name in (
         ({"role": "campus_admin"}, "campusId"),
         ({"role": "campus_admin", "campusId": unknown}, "campusId"),
@@ -168,88 +168,88 @@ async def test_a_role_is_held_where_it_belongs_and_nowhere_else(office: Appointm
         ({}, "role"),
         ({"role": "auditor", "userId": unknown}, "userId"),
     ):
-        answer = await office.act("grant", "BUYER", body)
-        assert refusal(answer) == (422, "VALIDATION_FAILED"), body
-        assert answer.json()["invalid_params"][0]["name"] == name, body
-    assert (await office.act("revoke", "BUYER", {"role": "buyer"})).status_code == 422
-    assert (await office.act("suspend", "BUYER", {"reason": ""})).status_code == 422
-    assert await office.state() == state
-    granted = (await office.grant("BUYER", "hub_agent", hubId=hub)).json()["data"]
+        response = await staff.act("grant", "BUYER", body)
+        assert refusal(response) == (422, "VALIDATION_FAILED"), body
+        assert response.json()["invalid_params"][0]["name"] == name, body
+    assert (await staff.act("revoke", "BUYER", {"role": "buyer"})).status_code == 422
+    assert (await staff.act("suspend", "BUYER", {"reason": ""})).status_code == 422
+    assert await staff.state() == state
+    granted = (await staff.grant("BUYER", "hub_agent", hubId=hub)).json()["data"]
     assert (granted["hubId"], granted["campusId"]) == (hub, lagos)
-    state = await office.state()
+    state = await staff.state()
     for role, place in (
         ("hub_agent", {"hubId": str(demo.MOREMI_HUB.id)}),
         ("campus_admin", {"campusId": str(demo.IBADAN.id)}),
     ):
-        assert refusal(await office.grant("BUYER", role, **place)) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.state() == state
-    assert (await office.grant("BUYER", "campus_admin", campusId=lagos)).status_code == 200
+        assert refusal(await staff.grant("BUYER", role, **place)) == (409, "CONCURRENCY_CONFLICT")
+    assert await staff.state() == state
+    assert (await staff.grant("BUYER", "campus_admin", campusId=lagos)).status_code == 200
 
 
-async def test_whoever_may_not_decide_changes_nothing(office: Appointment) -> None:
+async def test_whoever_may_not_decide_changes_nothing(staff: StaffAdministration) -> None:
     verbs = ("grant", "revoke", "suspend", "reinstate")
-    grant_id = await office.prepared("SUPPORT", "finance_maker")
-    tokens = {name: await office.token(name) for name in ("BUYER", "AUDITOR", "CAMPUS", "CHECKER", "ADMIN")}
-    aal1 = await office.token("ADMIN", stepped_up=False)
-    state = await office.state()
+    grant_id = await staff.prepared("SUPPORT", "finance_maker")
+    tokens = {name: await staff.token(name) for name in ("BUYER", "AUDITOR", "CAMPUS", "CHECKER", "ADMIN")}
+    aal1 = await staff.token("ADMIN", stepped_up=False)
+    state = await staff.state()
     paths = [f"/api/staff/{USERS['HUB'].id}/{verb}" for verb in verbs]
     paths += [f"/api/staff-grants/{grant_id}/{verb}" for verb in ("approve", "reject")]
     for path in paths:
-        assert refusal(await office.identity.post(path, {"unknown": 1})) == (401, "AUTH_UNAUTHORIZED")
+        assert refusal(await staff.identity.post(path, {"unknown": 1})) == (401, "AUTH_UNAUTHORIZED")
         for name in ("BUYER", "AUDITOR", "CAMPUS", "CHECKER"):
-            answer = await office.identity.post(path, {"unknown": 1}, token=tokens[name])
-            assert refusal(answer) == (403, "AUTH_FORBIDDEN"), (name, path)
-        answer = await office.identity.post(path, {"unknown": 1}, token=aal1)
-        assert refusal(answer) == (403, "AUTH_AAL2_REQUIRED"), path
-        assert refusal(await office.identity.post(path, {"unknown": 1}, token=tokens["ADMIN"])) == (
+            response = await staff.identity.post(path, {"unknown": 1}, token=tokens[name])
+            assert refusal(response) == (403, "AUTH_FORBIDDEN"), (name, path)
+        response = await staff.identity.post(path, {"unknown": 1}, token=aal1)
+        assert refusal(response) == (403, "AUTH_AAL2_REQUIRED"), path
+        assert refusal(await staff.identity.post(path, {"unknown": 1}, token=tokens["ADMIN"])) == (
             422,
             "VALIDATION_FAILED",
         )
-    for answer in (
-        await office.grant(uuid4(), "auditor"),
-        await office.act("revoke", uuid4(), {"role": "auditor"}),
-        await office.act("suspend", uuid4()),
-        await office.act("reinstate", uuid4()),
-        await office.decide(uuid4(), "approve", by="ADMIN"),
-        await office.decide(uuid4(), "reject", by="ADMIN"),
-        await office.identity.get(f"/api/staff/{uuid4()}", token=tokens["ADMIN"]),
-        await office.identity.get(f"/api/staff-grants/{uuid4()}", token=tokens["ADMIN"]),
+    for response in (
+        await staff.grant(uuid4(), "auditor"),
+        await staff.act("revoke", uuid4(), {"role": "auditor"}),
+        await staff.act("suspend", uuid4()),
+        await staff.act("reinstate", uuid4()),
+        await staff.decide(uuid4(), "approve", by="ADMIN"),
+        await staff.decide(uuid4(), "reject", by="ADMIN"),
+        await staff.identity.get(f"/api/staff/{uuid4()}", token=tokens["ADMIN"]),
+        await staff.identity.get(f"/api/staff-grants/{uuid4()}", token=tokens["ADMIN"]),
     ):
-        assert refusal(answer) == (404, "RESOURCE_NOT_FOUND")
-    for answer in (
-        await office.grant("ADMIN", "auditor"),
-        await office.grant("ADMIN", "finance_maker"),
-        await office.decide(grant_id, "approve", by="ADMIN"),
-        await office.decide(grant_id, "reject", by="ADMIN"),
+        assert refusal(response) == (404, "RESOURCE_NOT_FOUND")
+    for response in (
+        await staff.grant("ADMIN", "auditor"),
+        await staff.grant("ADMIN", "finance_maker"),
+        await staff.decide(grant_id, "approve", by="ADMIN"),
+        await staff.decide(grant_id, "reject", by="ADMIN"),
     ):
-        assert refusal(answer) == (403, "AUTH_FORBIDDEN")
+        assert refusal(response) == (403, "AUTH_FORBIDDEN")
     for path in ("/api/staff", f"/api/staff/{USERS['HUB'].id}", "/api/staff-grants", "/api/staff-acts"):
-        assert (await office.identity.get(path)).status_code == 401
-        assert refusal(await office.identity.get(path, token=tokens["CAMPUS"])) == (403, "AUTH_FORBIDDEN")
-        assert (await office.identity.get(path, token=tokens["AUDITOR"])).status_code == 200
-    assert await office.state() == state
+        assert (await staff.identity.get(path)).status_code == 401
+        assert refusal(await staff.identity.get(path, token=tokens["CAMPUS"])) == (403, "AUTH_FORBIDDEN")
+        assert (await staff.identity.get(path, token=tokens["AUDITOR"])).status_code == 200
+    assert await staff.state() == state
 
 
 async def test_roles_that_move_money_or_appoint_people_wait_for_a_second_person_and_the_others_do_not(
-    office: Appointment,
+    staff: StaffAdministration,
 ) -> None:
-    places = {"hub_agent": {"hubId": str(demo.AKOKA_HUB.id)}, "campus_admin": {"campusId": str(demo.LAGOS.id)}}
+    campuses = {"hub_agent": {"hubId": str(demo.AKOKA_HUB.id)}, "campus_admin": {"campusId": str(demo.LAGOS.id)}}
     assert sorted(MONEY_ROLES) == ["finance_checker", "finance_maker", "ops_oncall"]
     for role in sorted(STAFF_ROLES):
-        answer = await office.grant("BUYER", role, **places.get(role, {}))
+        response = await staff.grant("BUYER", role, **campuses.get(role, {}))
         waits = role in MONEY_ROLES | {ADMIN}
-        assert (answer.status_code, answer.json()["data"]["status"]) == (
+        assert (response.status_code, response.json()["data"]["status"]) == (
             (201, "prepared") if waits else (200, "granted")
         ), role
-        assert (role in await office.roles("BUYER")) is not waits
+        assert (role in await staff.roles("BUYER")) is not waits
 
 
-async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(office: Appointment) -> None:
-    await office.second_admin()
-    grant_id = await office.prepared("SUPPORT", "finance_maker")
-    assert await office.prepared("SUPPORT", "finance_maker") == grant_id
-    assert await office.roles("SUPPORT") == {"support_agent"}
-    approved = await office.decide(grant_id, "approve")
+async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(staff: StaffAdministration) -> None:
+    await staff.second_admin()
+    grant_id = await staff.prepared("SUPPORT", "finance_maker")
+    assert await staff.prepared("SUPPORT", "finance_maker") == grant_id
+    assert await staff.roles("SUPPORT") == {"support_agent"}
+    approved = await staff.decide(grant_id, "approve")
     assert approved.status_code == 200, approved.text
     shown = approved.json()["data"]
     assert (shown["status"], shown["preparedBy"], shown["decidedBy"]) == (
@@ -257,19 +257,19 @@ async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(offi
         str(USERS["ADMIN"].id),
         str(USERS["BUYER2"].id),
     )
-    assert await office.roles("SUPPORT") == {"support_agent", "finance_maker"}
-    state = await office.state()
-    assert (await office.decide(grant_id, "approve")).json()["data"] == shown
-    assert refusal(await office.decide(grant_id, "reject")) == (409, "CONCURRENCY_CONFLICT")
-    assert (await office.grant("SUPPORT", "finance_maker")).json()["data"]["status"] == "granted"
-    assert await office.state() == state
-    rejected = await office.prepared("HUB", "finance_checker")
-    assert (await office.decide(rejected, "reject")).json()["data"]["status"] == "rejected"
-    assert (await office.decide(rejected, "reject")).status_code == 200
-    assert refusal(await office.decide(rejected, "approve")) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.roles("HUB") == {"hub_agent"}
-    assert await office.prepared("HUB", "finance_checker") != rejected
-    assert (await office.acts())[1:] == [
+    assert await staff.roles("SUPPORT") == {"support_agent", "finance_maker"}
+    state = await staff.state()
+    assert (await staff.decide(grant_id, "approve")).json()["data"] == shown
+    assert refusal(await staff.decide(grant_id, "reject")) == (409, "CONCURRENCY_CONFLICT")
+    assert (await staff.grant("SUPPORT", "finance_maker")).json()["data"]["status"] == "granted"
+    assert await staff.state() == state
+    rejected = await staff.prepared("HUB", "finance_checker")
+    assert (await staff.decide(rejected, "reject")).json()["data"]["status"] == "rejected"
+    assert (await staff.decide(rejected, "reject")).status_code == 200
+    assert refusal(await staff.decide(rejected, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert await staff.roles("HUB") == {"hub_agent"}
+    assert await staff.prepared("HUB", "finance_checker") != rejected
+    assert (await staff.acts())[1:] == [
         ("ADMIN", "role_grant_prepared", "SUPPORT"),
         ("BUYER2", "role_granted", "SUPPORT"),
         ("ADMIN", "role_grant_prepared", "HUB"),
@@ -278,71 +278,71 @@ async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(offi
     ]
 
 
-async def test_an_approval_names_the_grant_that_was_read(office: Appointment) -> None:
-    await office.second_admin()
-    prepared = (await office.grant("SUPPORT", "finance_maker")).json()["data"]
-    other = (await office.grant("HUB", "finance_maker")).json()["data"]
-    token, path = await office.token("BUYER2"), f"/api/staff-grants/{prepared['id']}"
-    assert (await office.identity.get(path, token=token)).json()["data"]["hash"] == prepared["hash"]
-    listed = (await office.identity.get("/api/staff-grants", token=token)).json()["data"]
+async def test_an_approval_names_the_grant_that_was_read(staff: StaffAdministration) -> None:
+    await staff.second_admin()
+    prepared = (await staff.grant("SUPPORT", "finance_maker")).json()["data"]
+    other = (await staff.grant("HUB", "finance_maker")).json()["data"]
+    token, path = await staff.token("BUYER2"), f"/api/staff-grants/{prepared['id']}"
+    assert (await staff.identity.get(path, token=token)).json()["data"]["hash"] == prepared["hash"]
+    listed = (await staff.identity.get("/api/staff-grants", token=token)).json()["data"]
     assert {grant["hash"] for grant in listed} == {prepared["hash"], other["hash"]}
-    state = await office.state()
-    absent = await office.identity.post(f"{path}/approve", {}, token=token)
+    state = await staff.state()
+    absent = await staff.identity.post(f"{path}/approve", {}, token=token)
     assert refusal(absent) == (422, "VALIDATION_FAILED")
     assert [param["name"] for param in absent.json()["invalid_params"]] == ["hash"]
     for wrong in (other["hash"], "0" * 64):
-        answer = await office.identity.post(f"{path}/approve", {"hash": wrong}, token=token)
-        assert refusal(answer) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.state() == state
-    await office.identity.service.fetch_as_owner(
+        response = await staff.identity.post(f"{path}/approve", {"hash": wrong}, token=token)
+        assert refusal(response) == (409, "CONCURRENCY_CONFLICT")
+    assert await staff.state() == state
+    await staff.identity.service.fetch_as_owner(
         "UPDATE staff_grants SET role = 'finance_checker' WHERE id = $1", prepared["id"]
     )
-    changed = await office.identity.post(f"{path}/approve", {"hash": prepared["hash"]}, token=token)
+    changed = await staff.identity.post(f"{path}/approve", {"hash": prepared["hash"]}, token=token)
     assert refusal(changed) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.roles("SUPPORT") == {"support_agent"}
+    assert await staff.roles("SUPPORT") == {"support_agent"}
 
 
-async def test_nobody_approves_a_grant_to_themselves(office: Appointment) -> None:
-    grant_id = await office.prepared("BUYER2", ADMIN)
-    await office.second_admin()
-    state = await office.state()
+async def test_nobody_approves_a_grant_to_themselves(staff: StaffAdministration) -> None:
+    grant_id = await staff.prepared("BUYER2", ADMIN)
+    await staff.second_admin()
+    state = await staff.state()
     for verb in ("approve", "reject"):
-        assert refusal(await office.decide(grant_id, verb)) == (403, "AUTH_FORBIDDEN")
-    assert await office.state() == state
+        assert refusal(await staff.decide(grant_id, verb)) == (403, "AUTH_FORBIDDEN")
+    assert await staff.state() == state
 
 
-async def test_a_prepared_grant_lives_a_day(office: Appointment) -> None:
-    await office.second_admin()
-    grant_id = await office.prepared("SUPPORT", "finance_maker")
-    office.identity.clock.advance(timedelta(hours=24))
-    office._tokens.clear()
-    state = await office.state()
+async def test_a_prepared_grant_lives_a_day(staff: StaffAdministration) -> None:
+    await staff.second_admin()
+    grant_id = await staff.prepared("SUPPORT", "finance_maker")
+    staff.identity.clock.advance(timedelta(hours=24))
+    staff._tokens.clear()
+    state = await staff.state()
     for verb in ("approve", "reject"):
-        assert refusal(await office.decide(grant_id, verb)) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.state() == state
-    admin = await office.token("ADMIN")
+        assert refusal(await staff.decide(grant_id, verb)) == (409, "CONCURRENCY_CONFLICT")
+    assert await staff.state() == state
+    admin = await staff.token("ADMIN")
     for status, ids in (("expired", [grant_id]), ("prepared", [])):
-        listed = await office.identity.get("/api/staff-grants", token=admin, status=status)
+        listed = await staff.identity.get("/api/staff-grants", token=admin, status=status)
         assert [grant["id"] for grant in listed.json()["data"]] == ids
-    second = await office.prepared("SUPPORT", "finance_maker")
+    second = await staff.prepared("SUPPORT", "finance_maker")
     assert second != grant_id
-    assert refusal(await office.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
-    assert (await office.decide(second, "approve")).status_code == 200
-    listed = await office.identity.get("/api/staff-grants", token=admin, userId=str(USERS["SUPPORT"].id), order="asc")
+    assert refusal(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert (await staff.decide(second, "approve")).status_code == 200
+    listed = await staff.identity.get("/api/staff-grants", token=admin, userId=str(USERS["SUPPORT"].id), order="asc")
     assert [grant["status"] for grant in listed.json()["data"]] == ["expired", "approved"]
 
 
-async def test_a_powerful_role_needs_a_second_factor_that_stands(office: Appointment) -> None:
-    await office.second_admin()
-    grant_id = await office.prepared("BUYER", "finance_maker")
-    state = await office.state()
-    assert refusal(await office.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.state() == state
-    assert (await office.grant("BUYER", "support_agent")).status_code == 200
+async def test_a_powerful_role_needs_a_second_factor_that_stands(staff: StaffAdministration) -> None:
+    await staff.second_admin()
+    grant_id = await staff.prepared("BUYER", "finance_maker")
+    state = await staff.state()
+    assert refusal(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert await staff.state() == state
+    assert (await staff.grant("BUYER", "support_agent")).status_code == 200
 
 
-async def test_maker_and_checker_admin_and_money_are_never_one_person(office: Appointment) -> None:
-    await office.second_admin()
+async def test_maker_and_checker_admin_and_money_are_never_one_person(staff: StaffAdministration) -> None:
+    await staff.second_admin()
     for name, role in (
         ("MAKER", "finance_checker"),
         ("CHECKER", "finance_maker"),
@@ -351,52 +351,52 @@ async def test_maker_and_checker_admin_and_money_are_never_one_person(office: Ap
         ("BUYER2", "finance_maker"),
         ("BUYER2", "ops_oncall"),
     ):
-        state = await office.state()
-        assert refusal(await office.grant(name, role)) == (409, "CONCURRENCY_CONFLICT"), (name, role)
-        assert await office.state() == state
+        state = await staff.state()
+        assert refusal(await staff.grant(name, role)) == (409, "CONCURRENCY_CONFLICT"), (name, role)
+        assert await staff.state() == state
     # Both prepared while neither was held: the second approval sees the first, also at the same moment.
-    grants = [await office.prepared("SUPPORT", role) for role in ("finance_maker", "finance_checker", ADMIN)]
-    await office.token("BUYER2")
-    answers = await asyncio.gather(*(office.decide(grant_id, "approve") for grant_id in grants))
-    assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
-    assert len(await office.roles("SUPPORT")) == 2
+    grants = [await staff.prepared("SUPPORT", role) for role in ("finance_maker", "finance_checker", ADMIN)]
+    await staff.token("BUYER2")
+    answers = await asyncio.gather(*(staff.decide(grant_id, "approve") for grant_id in grants))
+    assert sorted(response.status_code for response in answers) == [200, 409, 409]
+    assert len(await staff.roles("SUPPORT")) == 2
     for role in ("finance_checker", ADMIN):
         with pytest.raises(asyncpg.UniqueViolationError):
-            await office.identity.service.fetch(
+            await staff.identity.service.fetch(
                 "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", USERS["MAKER"].id, role
             )
 
 
-async def test_a_revoked_role_ends_every_token_from_before(office: Appointment) -> None:
-    token, refresh_token = await office.sign_in("SUPPORT")
-    answer = await office.act("revoke", "SUPPORT", {"role": "support_agent"})
-    assert answer.status_code == 200, answer.text
-    assert (answer.json()["data"]["roles"], answer.json()["data"]["offices"]) == ([], [])
-    said = await office.identity.service.published(REVOKED)
+async def test_a_revoked_role_ends_every_token_from_before(staff: StaffAdministration) -> None:
+    token, refresh_token = await staff.sign_in("SUPPORT")
+    response = await staff.act("revoke", "SUPPORT", {"role": "support_agent"})
+    assert response.status_code == 200, response.text
+    assert (response.json()["data"]["roles"], response.json()["data"]["offices"]) == ([], [])
+    said = await staff.identity.service.published(REVOKED)
     assert {"userId", "notBefore"} in [set(entry) for entry in said]
     assert {entry["userId"] for entry in said} == {str(USERS["SUPPORT"].id)}
-    [told] = await office.identity.service.published("identity.profile_changed.v1")
+    [told] = await staff.identity.service.published("identity.profile_changed.v1")
     assert (told["userId"], told["staffRoles"]) == (str(USERS["SUPPORT"].id), [])
-    assert (await office.identity.get("/api/profiles/current", token=token)).status_code == 401
-    refused = await office.identity.post("/api/auth/refresh", {"refreshToken": refresh_token})
+    assert (await staff.identity.get("/api/profiles/current", token=token)).status_code == 401
+    refused = await staff.identity.post("/api/auth/refresh", {"refreshToken": refresh_token})
     assert refusal(refused) == (401, "AUTH_UNAUTHORIZED")
-    again = await office.identity.demo_log_in("SUPPORT")
-    caller = await office.identity.service.runtime.verifier.caller_of(again["accessToken"])
+    again = await staff.identity.demo_log_in("SUPPORT")
+    caller = await staff.identity.service.runtime.verifier.caller_of(again["accessToken"])
     assert caller.roles == frozenset()
-    state = await office.state()
-    assert (await office.act("revoke", "SUPPORT", {"role": "support_agent"})).status_code == 200
-    assert await office.state() == state
-    assert await office.acts() == [("ADMIN", "role_revoked", "SUPPORT")]
+    state = await staff.state()
+    assert (await staff.act("revoke", "SUPPORT", {"role": "support_agent"})).status_code == 200
+    assert await staff.state() == state
+    assert await staff.acts() == [("ADMIN", "role_revoked", "SUPPORT")]
 
 
-async def test_no_way_in_is_open_to_a_suspended_person(office: Appointment) -> None:
-    identity, support = office.identity, USERS["SUPPORT"]
-    token, refresh_token = await office.sign_in("SUPPORT")
+async def test_no_way_in_is_open_to_a_suspended_person(staff: StaffAdministration) -> None:
+    identity, support = staff.identity, USERS["SUPPORT"]
+    token, refresh_token = await staff.sign_in("SUPPORT")
     wrong = await identity.post("/api/auth/login", {"email": support.email, "password": PASSWORD})
     await identity.post("/api/auth/password/forgot", {"email": support.email})
     await identity.service.work("identity.codes")
     sent = await identity.service.published("identity.one_time_code_issued.v1")
-    assert (await office.act("suspend", "SUPPORT", {"reason": "Left the company"})).status_code == 200
+    assert (await staff.act("suspend", "SUPPORT", {"reason": "Left the company"})).status_code == 200
     assert (await identity.get("/api/profiles/current", token=token)).status_code == 401
     for path, body in (
         ("/api/auth/refresh", {"refreshToken": refresh_token}),
@@ -404,7 +404,7 @@ async def test_no_way_in_is_open_to_a_suspended_person(office: Appointment) -> N
     ):
         assert refusal(await identity.post(path, body)) == (401, "AUTH_UNAUTHORIZED")
     refused = await identity.post("/api/auth/login", {"email": support.email, "password": DEMO_PASSWORD})
-    told = [{**answer.json(), "requestId": ""} for answer in (wrong, refused)]
+    told = [{**response.json(), "requestId": ""} for response in (wrong, refused)]
     assert told[0] == told[1]
     failures = await identity.service.fetch("SELECT failures FROM login_failures")
     assert [row["failures"] for row in failures] == [3]
@@ -417,7 +417,7 @@ async def test_no_way_in_is_open_to_a_suspended_person(office: Appointment) -> N
         "SELECT id FROM one_time_codes WHERE user_id = $1 AND expires_at > $2", support.id, identity.clock.now()
     )
     assert live == []
-    stranger = FederatedIdentity(
+    federated = FederatedIdentity(
         issuer="https://school.example",
         user_id=support.id,
         session_id=None,
@@ -428,66 +428,66 @@ async def test_no_way_in_is_open_to_a_suspended_person(office: Appointment) -> N
         staff_roles=frozenset(),
     )
     with pytest.raises(Unauthorized):
-        await OwnUserLookup(identity.dependencies.database, identity.dependencies.hashes, identity.clock).find(
-            "", stranger
+        await LocalUserLookup(identity.dependencies.database, identity.dependencies.hashes, identity.clock).find(
+            "", federated
         )
-    state = await office.state()
-    assert (await office.act("suspend", "SUPPORT", {"reason": "Again"})).json()["data"]["suspensionReason"] == (
+    state = await staff.state()
+    assert (await staff.act("suspend", "SUPPORT", {"reason": "Again"})).json()["data"]["suspensionReason"] == (
         "Left the company"
     )
-    assert refusal(await office.grant("SUPPORT", "auditor")) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.state() == state
-    back = await office.act("reinstate", "SUPPORT", {"reason": "Came back"})
+    assert refusal(await staff.grant("SUPPORT", "auditor")) == (409, "CONCURRENCY_CONFLICT")
+    assert await staff.state() == state
+    back = await staff.act("reinstate", "SUPPORT", {"reason": "Came back"})
     assert (back.status_code, back.json()["data"]["suspended"]) == (200, False)
-    assert (await office.act("reinstate", "SUPPORT")).status_code == 200
+    assert (await staff.act("reinstate", "SUPPORT")).status_code == 200
     tokens = await identity.demo_log_in("SUPPORT")
     caller = await identity.service.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.roles == {"support_agent"}
-    assert await office.acts() == [("ADMIN", "suspended", "SUPPORT"), ("ADMIN", "reinstated", "SUPPORT")]
+    assert await staff.acts() == [("ADMIN", "suspended", "SUPPORT"), ("ADMIN", "reinstated", "SUPPORT")]
 
 
-async def test_whoever_signs_in_while_being_suspended_is_signed_out_or_never_in(office: Appointment) -> None:
-    _, refresh_token = await office.sign_in("SUPPORT")
-    await office.token("ADMIN")
+async def test_whoever_signs_in_while_being_suspended_is_signed_out_or_never_in(staff: StaffAdministration) -> None:
+    _, refresh_token = await staff.sign_in("SUPPORT")
+    await staff.token("ADMIN")
     answers = await asyncio.gather(
         *(
-            office.identity.post("/api/auth/login", {"email": USERS["SUPPORT"].email, "password": DEMO_PASSWORD})
+            staff.identity.post("/api/auth/login", {"email": USERS["SUPPORT"].email, "password": DEMO_PASSWORD})
             for _ in range(4)
         ),
-        office.identity.post("/api/auth/refresh", {"refreshToken": refresh_token}),
-        office.act("suspend", "SUPPORT"),
+        staff.identity.post("/api/auth/refresh", {"refreshToken": refresh_token}),
+        staff.act("suspend", "SUPPORT"),
     )
     assert answers[-1].status_code == 200
-    assert {answer.status_code for answer in answers[:-1]} <= {200, 401}
-    lasting = await office.identity.service.fetch(
+    assert {response.status_code for response in answers[:-1]} <= {200, 401}
+    lasting = await staff.identity.service.fetch(
         "SELECT id FROM sessions WHERE user_id = $1 AND ended_at IS NULL", USERS["SUPPORT"].id
     )
     assert lasting == []
-    for answer in answers[:-1]:
-        if answer.status_code == 200:
-            token = answer.json()["data"]["accessToken"]
-            assert (await office.identity.get("/api/profiles/current", token=token)).status_code == 401
+    for response in answers[:-1]:
+        if response.status_code == 200:
+            token = response.json()["data"]["accessToken"]
+            assert (await staff.identity.get("/api/profiles/current", token=token)).status_code == 401
 
 
-async def test_the_last_admin_stays_and_nobody_decides_on_themselves(office: Appointment) -> None:
-    state = await office.state()
-    for answer in (await office.act("revoke", "ADMIN", {"role": ADMIN}), await office.act("suspend", "ADMIN")):
-        assert refusal(answer) == (409, "CONCURRENCY_CONFLICT")
-    assert await office.state() == state
-    await office.second_admin()
-    state = await office.state()
-    for answer in (await office.act("revoke", "ADMIN", {"role": ADMIN}), await office.act("suspend", "ADMIN")):
-        assert refusal(answer) == (403, "AUTH_FORBIDDEN")
-    assert await office.state() == state
+async def test_the_last_admin_stays_and_nobody_decides_on_themselves(staff: StaffAdministration) -> None:
+    state = await staff.state()
+    for response in (await staff.act("revoke", "ADMIN", {"role": ADMIN}), await staff.act("suspend", "ADMIN")):
+        assert refusal(response) == (409, "CONCURRENCY_CONFLICT")
+    assert await staff.state() == state
+    await staff.second_admin()
+    state = await staff.state()
+    for response in (await staff.act("revoke", "ADMIN", {"role": ADMIN}), await staff.act("suspend", "ADMIN")):
+        assert refusal(response) == (403, "AUTH_FORBIDDEN")
+    assert await staff.state() == state
     # A suspended admin is none: the other one is the last again.
-    assert (await office.act("suspend", "BUYER2")).status_code == 200
-    assert refusal(await office.act("suspend", "ADMIN")) == (409, "CONCURRENCY_CONFLICT")
+    assert (await staff.act("suspend", "BUYER2")).status_code == 200
+    assert refusal(await staff.act("suspend", "ADMIN")) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_of_two_admins_who_remove_each_other_at_once_one_stays(office: Appointment) -> None:
-    database, now = office.identity.dependencies.database, office.identity.clock.now()
-    await office.second_admin()
-    first, second = await office.caller("ADMIN"), await office.caller("BUYER2")
+async def test_of_two_admins_who_remove_each_other_at_once_one_stays(staff: StaffAdministration) -> None:
+    database, now = staff.identity.dependencies.database, staff.identity.clock.now()
+    await staff.second_admin()
+    first, second = await staff.caller("ADMIN"), await staff.caller("BUYER2")
     for removing in (
         lambda uow, caller, other: revoke_role(uow, caller, other, ADMIN, now=now),
         lambda uow, caller, other: suspend_user(uow, caller, other, None, now=now),
@@ -497,14 +497,14 @@ async def test_of_two_admins_who_remove_each_other_at_once_one_stays(office: App
             database.transact(acting_as=TESTING, work=partial(removing, caller=second, other=first.id)),
             return_exceptions=True,
         )
-        assert len([outcome for outcome in outcomes if isinstance(outcome, NoLongerAppointing)]) == 1
-        left = await office.identity.service.fetch(
+        assert len([outcome for outcome in outcomes if isinstance(outcome, NoLongerAdmin)]) == 1
+        left = await staff.identity.service.fetch(
             "SELECT user_id FROM role_grants WHERE role = $1 AND user_id NOT IN (SELECT user_id FROM suspensions)",
             ADMIN,
         )
         assert len(left) == 1
-        await office.identity.service.fetch("DELETE FROM suspensions")
-        await office.identity.service.fetch(
+        await staff.identity.service.fetch("DELETE FROM suspensions")
+        await staff.identity.service.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) SELECT id, $1, now() FROM profiles "
             "WHERE id = ANY ($2::uuid[]) ON CONFLICT DO NOTHING",
             ADMIN,
@@ -512,83 +512,83 @@ async def test_of_two_admins_who_remove_each_other_at_once_one_stays(office: App
         )
 
 
-async def test_an_admin_by_another_issuer_cannot_remove_the_last_of_ours(office: Appointment) -> None:
-    foreign = replace(await office.caller("AUDITOR"), issuer="https://school.example")
-    async with office.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
+async def test_an_admin_by_another_issuer_cannot_remove_the_last_of_ours(staff: StaffAdministration) -> None:
+    foreign = replace(await staff.caller("AUDITOR"), issuer="https://school.example")
+    async with staff.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
         with pytest.raises(LastAdmin):
-            await revoke_role(uow, foreign, USERS["ADMIN"].id, ADMIN, now=office.identity.clock.now())
+            await revoke_role(uow, foreign, USERS["ADMIN"].id, ADMIN, now=staff.identity.clock.now())
 
 
-async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(office: Appointment) -> None:
-    await office.second_admin()
-    await asyncio.gather(office.token("ADMIN"), office.token("BUYER2"))
-    prepared = await asyncio.gather(*(office.grant("SUPPORT", "finance_maker") for _ in range(20)))
-    granted = await asyncio.gather(*(office.grant("HUB", "auditor") for _ in range(10)))
-    assert {answer.status_code for answer in prepared} == {201}
-    assert {answer.status_code for answer in granted} == {200}
-    (grant_id,) = {answer.json()["data"]["id"] for answer in prepared}
-    decided = await asyncio.gather(*(office.decide(grant_id, verb) for verb in ("approve", "reject") for _ in range(5)))
-    statuses = [answer.status_code for answer in decided]
+async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(staff: StaffAdministration) -> None:
+    await staff.second_admin()
+    await asyncio.gather(staff.token("ADMIN"), staff.token("BUYER2"))
+    prepared = await asyncio.gather(*(staff.grant("SUPPORT", "finance_maker") for _ in range(20)))
+    granted = await asyncio.gather(*(staff.grant("HUB", "auditor") for _ in range(10)))
+    assert {response.status_code for response in prepared} == {201}
+    assert {response.status_code for response in granted} == {200}
+    (grant_id,) = {response.json()["data"]["id"] for response in prepared}
+    decided = await asyncio.gather(*(staff.decide(grant_id, verb) for verb in ("approve", "reject") for _ in range(5)))
+    statuses = [response.status_code for response in decided]
     assert {tuple(statuses[:5]), tuple(statuses[5:])} == {(200,) * 5, (409,) * 5}
-    assert ("finance_maker" in await office.roles("SUPPORT")) is (statuses[0] == 200)
-    assert len(await office.acts()) == 4
+    assert ("finance_maker" in await staff.roles("SUPPORT")) is (statuses[0] == 200)
+    assert len(await staff.acts()) == 4
 
 
-async def test_what_a_removed_admin_prepared_is_rejected(office: Appointment) -> None:
-    await office.second_admin()
-    await office.identity.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
-    grant_id = await office.prepared("SUPPORT", "finance_maker")
-    assert (await office.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
-    shown = await office.identity.get(f"/api/staff-grants/{grant_id}", token=await office.token("BUYER2"))
+async def test_what_a_removed_admin_prepared_is_rejected(staff: StaffAdministration) -> None:
+    await staff.second_admin()
+    await staff.identity.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
+    grant_id = await staff.prepared("SUPPORT", "finance_maker")
+    assert (await staff.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
+    shown = await staff.identity.get(f"/api/staff-grants/{grant_id}", token=await staff.token("BUYER2"))
     assert shown.json()["data"]["status"] == "rejected"
-    assert refusal(await office.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert refusal(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_a_change_that_dies_before_its_commit_leaves_nothing(office: Appointment) -> None:
-    await office.second_admin()
-    shown = (await office.grant("SUPPORT", "finance_maker")).json()["data"]
+async def test_a_change_that_dies_before_its_commit_leaves_nothing(staff: StaffAdministration) -> None:
+    await staff.second_admin()
+    shown = (await staff.grant("SUPPORT", "finance_maker")).json()["data"]
     grant_id = UUID(shown["id"])
-    first, second = await office.caller("ADMIN"), await office.caller("BUYER2")
-    state, now = await office.state(), office.identity.clock.now()
+    first, second = await staff.caller("ADMIN"), await staff.caller("BUYER2")
+    state, now = await staff.state(), staff.identity.clock.now()
     for change in (
         lambda uow: approve_staff_grant(uow, second, grant_id, shown["hash"], now=now),
         lambda uow: revoke_role(uow, first, USERS["AUDITOR"].id, "auditor", now=now),
         lambda uow: suspend_user(uow, first, USERS["HUB"].id, None, now=now),
     ):
         with pytest.raises(ZeroDivisionError):
-            async with office.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
+            async with staff.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
                 await change(uow)
                 raise ZeroDivisionError
-    assert await office.state() == state
+    assert await staff.state() == state
 
 
-async def test_the_second_admin_comes_from_the_machine_and_stands_in_the_trail(office: Appointment) -> None:
-    database, now = office.identity.dependencies.database, office.identity.clock.now()
+async def test_the_second_admin_comes_from_the_machine_and_stands_in_the_trail(staff: StaffAdministration) -> None:
+    database, now = staff.identity.dependencies.database, staff.identity.clock.now()
     assert "from the next token on" in await appoint_admin(database, " Buyer2@unilag.edu.ng ", now=now)
-    state = await office.state()
+    state = await staff.state()
     assert "already" in await appoint_admin(database, USERS["BUYER2"].email, now=now)
-    await office.act("suspend", "HUB")
+    await staff.act("suspend", "HUB")
     for email in ("nobody@unilag.edu.ng", USERS["MAKER"].email, USERS["OPS"].email, USERS["HUB"].email):
         with pytest.raises(CannotAppoint):
             await appoint_admin(database, email, now=now)
-    assert (await office.state())[0] == state[0]
-    rows = (await office.identity.get("/api/staff-acts", token=await office.token("ADMIN"), act="role_granted")).json()
+    assert (await staff.state())[0] == state[0]
+    rows = (await staff.identity.get("/api/staff-acts", token=await staff.token("ADMIN"), act="role_granted")).json()
     assert [(row["actorId"], row["subjectId"], row["detail"]) for row in rows["data"]] == [
         (None, str(USERS["BUYER2"].id), {"role": ADMIN, "by": "operator"})
     ]
 
 
-async def test_the_lists_are_paged_sorted_and_filtered(office: Appointment) -> None:
-    token = await office.token("AUDITOR")
-    await office.act("suspend", "BUYER", {"reason": "Fraud"})
-    await office.act("suspend", "HUB")
-    await office.act("reinstate", "HUB")
+async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministration) -> None:
+    token = await staff.token("AUDITOR")
+    await staff.act("suspend", "BUYER", {"reason": "Fraud"})
+    await staff.act("suspend", "HUB")
+    await staff.act("reinstate", "HUB")
 
     async def names(**params: Any) -> list[str]:
-        answer = await office.identity.get("/api/staff", token=token, **params)
-        assert answer.status_code == 200, answer.text
+        response = await staff.identity.get("/api/staff", token=token, **params)
+        assert response.status_code == 200, response.text
         by_id = {str(user.id): name for name, user in USERS.items()}
-        return [by_id[member["id"]] for member in answer.json()["data"]]
+        return [by_id[member["id"]] for member in response.json()["data"]]
 
     staff = [user.name for user in demo.USERS if set(user.roles) & STAFF_ROLES]
     assert sorted(await names()) == sorted([*staff, "BUYER"])
@@ -596,10 +596,10 @@ async def test_the_lists_are_paged_sorted_and_filtered(office: Appointment) -> N
     assert await names(role="auditor") == ["AUDITOR"]
     assert sorted(await names(campusId=str(demo.LAGOS.id))) == ["CAMPUS", "HUB"]
     assert await names(page=2, limit=4, order="asc") == (await names(order="asc"))[4:8]
-    answer = (await office.identity.get("/api/staff", token=token, limit=4)).json()
-    assert (answer["meta"]["total"], answer["meta"]["total_pages"]) == (9, 3)
-    assert {member["hasSecondFactor"] for member in answer["data"]} <= {True, False}
-    acts = await office.identity.get(
+    response = (await staff.identity.get("/api/staff", token=token, limit=4)).json()
+    assert (response["meta"]["total"], response["meta"]["total_pages"]) == (9, 3)
+    assert {member["hasSecondFactor"] for member in response["data"]} <= {True, False}
+    acts = await staff.identity.get(
         "/api/staff-acts", token=token, subjectId=str(USERS["HUB"].id), actorId=str(USERS["ADMIN"].id), order="asc"
     )
     assert [act["act"] for act in acts.json()["data"]] == ["suspended", "reinstated"]
@@ -610,30 +610,30 @@ async def test_the_lists_are_paged_sorted_and_filtered(office: Appointment) -> N
         ("/api/staff-acts", {"actorId": "me"}),
         ("/api/staff-acts", {"page": "101", "limit": "100"}),
     ):
-        assert refusal(await office.identity.get(path, token=token, **params)) == (422, "VALIDATION_FAILED")
+        assert refusal(await staff.identity.get(path, token=token, **params)) == (422, "VALIDATION_FAILED")
 
 
-async def test_an_auditor_reads_closed_places_too(office: Appointment) -> None:
+async def test_an_auditor_reads_closed_places_too(staff: StaffAdministration) -> None:
     for table, place in (("campuses", demo.LAGOS.id), ("hubs", demo.MOREMI_HUB.id)):
-        await office.identity.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
+        await staff.identity.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
     for path in (f"/api/campuses/{demo.LAGOS.id}", f"/api/hubs/{demo.MOREMI_HUB.id}"):
         for name, status in (("AUDITOR", 200), ("BUYER", 404), ("MAKER", 404)):
-            assert (await office.identity.get(path, token=await office.token(name))).status_code == status
+            assert (await staff.identity.get(path, token=await staff.token(name))).status_code == status
 
 
-async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(office: Appointment) -> None:
-    await office.prepared("SUPPORT", "finance_maker")
-    database = office.identity.dependencies.database
+async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(staff: StaffAdministration) -> None:
+    await staff.prepared("SUPPORT", "finance_maker")
+    database = staff.identity.dependencies.database
     for statement in ("UPDATE staff_acts SET act = 'nothing'", "DELETE FROM staff_acts", "TRUNCATE staff_acts"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await office.identity.service.fetch(statement)
-        connection = await asyncpg.connect(office.identity.urls.owner.replace("+asyncpg", ""))
+            await staff.identity.service.fetch(statement)
+        connection = await asyncpg.connect(staff.identity.urls.owner.replace("+asyncpg", ""))
         try:
             with pytest.raises(asyncpg.RestrictViolationError):
                 await connection.execute(statement)
         finally:
             await connection.close()
-    admin, buyer = await office.caller("ADMIN"), await office.caller("BUYER")
+    admin, buyer = await staff.caller("ADMIN"), await staff.caller("BUYER")
     write = (
         "INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) "
         "VALUES ($1, $2, 'suspended', 'person', $2, '{}', now())"
@@ -659,13 +659,13 @@ async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(of
                 await uow.execute(statement)
 
 
-async def test_the_database_knows_no_grant_by_one_person_alone(office: Appointment) -> None:
-    grant_id = await office.prepared("SUPPORT", "finance_maker")
+async def test_the_database_knows_no_grant_by_one_person_alone(staff: StaffAdministration) -> None:
+    grant_id = await staff.prepared("SUPPORT", "finance_maker")
     for decider in (USERS["ADMIN"].id, USERS["SUPPORT"].id):
         with pytest.raises(asyncpg.CheckViolationError):
-            await office.identity.service.fetch(
+            await staff.identity.service.fetch(
                 "UPDATE staff_grants SET status = 'approved', decided_by = $2, decided_at = now() WHERE id = $1",
                 UUID(grant_id),
                 decider,
             )
-    assert issubclass(NoLongerAppointing, Conflict)
+    assert issubclass(NoLongerAdmin, Conflict)

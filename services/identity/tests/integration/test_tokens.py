@@ -47,8 +47,8 @@ def by_hand(header: dict[str, Any], claims: dict[str, Any], key: SigningKey | No
 
 
 async def code_for(identity: Identity, token: str) -> tuple[int, str | None]:
-    answer = await identity.get("/api/profiles/current", token=token)
-    return answer.status_code, answer.json().get("code")
+    response = await identity.get("/api/profiles/current", token=token)
+    return response.status_code, response.json().get("code")
 
 
 async def test_the_claims_are_those_of_the_contract(
@@ -74,7 +74,7 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
     hs_signature = base64.urlsafe_b64encode(hmac.digest(raw, hs_text.encode(), "sha256")).decode().rstrip("=")
     token = by_hand(good, claims, key)
     head, _, signature = token.split(".")
-    stranger = SigningKey(key.kid, Ed25519PrivateKey.generate())
+    federated = SigningKey(key.kid, Ed25519PrivateKey.generate())
     now = claims["iat"]
     assert await code_for(identity, token) == (200, None)
     faults = {
@@ -88,8 +88,8 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
         "kid is a path": by_hand({**good, "kid": "../../../dev/null"}, claims, key),
         "no kid": by_hand({"alg": "EdDSA"}, claims, key),
         "crit": by_hand({**good, "crit": ["exp"]}, claims, key),
-        "own key in the header": by_hand({**good, "jwk": public, "kid": "x"}, claims, stranger),
-        "another key's signature": by_hand(good, claims, stranger),
+        "own key in the header": by_hand({**good, "jwk": public, "kid": "x"}, claims, federated),
+        "another key's signature": by_hand(good, claims, federated),
         "changed claims": f"{head}.{encoded({**claims, 'role': 'platform_admin'})}.{signature}",
         "wrong audience": by_hand(good, {**claims, "aud": "another"}, key),
         "wrong issuer": by_hand(good, {**claims, "iss": "http://evil.example"}, key),
@@ -99,7 +99,7 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
         "sub is no user": by_hand(good, {**claims, "sub": "root"}, key),
         "roles are no list": by_hand(good, {**claims, "app_metadata": {"roles": "platform_admin"}}, key),
         "two dots": "a.b.c",
-        "expired and by a stranger": by_hand(good, {**claims, "iat": now - 9000, "exp": now - 8000}, stranger),
+        "expired and by a stranger": by_hand(good, {**claims, "iat": now - 9000, "exp": now - 8000}, federated),
     }
     for fault, forged in faults.items():
         assert (fault, await code_for(identity, forged)) == (fault, (401, "AUTH_UNAUTHORIZED"))
@@ -109,15 +109,15 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
 
 async def test_a_refused_header_is_unauthorized(identity: Identity) -> None:
     for header in ("Bearer", "Bearer ", "Basic abc", "Bearer a b"):
-        answer = await identity.client.get("/api/profiles/current", headers={"Authorization": header})
-        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        response = await identity.client.get("/api/profiles/current", headers={"Authorization": header})
+        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
 async def test_the_key_set_shows_no_private_key_and_is_bare(identity: Identity) -> None:
-    answer = await identity.get("/.well-known/jwks.json")
-    assert answer.status_code == 200
-    assert answer.json().keys() == {"keys"}
-    for key in answer.json()["keys"]:
+    response = await identity.get("/.well-known/jwks.json")
+    assert response.status_code == 200
+    assert response.json().keys() == {"keys"}
+    for key in response.json()["keys"]:
         assert key.keys() == {"kty", "crv", "x", "kid", "alg", "use"}
         assert (key["kty"], key["alg"], key["use"]) == ("OKP", "EdDSA", "sig")
 

@@ -57,9 +57,9 @@ class Campus:
         return await self.identity.post(PATH, {**WANTED, **changes}, token=await self.token(name))
 
     async def applied(self, name: str = "BUYER2") -> str:
-        answer = await self.apply(name)
-        assert answer.status_code == 201, answer.text
-        return str(answer.json()["data"]["id"])
+        response = await self.apply(name)
+        assert response.status_code == 201, response.text
+        return str(response.json()["data"]["id"])
 
     async def approve(self, application_id: str, by: str = "CAMPUS") -> httpx.Response:
         return await self.identity.post(f"{PATH}/{application_id}/approve", token=await self.token(by))
@@ -99,9 +99,9 @@ async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus
     tokens = await campus.identity.demo_log_in("BUYER2")
     campus._tokens["BUYER2"] = tokens["accessToken"]
     application_id = await campus.applied()
-    answer = await campus.approve(application_id)
-    assert answer.status_code == 200, answer.text
-    decided = answer.json()["data"]
+    response = await campus.approve(application_id)
+    assert response.status_code == 200, response.text
+    decided = response.json()["data"]
     assert (decided["status"], decided["decidedBy"]) == ("approved", str(USERS["CAMPUS"].id))
     refreshed = await campus.identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
     verifier = campus.identity.service.runtime.verifier
@@ -143,8 +143,8 @@ async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_refuse
     assert (again.status_code, again.json()["data"]) == (200, first.json()["data"])
     repeated = await campus.reject(rejected, reason="Another reason")
     assert (repeated.status_code, repeated.json()["data"]["reason"]) == (200, "Which books?")
-    for answer in (await campus.reject(approved), await campus.approve(rejected)):
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    for response in (await campus.reject(approved), await campus.approve(rejected)):
+        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await campus.state() == state
 
 
@@ -169,15 +169,15 @@ async def test_after_a_rejection_one_may_apply_again_and_both_are_kept(campus: C
 async def test_one_open_application_for_each_person_and_none_for_a_vendor(campus: Campus) -> None:
     await campus.applied()
     state = await campus.state()
-    for answer in (await campus.apply("BUYER2"), await campus.apply("VENDOR")):
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    for response in (await campus.apply("BUYER2"), await campus.apply("VENDOR")):
+        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await campus.state() == state
 
 
 async def test_twenty_applications_at_once_are_one(campus: Campus) -> None:
     await campus.token("BUYER2")
     answers = await asyncio.gather(*(campus.apply() for _ in range(20)))
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 19
+    assert sorted(response.status_code for response in answers) == [201] + [409] * 19
     assert await campus.identity.count("vendor_applications") == 1
 
 
@@ -189,7 +189,7 @@ async def test_two_deciders_at_once_come_to_one_outcome(campus: Campus) -> None:
         *(campus.approve(application_id, by) for by in ("CAMPUS", "SUPPORT") for _ in range(3)),
         *(campus.reject(application_id, by) for by in ("CAMPUS", "SUPPORT") for _ in range(3)),
     )
-    statuses = [answer.status_code for answer in answers]
+    statuses = [response.status_code for response in answers]
     assert {tuple(statuses[:6]), tuple(statuses[6:])} == {(200,) * 6, (409,) * 6}
     said = await campus.said()
     assert len(said[EVENTS[1]]) == 1
@@ -200,15 +200,15 @@ async def test_whoever_applies_while_the_former_application_is_approved_never_ha
     application_id = await campus.applied()
     await campus.token("CAMPUS")
     answers = await asyncio.gather(campus.approve(application_id), *(campus.apply() for _ in range(5)))
-    assert [answer.status_code for answer in answers] == [200] + [409] * 5
+    assert [response.status_code for response in answers] == [200] + [409] * 5
     assert await campus.identity.count("vendor_applications") == 1
 
 
 async def test_nobody_decides_on_their_own_application(campus: Campus) -> None:
     application_id = await campus.applied("CAMPUS")
     state = await campus.state()
-    for answer in (await campus.approve(application_id), await campus.reject(application_id)):
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    for response in (await campus.approve(application_id), await campus.reject(application_id)):
+        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert await campus.state() == state
 
 
@@ -218,7 +218,7 @@ async def test_staff_of_another_campus_neither_see_nor_decide(campus: Campus) ->
     state = await campus.state()
     answers = [await campus.approve(application_id, "BUYER"), await campus.reject(application_id, "BUYER")]
     answers.append(await campus.identity.get(f"{PATH}/{application_id}", token=await campus.token("BUYER")))
-    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert [response.status_code for response in answers] == [404, 404, 404]
     listed = await campus.identity.get(PATH, token=await campus.token("BUYER"))
     assert listed.json()["meta"]["total"] == 0
     assert await campus.state() == state
@@ -233,8 +233,8 @@ async def test_who_has_no_right_to_decide_is_refused_before_the_body_is_read(cam
     for name in ("BUYER", "ADMIN", "AUDITOR", "SUPPORT"):
         token = await campus.token(name)
         for path, body in (("approve", {}), ("reject", {"unknown": 1})):
-            answer = await campus.identity.post(f"{PATH}/{application_id}/{path}", body, token=token)
-            assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+            response = await campus.identity.post(f"{PATH}/{application_id}/{path}", body, token=token)
+            assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert (await campus.identity.post(f"{PATH}/{application_id}/approve")).status_code == 401
     assert (await campus.identity.post(PATH, WANTED)).status_code == 401
 
@@ -252,13 +252,13 @@ async def test_an_application_that_is_not_whole_is_refused(campus: Campus) -> No
         ({"status": "approved"}, "status"),
         ({"userId": str(uuid4())}, "userId"),
     ):
-        answer = await campus.apply(**change)
-        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, name)
+        response = await campus.apply(**change)
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
     for reason in ("", "x" * 501, None):
-        answer = await campus.identity.post(
+        response = await campus.identity.post(
             f"{PATH}/{uuid4()}/reject", {"reason": reason}, token=await campus.token("CAMPUS")
         )
-        assert answer.status_code == 422
+        assert response.status_code == 422
     assert await campus.state() == state
 
 
@@ -275,8 +275,8 @@ async def test_an_erased_person_neither_applies_nor_becomes_a_vendor(campus: Cam
                 uow, UUID(application_id), by=USERS["CAMPUS"].id, now=campus.identity.clock.now()
             )
     assert (await campus.approve(application_id)).status_code == 404
-    answer = await campus.apply()
-    assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    response = await campus.apply()
+    assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert await campus.state() == state
 
 
@@ -309,8 +309,8 @@ async def test_the_list_is_paged_sorted_and_filtered(campus: Campus) -> None:
     meta = (await campus.identity.get(PATH, token=await campus.token("CAMPUS"), limit=1)).json()["meta"]
     assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 1, 2, 2)
     for params in ({"sort": "reason"}, {"status": "open"}, {"campusId": "x"}, {"limit": 0}):
-        answer = await campus.identity.get(PATH, token=await campus.token("CAMPUS"), **params)
-        assert answer.status_code == 422
+        response = await campus.identity.get(PATH, token=await campus.token("CAMPUS"), **params)
+        assert response.status_code == 422
 
 
 async def test_a_decision_that_dies_before_its_commit_leaves_nothing(

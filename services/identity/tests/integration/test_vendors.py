@@ -14,7 +14,7 @@ from contracts import demo
 
 from .conftest import USERS, Identity
 from .test_row_security import caller_named
-from .test_staff import Appointment
+from .test_staff import StaffAdministration
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 SUSPENDED, REINSTATED, CHANGED = (f"identity.vendor_{fact}.v1" for fact in ("suspended", "reinstated", "changed"))
@@ -54,14 +54,14 @@ class Staff:
 async def staff(identity: Identity) -> Staff:
     await identity.load_demo()
     names = ("CAMPUS", "ADMIN", "BUYER", "VENDOR", "VENDOR2")
-    office = Appointment(identity)
-    return Staff(identity, {name: await office.token(name) for name in names})
+    appointment = StaffAdministration(identity)
+    return Staff(identity, {name: await appointment.token(name) for name in names})
 
 
 async def test_a_suspended_vendor_vanishes_and_comes_back(staff: Staff) -> None:
-    answer = await staff.suspend()
-    assert answer.status_code == 200, answer.text
-    shown = answer.json()["data"]
+    response = await staff.suspend()
+    assert response.status_code == 200, response.text
+    shown = response.json()["data"]
     assert (shown["status"], shown["suspensionReason"], shown["revision"]) == ("suspended", "Complaints", 2)
     assert (await staff.identity.get(ADA)).status_code == 404
     listed = (await staff.identity.get("/api/vendors")).json()["data"]
@@ -102,7 +102,7 @@ async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Sta
     [said] = await staff.said(SUSPENDED)
     assert (again.status_code, again.json()["data"]["suspensionReason"]) == (200, said["reason"])
     answers = await asyncio.gather(*(staff.reinstate() for _ in range(6)))
-    assert {answer.status_code for answer in answers} == {200}
+    assert {response.status_code for response in answers} == {200}
     assert len(await staff.said(REINSTATED)) == 1
     trail = await staff.identity.service.fetch("SELECT act, actor_id, subject_id, detail FROM staff_acts ORDER BY id")
     assert [(row["act"], row["actor_id"], row["subject_id"], row["detail"]["reason"]) for row in trail] == [
@@ -122,8 +122,8 @@ async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staf
         staff.tokens[name] = (await staff.identity.demo_log_in(name))["accessToken"]
     state = await staff.state()
     for by in ("BUYER2", "VENDOR", "VENDOR2", "BUYER", "ADMIN"):
-        for answer in (await staff.suspend(by), await staff.reinstate(by)):
-            assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        for response in (await staff.suspend(by), await staff.reinstate(by)):
+            assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert (await staff.identity.post(f"{ADA}/suspend", {"reason": "x"})).status_code == 401
     for body in ({}, {"reason": " "}, {"reason": "x" * 501}, {"reason": "x", "status": "suspended"}):
         assert (await staff.send("POST", f"{ADA}/suspend", body, "CAMPUS")).status_code == 422
@@ -136,17 +136,17 @@ async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staf
 
 
 async def test_a_vendor_is_changed_with_a_second_factor_only(staff: Staff) -> None:
-    office, state = Appointment(staff.identity), await staff.state()
+    appointment, state = StaffAdministration(staff.identity), await staff.state()
     for name, body in (("VENDOR", {"businessName": "Ada's Place"}), ("ADMIN", {"commissionBasisPoints": 100})):
-        token = await office.token(name, stepped_up=False)
-        answer = await staff.identity.client.patch(ADA, json=body, headers={"Authorization": f"Bearer {token}"})
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), name
+        token = await appointment.token(name, stepped_up=False)
+        response = await staff.identity.client.patch(ADA, json=body, headers={"Authorization": f"Bearer {token}"})
+        assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), name
     assert await staff.state() == state
 
 
 async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None:
-    answer = await staff.patch({"businessName": "Ada's Place", "description": "Soups", "revision": 1}, "VENDOR")
-    assert answer.status_code == 200, answer.text
+    response = await staff.patch({"businessName": "Ada's Place", "description": "Soups", "revision": 1}, "VENDOR")
+    assert response.status_code == 200, response.text
     assert (await staff.identity.get(ADA)).json()["data"]["businessName"] == "Ada's Place"
     [said] = await staff.said(CHANGED)
     assert (said["businessName"], said["legalName"]) == ("Ada's Place", demo.ADA.legal_name)

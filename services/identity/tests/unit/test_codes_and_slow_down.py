@@ -7,19 +7,19 @@ import pytest
 
 from common.primitives.ids import new_id
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.issued_codes import (
+from identity.domain.login_delays import LONGEST_PAUSE_SECONDS, pause_seconds
+from identity.domain.one_time_codes import (
     ISSUED_IN_DAY_MAX,
     ISSUED_IN_HOUR_MAX,
     TRIES_MAX,
     Issuable,
     IssuedCode,
-    TooOften,
+    RateExceeded,
     evaluate_request,
-    is_live,
+    is_redeemable,
 )
-from identity.domain.login_delays import LONGEST_PAUSE_SECONDS, pause_seconds
-from identity.domain.programs import program_named
 from identity.domain.sessions import revocation_of
+from identity.domain.user_agents import printable_user_agent
 
 NOW = datetime(2026, 9, 1, 8, 0, 0, 500_000, tzinfo=UTC)
 
@@ -58,7 +58,7 @@ def test_however_often_somebody_asks_an_address_gets_few_codes() -> None:
 def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
     used = issued(used_at=NOW, issued_in_hour=ISSUED_IN_HOUR_MAX, issued_in_day=ISSUED_IN_DAY_MAX)
     assert evaluate_request(used, NOW) == Issuable(NOW, 1, NOW, 1)
-    assert evaluate_request(replace(used, used_at=None), NOW) == TooOften()
+    assert evaluate_request(replace(used, used_at=None), NOW) == RateExceeded()
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
     ],
 )
 def test_a_code_lives_until_it_is_used_tried_too_often_or_old(code: IssuedCode, live: bool) -> None:
-    assert is_live(code, NOW) is live
+    assert is_redeemable(code, NOW) is live
 
 
 def test_logins_are_slowed_down_to_a_bound_and_forgiven_after_an_hour() -> None:
@@ -114,7 +114,7 @@ def test_where_one_session_goes_on_the_others_are_named_while_their_tokens_may_l
     ],
 )
 def test_a_program_is_kept_printable_and_short(told: str | None, kept: str | None) -> None:
-    assert program_named(told) == kept
+    assert printable_user_agent(told) == kept
 
 
 def test_a_keyed_hash_depends_on_the_key_and_on_where_the_parts_end() -> None:

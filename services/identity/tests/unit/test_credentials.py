@@ -11,10 +11,10 @@ from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.primitives.ids import new_id
 from common.primitives.problems import Unavailable
 from identity.credentials import passwords as passwords_module
-from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import HASHER, Passwords
 from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import new_refresh_token, shown_hash
+from identity.credentials.tokens import hash_of_presented, new_refresh_token
+from identity.credentials.totp import Totp
 
 # RFC 6238, appendix B: the secret of its SHA-1 vectors, and the last six digits of their codes.
 RFC_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
@@ -57,14 +57,14 @@ def test_the_hash_is_argon2id_above_the_floor_for_its_memory() -> None:
     [(59, "287082"), (1111111109, "081804"), (1111111111, "050471"), (1234567890, "005924"), (2000000000, "279037")],
 )
 def test_codes_are_those_of_the_standard(seconds: int, code: str) -> None:
-    codes = OneTimeCodes(Encryptor("tests", "key"))
+    codes = Totp(Encryptor("tests", "key"))
     now = datetime.fromtimestamp(seconds, UTC)
     assert codes.counter_of(RFC_SECRET, code, now, after=0) == seconds // 30
 
 
 @pytest.mark.parametrize(("steps_off", "accepted"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
 def test_a_clock_may_be_one_step_off(steps_off: int, accepted: bool) -> None:
-    codes = OneTimeCodes(Encryptor("tests", "key"))
+    codes = Totp(Encryptor("tests", "key"))
     now = datetime(2026, 9, 1, tzinfo=UTC)
     step = int(now.timestamp()) // 30 + steps_off
     code = pyotp.TOTP(RFC_SECRET).generate_otp(step)
@@ -73,27 +73,27 @@ def test_a_clock_may_be_one_step_off(steps_off: int, accepted: bool) -> None:
 
 
 def test_a_sealed_secret_opens_for_its_own_factor_and_key_only() -> None:
-    codes, factor_id = OneTimeCodes(Encryptor("tests", "key")), new_id()
+    codes, factor_id = Totp(Encryptor("tests", "key")), new_id()
     sealed = codes.encrypt(factor_id, RFC_SECRET)
     assert codes.decrypt(factor_id, sealed) == RFC_SECRET
     with pytest.raises(DecryptionFailed):
         codes.decrypt(new_id(), sealed)
     with pytest.raises(DecryptionFailed):
-        OneTimeCodes(Encryptor("tests", "another key")).decrypt(factor_id, sealed)
+        Totp(Encryptor("tests", "another key")).decrypt(factor_id, sealed)
 
 
 def test_a_signing_key_opens_with_its_own_sealing_key_only() -> None:
     made = SigningKeys(Encryptor("tests", "key")).make()
-    assert SigningKeys(Encryptor("tests", "key")).open(made.kid, made.private_key_sealed).kid == made.kid
+    assert SigningKeys(Encryptor("tests", "key")).open(made.kid, made.encrypted_private_key).kid == made.kid
     with pytest.raises(DecryptionFailed):
-        SigningKeys(Encryptor("tests", "another key")).open(made.kid, made.private_key_sealed)
+        SigningKeys(Encryptor("tests", "another key")).open(made.kid, made.encrypted_private_key)
 
 
 def test_a_refresh_token_names_its_session_and_is_kept_as_a_hash() -> None:
     session_id = new_id()
     token = new_refresh_token(session_id)
     assert token.startswith(f"{session_id}.")
-    assert shown_hash(token) == shown_hash(token)
-    assert shown_hash(token) != shown_hash(new_refresh_token(session_id))
+    assert hash_of_presented(token) == hash_of_presented(token)
+    assert hash_of_presented(token) != hash_of_presented(new_refresh_token(session_id))
     for other in ("", "x", f"{session_id}", f"{session_id}.", f"x.{token}"):
-        assert shown_hash(other) is None
+        assert hash_of_presented(other) is None

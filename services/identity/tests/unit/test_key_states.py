@@ -6,7 +6,7 @@ from identity.domain.key_rotation import (
     FORGOTTEN_AFTER,
     KeyStates,
     ListedKey,
-    StillBelieved,
+    TokensStillValid,
     evaluate_retirement,
     states_of,
 )
@@ -36,7 +36,7 @@ def test_keys_of_one_moment_have_one_order() -> None:
 
 def test_previous_keys_go_when_the_last_token_of_theirs_has_ended() -> None:
     states = states_of([OLD, SIGNING], NOW)
-    assert evaluate_retirement(states, NOW + FORGOTTEN_AFTER - timedelta(milliseconds=1)) == StillBelieved(
+    assert evaluate_retirement(states, NOW + FORGOTTEN_AFTER - timedelta(milliseconds=1)) == TokensStillValid(
         NOW + FORGOTTEN_AFTER
     )
     assert evaluate_retirement(states, NOW + FORGOTTEN_AFTER) == (OLD,)

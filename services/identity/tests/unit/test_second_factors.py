@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.recovery_codes import RecoveryCodes, is_recovery_code
 from identity.domain.second_factors import (
-    Advanced,
     Factor,
     Removable,
     RequiredByAppointment,
-    WentBack,
+    SignCountAdvanced,
+    SignCountRegressed,
     check_removal,
     check_sign_count,
 )
@@ -51,15 +51,17 @@ def test_staff_keep_a_confirmed_factor(
 @pytest.mark.parametrize(
     ("known", "shown", "verdict"),
     [
-        (0, 0, Advanced()),
-        (0, 1, Advanced()),
-        (7, 8, Advanced()),
-        (7, 7, WentBack()),
-        (7, 6, WentBack()),
-        (7, 0, WentBack()),
+        (0, 0, SignCountAdvanced()),
+        (0, 1, SignCountAdvanced()),
+        (7, 8, SignCountAdvanced()),
+        (7, 7, SignCountRegressed()),
+        (7, 6, SignCountRegressed()),
+        (7, 0, SignCountRegressed()),
     ],
 )
-def test_a_counter_goes_on_or_is_always_zero(known: int, shown: int, verdict: Advanced | WentBack) -> None:
+def test_a_counter_goes_on_or_is_always_zero(
+    known: int, shown: int, verdict: SignCountAdvanced | SignCountRegressed
+) -> None:
     assert check_sign_count(known, shown) == verdict
 
 

@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 
 from identity.domain.authorization_profile import AuthorizationProfile, SignIn, claims_of
-from identity.domain.one_time_codes import blocked_until
 from identity.domain.referrals import NotRewarded, Referrer, Rewarded, evaluate_referral
-from identity.domain.sessions import Repeated, Reused, ShownToken, Usable, Worthless, evaluate_refresh
+from identity.domain.sessions import Invalid, Repeated, Reused, StoredRefreshToken, Usable, evaluate_refresh
+from identity.domain.totp_delays import blocked_until
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 ME, OTHER = UUID(int=1), UUID(int=2)
@@ -49,19 +49,19 @@ def test_an_address_that_cannot_be_compared_earns_nothing() -> None:
     ("used_ago", "ended", "expires_in", "verdict"),
     [
         (None, False, 1, Usable()),
-        (None, False, 0, Worthless()),
+        (None, False, 0, Invalid()),
         (0, False, 1, Repeated()),
         (30, False, 1, Repeated()),
         (31, False, 1, Reused()),
         (31, False, -1, Reused()),
-        (None, True, 1, Worthless()),
-        (0, True, 1, Worthless()),
+        (None, True, 1, Invalid()),
+        (0, True, 1, Invalid()),
     ],
 )
 def test_a_refresh_token_is_usable_once_and_repeatable_for_thirty_seconds(
-    used_ago: int | None, ended: bool, expires_in: int, verdict: Usable | Repeated | Reused | Worthless
+    used_ago: int | None, ended: bool, expires_in: int, verdict: Usable | Repeated | Reused | Invalid
 ) -> None:
-    token = ShownToken(
+    token = StoredRefreshToken(
         session_id=OTHER,
         user_id=ME,
         signed_in_at=NOW,
@@ -69,7 +69,7 @@ def test_a_refresh_token_is_usable_once_and_repeatable_for_thirty_seconds(
         stepped_up_at=None,
         expires_at=NOW + timedelta(seconds=expires_in),
         used_at=None if used_ago is None else NOW - timedelta(seconds=used_ago),
-        session_ended=ended,
+        session_revoked=ended,
     )
     assert evaluate_refresh(token, NOW) == verdict
 
@@ -89,8 +89,8 @@ def test_the_second_factor_counts_for_fifteen_minutes(minutes: int, aal: str) ->
 
 
 def test_a_token_without_vendor_and_campus_says_so() -> None:
-    standing = AuthorizationProfile(ME, "buyer", ("buyer",), None, None, has_second_factor=False)
-    claims = claims_of(standing, SignIn(OTHER, NOW), issuer="http://x", audience="y", now=NOW)
+    profile = AuthorizationProfile(ME, "buyer", ("buyer",), None, None, has_second_factor=False)
+    claims = claims_of(profile, SignIn(OTHER, NOW), issuer="http://x", audience="y", now=NOW)
     assert claims["app_metadata"] == {"roles": ["buyer"], "vendor_id": None, "campus_id": None}
     assert claims["aal"] == "aal1"
     assert claims["exp"] - claims["iat"] == 900

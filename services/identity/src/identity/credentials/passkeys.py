@@ -33,7 +33,7 @@ from webauthn.helpers.structs import (
 
 from common.observability.logging import get_logger
 from common.primitives.ids import new_secret
-from identity.domain.errors import PasskeyRefused
+from identity.domain.errors import PasskeyRejected
 from identity.domain.second_factors import CHALLENGE_LIFE
 
 log = get_logger(__name__)
@@ -71,10 +71,10 @@ class ShownPasskey:
     """An authenticator's answer to a challenge, not judged yet."""
 
     credential_id: bytes
-    answer: Mapping[str, Any]
+    response: Mapping[str, Any]
 
 
-class Unsound(Exception):
+class InvalidCredential(Exception):
     """A check of ours beside the library's; its text goes to the log only."""
 
 
@@ -117,13 +117,13 @@ class Passkeys:
         )
         return options_to_json_dict(options)
 
-    def read_new(self, answer: Mapping[str, Any], challenge: bytes) -> NewPasskey:
+    def read_new(self, response: Mapping[str, Any], challenge: bytes) -> NewPasskey:
         """The passkey that was made for this challenge; raises PasskeyRefused."""
         try:
-            credential = parse_registration_credential_json(dict(answer))
+            credential = parse_registration_credential_json(dict(response))
             _check_frame(credential.response.client_data_json)
             if parse_attestation_object(credential.response.attestation_object).fmt not in FORMATS:
-                raise Unsound("an attestation nobody asked for")
+                raise InvalidCredential("an attestation nobody asked for")
             verified = verify_registration_response(
                 credential=credential,
                 expected_challenge=challenge,
@@ -134,19 +134,19 @@ class Passkeys:
             )
             _check_made(verified.credential_id, credential.raw_id, verified.credential_public_key)
         except Exception as error:
-            raise _refused(error) from error
+            raise _rejected(error) from error
         return NewPasskey(verified.credential_id, verified.credential_public_key, verified.sign_count)
 
-    def read_shown(self, answer: Mapping[str, Any], user_id: UUID) -> ShownPasskey:
+    def read_shown(self, response: Mapping[str, Any], user_id: UUID) -> ShownPasskey:
         """The credential that an answer is of; raises PasskeyRefused for one that names another person."""
         try:
-            credential = parse_authentication_credential_json(dict(answer))
+            credential = parse_authentication_credential_json(dict(response))
             _check_frame(credential.response.client_data_json)
             if credential.response.user_handle not in (None, user_id.bytes):
-                raise Unsound("a passkey of another person")
+                raise InvalidCredential("a passkey of another person")
         except Exception as error:
-            raise _refused(error) from error
-        return ShownPasskey(credential.raw_id, answer)
+            raise _rejected(error) from error
+        return ShownPasskey(credential.raw_id, response)
 
     def sign_count_of(self, shown: ShownPasskey, challenge: bytes, public_key: bytes) -> int:
         """The counter of an answer that this key gave to this challenge; raises PasskeyRefused.
@@ -155,7 +155,7 @@ class Passkeys:
         """
         try:
             verified = verify_authentication_response(
-                credential=dict(shown.answer),
+                credential=dict(shown.response),
                 expected_challenge=challenge,
                 expected_rp_id=self._party.id,
                 expected_origin=list(self._party.origins),
@@ -164,31 +164,31 @@ class Passkeys:
                 require_user_verification=True,
             )
         except Exception as error:
-            raise _refused(error) from error
+            raise _rejected(error) from error
         return verified.new_sign_count
 
 
 def _check_frame(client_data_json: bytes) -> None:
     # A page of another site that shows us in a frame could have its visitors confirm what they do not see.
     if parse_client_data_json(client_data_json).cross_origin:
-        raise Unsound("asked from within a page of another site")
+        raise InvalidCredential("asked from within a page of another site")
 
 
 def _check_made(credential_id: bytes, named_id: bytes, public_key: bytes) -> None:
     """Without attestation nobody has used the key yet: one that cannot verify anything would lock its owner out."""
     if credential_id != named_id:
-        raise Unsound("the credential is not the one that is named")
+        raise InvalidCredential("the credential is not the one that is named")
     if not CREDENTIAL_ID_BYTES_MIN <= len(credential_id) <= CREDENTIAL_ID_BYTES_MAX:
-        raise Unsound("an id of this length identifies nothing")
+        raise InvalidCredential("an id of this length identifies nothing")
     decoded = decode_credential_public_key(public_key)
     key = decoded_public_key_to_cryptography(decoded)
     is_es256 = isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, SECP256R1)
     wanted = is_es256 if decoded.alg == COSEAlgorithmIdentifier.ECDSA_SHA_256 else isinstance(key, Ed25519PublicKey)
     if not wanted:
-        raise Unsound("the key is not of its algorithm")
+        raise InvalidCredential("the key is not of its algorithm")
 
 
-def _refused(error: Exception) -> PasskeyRefused:
+def _rejected(error: Exception) -> PasskeyRejected:
     """The library answers bytes of strangers with errors of many kinds, its own and Python's: each is a refusal."""
     log.info("passkey refused", reason=type(error).__name__, explanation=str(error)[:200])
-    return PasskeyRefused()
+    return PasskeyRejected()

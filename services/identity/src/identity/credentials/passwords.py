@@ -13,7 +13,7 @@ from argon2.low_level import Type, hash_secret_raw
 
 from common.primitives.problems import Unavailable
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 # About 30 ms of one processor: one pass above OWASP's floor for this amount of memory (19 MiB, 2 passes, 1 lane).
 HASHER: Final = PasswordHasher(time_cost=3, memory_cost=19_456, parallelism=1)
@@ -31,7 +31,7 @@ class Passwords:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="passwords")
         self._waiting = 0
         # What an unknown address is checked against, so that it costs as much as a known one.
-        self._nobodys_hash = hasher.hash("the password of nobody")
+        self._dummy_hash = hasher.hash("the password of nobody")
 
     async def hash(self, password: str) -> str:
         """The argon2id hash; raises Unavailable when too many wait."""
@@ -39,7 +39,7 @@ class Passwords:
 
     async def matches(self, password_hash: str | None, password: str) -> bool:
         """Whether this is the password. None stands for an unknown address: the same work, and never a match."""
-        matched = await self._in_thread(self._matches, password_hash or self._nobodys_hash, password)
+        matched = await self._in_thread(self._matches, password_hash or self._dummy_hash, password)
         return matched and password_hash is not None
 
     async def digest(self, password: str, salt: bytes) -> bytes:
@@ -76,7 +76,7 @@ class Passwords:
             Type.ID,
         )
 
-    async def _in_thread(self, work: Callable[..., Answer], *values: Any) -> Answer:
+    async def _in_thread(self, work: Callable[..., Result], *values: Any) -> Result:
         if self._waiting >= WAITING_MAX:
             raise Unavailable(retry_after_seconds=2)
         self._waiting += 1

@@ -21,8 +21,8 @@ class RecoveryCodes:
 
     def new_code(self) -> str:
         """A code such as `K7QF-2XNA-PD4M-WZ3T`."""
-        letters = base64.b32encode(base64.urlsafe_b64decode(new_secret(_BYTES) + "==")).decode()
-        return "-".join(letters[at : at + 4] for at in range(0, 16, 4))
+        encoded = base64.b32encode(base64.urlsafe_b64decode(new_secret(_BYTES) + "==")).decode()
+        return "-".join(encoded[at : at + 4] for at in range(0, 16, 4))
 
     def hash_of(self, user_id: UUID, code: str) -> bytes:
         """The stored form; groups and case do not matter."""

@@ -29,14 +29,14 @@ class EncryptedKey:
 
     kid: str
     public_key: Mapping[str, Any]
-    private_key_sealed: str
+    encrypted_private_key: str
 
 
 class SigningKeys:
     """Makes signing keys and opens the stored ones; an opened key is kept, since opening costs more than signing."""
 
-    def __init__(self, sealer: Encryptor) -> None:
-        self._sealer = sealer
+    def __init__(self, encryptor: Encryptor) -> None:
+        self._encryptor = encryptor
         self._opened: dict[str, SigningKey] = {}
 
     def make(self) -> EncryptedKey:
@@ -50,20 +50,20 @@ class SigningKeys:
             "alg": ALGORITHM,
             "use": "sig",
         }
-        return EncryptedKey(kid, public_key, self._sealer.encrypt(base64.b64encode(raw).decode(), _context(kid)))
+        return EncryptedKey(kid, public_key, self._encryptor.encrypt(base64.b64encode(raw).decode(), _context(kid)))
 
-    def open(self, kid: str, private_key_sealed: str) -> SigningKey:
-        """The stored key; raises SealBroken when CREDENTIALS_KEY does not open it."""
+    def open(self, kid: str, encrypted_private_key: str) -> SigningKey:
+        """The stored key; raises DecryptionFailed when CREDENTIALS_KEY does not open it."""
         opened = self._opened.get(kid)
         if opened is None:
-            raw = base64.b64decode(self._sealer.decrypt(private_key_sealed, _context(kid)))
+            raw = base64.b64decode(self._encryptor.decrypt(encrypted_private_key, _context(kid)))
             opened = self._opened[kid] = SigningKey(kid, Ed25519PrivateKey.from_private_bytes(raw))
         return opened
 
-    def reseal(self, kid: str, private_key_sealed: str) -> str:
-        """The same private key under the current key; raises SealBroken."""
+    def reencrypt(self, kid: str, encrypted_private_key: str) -> str:
+        """The same private key under the current key; raises DecryptionFailed."""
         context = _context(kid)
-        return self._sealer.encrypt(self._sealer.decrypt(private_key_sealed, context), context)
+        return self._encryptor.encrypt(self._encryptor.decrypt(encrypted_private_key, context), context)
 
 
 def _context(kid: str) -> str:

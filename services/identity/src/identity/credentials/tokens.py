@@ -25,7 +25,7 @@ class SignedIn:
     aal: str
     mfa_required: bool
 
-    def answer(self) -> dict[str, Any]:
+    def response(self) -> dict[str, Any]:
         """The public token shape (contract section 10). `expiresIn` is in seconds."""
         return {
             "accessToken": self.access_token,
@@ -38,10 +38,10 @@ class SignedIn:
 
 
 def sign_access_token(
-    key: SigningKey, standing: AuthorizationProfile, sign_in: SignIn, *, issuer: str, now: datetime
+    key: SigningKey, profile: AuthorizationProfile, sign_in: SignIn, *, issuer: str, now: datetime
 ) -> str:
     """The access token of a person in a session."""
-    claims = claims_of(standing, sign_in, issuer=issuer, audience=AUDIENCE, now=now)
+    claims = claims_of(profile, sign_in, issuer=issuer, audience=AUDIENCE, now=now)
     return jwt.encode(claims, key.private_key, algorithm=ALGORITHM, headers={"kid": key.kid})
 
 
@@ -65,7 +65,7 @@ def stored_hash(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def shown_hash(token: str) -> bytes | None:
+def hash_of_presented(token: str) -> bytes | None:
     """The stored form of a refresh token that somebody shows; None when it has not our form."""
     session, dot, secret = token.partition(".")
     if not dot or not secret or parse_uuid(session) is None:

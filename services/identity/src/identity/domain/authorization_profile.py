@@ -29,11 +29,11 @@ class AuthorizationProfile:
     signs_in_here: bool = False
 
     @property
-    def awaits_proof(self) -> bool:
+    def awaits_confirmation(self) -> bool:
         """Whether the account gets no tokens before its address is proven (contract section 10.1)."""
         return self.signs_in_here and not self.email_confirmed
 
-    def without_rights_of_the_address(self) -> "AuthorizationProfile":
+    def without_email_rights(self) -> "AuthorizationProfile":
         """The same person without what an unproven address must not give: roles of staff, and a campus (contract section 10.1)."""
         return replace(self.without_staff_roles(), campus_id=None)
 
@@ -69,7 +69,7 @@ class SignIn:
 
 
 def claims_of(
-    standing: AuthorizationProfile, sign_in: SignIn, *, issuer: str, audience: str, now: datetime
+    profile: AuthorizationProfile, sign_in: SignIn, *, issuer: str, audience: str, now: datetime
 ) -> dict[str, Any]:
     """The claims of an access token issued now."""
     methods = [{"method": sign_in.method, "timestamp": int(sign_in.signed_in_at.timestamp())}]
@@ -79,17 +79,17 @@ def claims_of(
     return {
         "iss": issuer,
         "aud": audience,
-        "sub": str(standing.user_id),
+        "sub": str(profile.user_id),
         "iat": int(now.timestamp()),
         "exp": int((now + ACCESS_LIFE).timestamp()),
         "session_id": str(sign_in.session_id),
-        "role": standing.role,
+        "role": profile.role,
         "aal": sign_in.aal(now),
-        "email_verified": standing.email_confirmed,
+        "email_verified": profile.email_confirmed,
         "amr": methods,
         "app_metadata": {
-            "roles": list(standing.roles),
-            "vendor_id": str(standing.vendor_id) if standing.vendor_id else None,
-            "campus_id": str(standing.campus_id) if standing.campus_id else None,
+            "roles": list(profile.roles),
+            "vendor_id": str(profile.vendor_id) if profile.vendor_id else None,
+            "campus_id": str(profile.campus_id) if profile.campus_id else None,
         },
     }

@@ -20,7 +20,7 @@ class NewHub:
     delivery_fee_minor: int
 
 
-def must_be_theirs_to_manage(caller: Caller, campus_id: UUID) -> None:
+def check_may_manage_campus(caller: Caller, campus_id: UUID) -> None:
     """Staff change the campus of their office; the platform's staff any. Raises AnotherCampus."""
     if caller.may("campuses:manage_all") or (caller.may("campuses:manage") and campus_id == caller.campus_id):
         return

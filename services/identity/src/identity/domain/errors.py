@@ -20,13 +20,13 @@ class ConfirmationRequired(Forbidden):
         super().__init__(detail, extensions={"confirmationRequired": True})
 
 
-class AddressUnproven(ConfirmationRequired):
+class EmailNotConfirmed(ConfirmationRequired):
     """A person who signs in elsewhere, whose issuer or create-user has not said that the address is proven."""
 
     detail = "Confirm your mail address first, where you sign in. Then try again."
 
 
-class SessionNotHeld(Unauthorized):
+class SessionInvalid(Unauthorized):
     """The refresh token is unknown, used, or of an ended session; or the session is not one of ours."""
 
     detail = "The session has ended. Sign in again."
@@ -95,7 +95,7 @@ class LastFactorOfStaff(Conflict):
     detail = "This is your only second factor, and staff need one. Add another first."
 
 
-class RecoveryCodeOfNoFactor(ValidationFailed):
+class FactorIdWithRecoveryCode(ValidationFailed):
     """A recovery code came together with the id of a factor."""
 
     detail = "A recovery code belongs to no factor."
@@ -104,7 +104,7 @@ class RecoveryCodeOfNoFactor(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("factorId", "must be absent beside a recovery code")])
 
 
-class ChallengeUnusable(ValidationFailed):
+class ChallengeInvalid(ValidationFailed):
     """The challenge is unknown, used, too old, or of another person, session or purpose."""
 
     detail = "The challenge was used, is too old, or is not yours. Ask for options again."
@@ -113,7 +113,7 @@ class ChallengeUnusable(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("challengeId", "was used, is too old, or is not yours")])
 
 
-class PasskeyRefused(ValidationFailed):
+class PasskeyRejected(ValidationFailed):
     """What the authenticator said does not hold; the answer does not tell which check it failed."""
 
     detail = "The passkey's answer does not hold for this challenge on this site."
@@ -122,7 +122,7 @@ class PasskeyRefused(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("credential", "does not hold for this challenge on this site")])
 
 
-class KeysStillNeeded(Exception):
+class KeysStillInUse(Exception):
     """Tokens that the previous signing keys signed may still live."""
 
 
@@ -142,7 +142,7 @@ class AnotherCampus(Forbidden):
     detail = "This belongs to another campus than yours."
 
 
-class DomainTaken(Conflict):
+class DomainInUse(Conflict):
     detail = "Another campus has this mail domain."
 
 
@@ -184,7 +184,7 @@ class ApplicationDecidedOtherwise(Conflict):
         super().__init__(f"The application was {status} before.")
 
 
-class ProfileMadeMeanwhile(Conflict):
+class ConcurrentProvisioning(Conflict):
     """Something that does not provision (the demo data) made a profile of this id at this very moment."""
 
     detail = "The profile is being made by somebody else. Try again."
@@ -207,7 +207,7 @@ class OpenObligations(Conflict):
         super().__init__(f"Your account cannot be erased while {reason}.")
 
 
-class ShopClosed(Conflict):
+class VendorIsClosed(Conflict):
     """The owner was erased, and nothing of the vendor is anybody's to change."""
 
     detail = "This vendor is closed for good."
@@ -231,20 +231,20 @@ class LastAdmin(Conflict):
     detail = "This is the last platform_admin who is not suspended."
 
 
-class NoLongerAppointing(Conflict):
+class NoLongerAdmin(Conflict):
     """The caller's own right to decide was taken away while the request was on its way."""
 
     detail = "You were suspended, or are no longer platform_admin."
 
 
-class RolesExclude(Conflict):
+class ConflictingRoles(Conflict):
     """Maker and checker, and platform_admin and a role that moves money, are never one person (contract section 5)."""
 
     def __init__(self, held: str, wanted: str) -> None:
         super().__init__(f"Whoever is {held} cannot be {wanted}. Revoke the other role first.")
 
 
-class OtherAppointment(Conflict):
+class AppointedElsewhere(Conflict):
     """One person has the offices of one campus, and each role once."""
 
     def __init__(self, role: str) -> None:
@@ -263,15 +263,15 @@ class CommissionChangeOpen(Conflict):
     detail = "Another commission change of this vendor waits for its decision. It is approved or rejected first."
 
 
-class GranteeUnproven(Conflict):
+class GranteeEmailNotConfirmed(Conflict):
     detail = "This person has not proven their mail address yet. Staff roles need a proven one."
 
 
-class ApplicantUnproven(Conflict):
+class ApplicantEmailNotConfirmed(Conflict):
     detail = "The applicant has not proven their mail address yet."
 
 
-class CommissionChangedMeanwhile(Conflict):
+class CommissionChangeOutdated(Conflict):
     detail = "The vendor's commission is no longer the one that this change starts from. Reject it and prepare it anew."
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from identity.domain.sessions import TOKEN_BELIEVED
+from identity.domain.sessions import TOKEN_ACCEPTED_FOR
 
 # How long a copy of the key set may be used unasked; it stands in the answer.
 KEY_SET_SECONDS: Final = 60
@@ -13,7 +13,7 @@ KEY_SET_SECONDS: Final = 60
 # verifiers, which renew theirs every twenty seconds and ask for an unknown key at most every five, and clocks half a minute apart.
 PUBLISHED_AHEAD: Final = timedelta(seconds=KEY_SET_SECONDS + 30)
 # After the last token that it can have signed, whose signer may have read the key a moment before the next one's time came.
-FORGOTTEN_AFTER: Final = TOKEN_BELIEVED + timedelta(minutes=1)
+FORGOTTEN_AFTER: Final = TOKEN_ACCEPTED_FOR + timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class KeyStates:
 
 
 @dataclass(frozen=True, slots=True)
-class StillBelieved:
+class TokensStillValid:
     """Tokens that the previous keys signed may live until then."""
 
     until: datetime
@@ -43,14 +43,14 @@ class StillBelieved:
 def states_of(keys: Sequence[ListedKey], now: datetime) -> KeyStates:
     """Which of the published keys signs now."""
     oldest_first = sorted(keys, key=lambda key: (key.signs_from, key.kid))
-    begun = [key for key in reversed(oldest_first) if key.signs_from <= now]
+    started = [key for key in reversed(oldest_first) if key.signs_from <= now]
     waiting = [key for key in oldest_first if key.signs_from > now]
-    return KeyStates(tuple(waiting), begun[0] if begun else None, tuple(begun[1:]))
+    return KeyStates(tuple(waiting), started[0] if started else None, tuple(started[1:]))
 
 
-def evaluate_retirement(states: KeyStates, now: datetime) -> StillBelieved | tuple[ListedKey, ...]:
+def evaluate_retirement(states: KeyStates, now: datetime) -> TokensStillValid | tuple[ListedKey, ...]:
     """The previous keys, when nobody can hold a good token of theirs any more."""
     if states.current is None or not states.previous:
         return ()
     until = states.current.signs_from + FORGOTTEN_AFTER
-    return states.previous if until <= now else StillBelieved(until)
+    return states.previous if until <= now else TokensStillValid(until)

@@ -1,18 +1,90 @@
-"""When a wrong one-time code makes the next one wait: six digits must not be guessed by somebody who knows the password."""
+"""Codes that are sent to an address: how often one may be asked for, and what one is worth when it is shown."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
+from uuid import UUID
 
-# A person mistypes a few times; a program does not stop there.
-FREE_FAILURES: Final = 5
-FIRST_WAIT: Final = timedelta(seconds=30)
-# At this pace a year of guessing has a chance of about one in ten to hit one of three codes; the owner waits minutes.
-LONGEST_WAIT: Final = timedelta(minutes=15)
+# `already_registered` has no code: its row counts the mails to an address that was signed up with again.
+Purpose = Literal["sign_in", "password_reset", "already_registered"]
+Channel = Literal["sms", "email"]
+
+# A text message may take minutes on a campus; longer, and a code left on a screen is still a key.
+# A mailbox is looked at later than a telephone, and a reset token cannot be guessed.
+LIFE: Final[dict[Purpose, timedelta]] = {
+    "sign_in": timedelta(minutes=10),
+    "password_reset": timedelta(minutes=30),
+    "already_registered": timedelta(minutes=30),
+}
+CODE_DIGITS: Final = 6
+# With these three numbers a year of guessing at one address has a chance of less than three in a hundred.
+TRIES_MAX: Final = 5
+ISSUED_IN_HOUR_MAX: Final = 5
+ISSUED_IN_DAY_MAX: Final = 15
+# Asked again before the first could arrive: the code under way stays the good one.
+RESEND_AFTER: Final = timedelta(seconds=30)
+# A login before the proof sends a new code at most once a minute (contract section 10.1).
+LOGIN_RESEND_AFTER: Final = timedelta(minutes=1)
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
 
 
-def blocked_until(failures: int, now: datetime) -> datetime | None:
-    """The instant before which no further code is looked at, after `failures` wrong ones in a row."""
-    if failures < FREE_FAILURES:
-        return None
-    doublings = min(failures - FREE_FAILURES, 10)
-    return now + min(FIRST_WAIT * (1 << doublings), LONGEST_WAIT)
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a code goes: a mail address or an E.164 number in its normal form."""
+
+    channel: Channel
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCode:
+    """The one code of a purpose and an address, as it is stored."""
+
+    id: UUID
+    code_hash: bytes
+    issued_at: datetime
+    expires_at: datetime
+    tries: int
+    used_at: datetime | None
+    hour_began_at: datetime
+    issued_in_hour: int
+    day_began_at: datetime
+    issued_in_day: int
+    user_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Issuable:
+    """A new code may be made; it counts in these windows."""
+
+    hour_began_at: datetime
+    issued_in_hour: int
+    day_began_at: datetime
+    issued_in_day: int
+
+
+@dataclass(frozen=True, slots=True)
+class RateExceeded:
+    """No new code: the last one is under way, or there were too many."""
+
+
+def evaluate_request(
+    last: IssuedCode | None, now: datetime, *, resend_after: timedelta = RESEND_AFTER
+) -> Issuable | RateExceeded:
+    """Whether a further code may be made for an address. Whoever used the last one begins anew: they are the owner."""
+    if last is None or last.used_at is not None:
+        return Issuable(now, 1, now, 1)
+    if now - last.issued_at < resend_after:
+        return RateExceeded()
+    same_hour, same_day = now - last.hour_began_at < HOUR, now - last.day_began_at < DAY
+    in_hour, in_day = last.issued_in_hour if same_hour else 0, last.issued_in_day if same_day else 0
+    if in_hour >= ISSUED_IN_HOUR_MAX or in_day >= ISSUED_IN_DAY_MAX:
+        return RateExceeded()
+    hour_began_at = last.hour_began_at if same_hour else now
+    return Issuable(hour_began_at, in_hour + 1, last.day_began_at if same_day else now, in_day + 1)
+
+
+def is_redeemable(code: IssuedCode, now: datetime) -> bool:
+    """Whether a code may still be shown."""
+    return code.used_at is None and now < code.expires_at and code.tries < TRIES_MAX

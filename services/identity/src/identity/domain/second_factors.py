@@ -29,7 +29,7 @@ class Factor:
     last_used_at: datetime | None
     confirmed: bool
 
-    def answer(self) -> dict[str, Any]:
+    def response(self) -> dict[str, Any]:
         """The public shape."""
         return {
             "id": self.id,
@@ -49,7 +49,7 @@ class Challenge:
     expires_at: datetime
     public_key: Mapping[str, Any]
 
-    def answer(self) -> dict[str, Any]:
+    def response(self) -> dict[str, Any]:
         """The public shape."""
         return {"challengeId": self.id, "expiresAt": iso(self.expires_at), "publicKey": self.public_key}
 
@@ -77,15 +77,15 @@ def check_removal(
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced:
+class SignCountAdvanced:
     """The authenticator's counter went on, or the authenticator has none and always says zero."""
 
 
 @dataclass(frozen=True, slots=True)
-class WentBack:
+class SignCountRegressed:
     """The counter did not go on: two authenticators hold the same key, or an old answer was kept."""
 
 
-def check_sign_count(known: int, shown: int) -> Advanced | WentBack:
+def check_sign_count(known: int, shown: int) -> SignCountAdvanced | SignCountRegressed:
     """The verdict on the signature counter of an assertion (WebAuthn, section 6.1.1)."""
-    return Advanced() if shown > known or shown == known == 0 else WentBack()
+    return SignCountAdvanced() if shown > known or shown == known == 0 else SignCountRegressed()

@@ -13,11 +13,11 @@ REFRESH_LIFE: Final = timedelta(days=30)
 # The token before the present one is good for so long after its exchange (contract section 10.3).
 REPEATED_FOR: Final = timedelta(seconds=30)
 # What a token of ours may still be believed after it was issued, with the leeway of those who check it.
-TOKEN_BELIEVED: Final = ACCESS_LIFE + timedelta(seconds=30)
+TOKEN_ACCEPTED_FOR: Final = ACCESS_LIFE + timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
-class ShownToken:
+class StoredRefreshToken:
     """A refresh token as it is stored, with its session."""
 
     session_id: UUID
@@ -27,7 +27,7 @@ class ShownToken:
     stepped_up_at: datetime | None
     expires_at: datetime
     used_at: datetime | None
-    session_ended: bool
+    session_revoked: bool
     stepped_up_by: str | None = None
     stepped_up_factor_id: UUID | None = None
 
@@ -48,7 +48,7 @@ class Reused:
 
 
 @dataclass(frozen=True, slots=True)
-class Worthless:
+class Invalid:
     """The session has ended, or the token is too old."""
 
 
@@ -70,15 +70,15 @@ def revocation_of(last_issued: Mapping[UUID, datetime], now: datetime, *, one_go
     was issued within it by its session: a login of the same second, after the end, stays good.
     """
     second = now.replace(microsecond=0)
-    since = now - TOKEN_BELIEVED if one_goes_on else second
+    since = now - TOKEN_ACCEPTED_FOR if one_goes_on else second
     given_since = tuple(session_id for session_id, issued_at in last_issued.items() if issued_at >= since)
     return Revocation(None if one_goes_on else second, given_since)
 
 
-def evaluate_refresh(token: ShownToken, now: datetime) -> Usable | Repeated | Reused | Worthless:
+def evaluate_refresh(token: StoredRefreshToken, now: datetime) -> Usable | Repeated | Reused | Invalid:
     """The verdict on a refresh token. Repeated holds only while its successor is the present token of the chain."""
-    if token.session_ended:
-        return Worthless()
+    if token.session_revoked:
+        return Invalid()
     if token.used_at is not None:
         return Repeated() if now - token.used_at <= REPEATED_FOR else Reused()
-    return Worthless() if token.expires_at <= now else Usable()
+    return Invalid() if token.expires_at <= now else Usable()

@@ -9,7 +9,7 @@ from uuid import UUID
 from common.primitives.decisions import PreparedDecision, content_hash
 from common.primitives.problems import ValidationFailed
 from contracts.permissions import MONEY_ROLES, STAFF_ROLES
-from identity.domain.errors import OtherAppointment, OwnGrant, RolesExclude
+from identity.domain.errors import AppointedElsewhere, ConflictingRoles, OwnGrant
 
 ADMIN: Final = "platform_admin"
 # What nobody has approved within a day was not wanted, or was forgotten by who should know it best.
@@ -34,18 +34,18 @@ class StaffUser:
     """A person as a decision on their roles needs to know them."""
 
     user_id: UUID
-    offices: tuple[Appointment, ...]
+    appointments: tuple[Appointment, ...]
     is_suspended: bool
     has_second_factor: bool
     email_confirmed: bool
 
     @property
     def roles(self) -> frozenset[str]:
-        return frozenset(office.role for office in self.offices)
+        return frozenset(appointment.role for appointment in self.appointments)
 
-    def office(self, role: str) -> Appointment | None:
+    def appointment(self, role: str) -> Appointment | None:
         """How they hold the role; None when they do not."""
-        return next((office for office in self.offices if office.role == role), None)
+        return next((appointment for appointment in self.appointments if appointment.role == role), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,12 @@ class PreparedGrant:
         return PreparedDecision("expired" if is_expired else self.status, self.prepared_by, self.hash)
 
 
-def needs_second_person(role: str) -> bool:
+def requires_second_approver(role: str) -> bool:
     """Money roles; and platform_admin, or one of them would make a second one to approve with."""
     return role == ADMIN or role in MONEY_ROLES
 
 
-def requires_location(role: str, campus_id: UUID | None, hub_id: UUID | None) -> None:
+def check_location(role: str, campus_id: UUID | None, hub_id: UUID | None) -> None:
     """A campus_admin has a campus, a hub_agent a hub, whose campus may be told besides; the others have neither (422)."""
     if role == "hub_agent":
         if hub_id is None:
@@ -95,20 +95,20 @@ def requires_location(role: str, campus_id: UUID | None, hub_id: UUID | None) ->
         raise ValidationFailed.of("campusId", f"must be absent for {role}")
 
 
-def must_go_together(offices: Collection[Appointment], wanted: Appointment) -> None:
-    """Raises RolesExclude, and OtherOffice for a second campus: a token names one, which would count for both roles."""
-    for office in offices:
-        if frozenset({office.role, wanted.role}) in _EXCLUDE_EACH_OTHER:
-            raise RolesExclude(office.role, wanted.role)
+def check_roles_compatible(appointments: Collection[Appointment], wanted: Appointment) -> None:
+    """Raises RolesExclude, and AppointedElsewhere for a second campus: a token names one, which would count for both roles."""
+    for appointment in appointments:
+        if frozenset({appointment.role, wanted.role}) in _EXCLUDE_EACH_OTHER:
+            raise ConflictingRoles(appointment.role, wanted.role)
         if (
-            office.role in STAFF_ROLES
-            and None not in (office.campus_id, wanted.campus_id)
-            and (office.campus_id != wanted.campus_id)
+            appointment.role in STAFF_ROLES
+            and None not in (appointment.campus_id, wanted.campus_id)
+            and (appointment.campus_id != wanted.campus_id)
         ):
-            raise OtherAppointment(office.role)
+            raise AppointedElsewhere(appointment.role)
 
 
-def must_be_another(grant: PreparedGrant, decider_id: UUID) -> None:
+def check_not_own_grant(grant: PreparedGrant, decider_id: UUID) -> None:
     """The person whom a grant is for does not decide on it. Raises OwnGrant (403)."""
     if decider_id == grant.user_id:
         raise OwnGrant

@@ -31,7 +31,7 @@ class Application:
     status: Literal["pending", "approved", "rejected"]
 
 
-def must_be_theirs_to_decide(caller: Caller, *, applicant_id: UUID, campus_id: UUID) -> None:
+def check_may_decide_application(caller: Caller, *, applicant_id: UUID, campus_id: UUID) -> None:
     """Staff decide on the applications of their own campus, and nobody on their own. Raises OwnApplication and AnotherCampus."""
     if applicant_id == caller.id:
         raise OwnApplication
@@ -39,7 +39,7 @@ def must_be_theirs_to_decide(caller: Caller, *, applicant_id: UUID, campus_id: U
         raise AnotherCampus
 
 
-def is_still_to_decide(application: Application, outcome: Outcome) -> bool:
+def is_undecided(application: Application, outcome: Outcome) -> bool:
     """False when it was decided so before: a repetition has no effect. Raises ApplicationDecidedOtherwise."""
     if application.status == "pending":
         return True

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.primitives.problems import Forbidden
-from identity.domain.errors import AnotherCampus, OwnVendor, ShopClosed
+from identity.domain.errors import AnotherCampus, OwnVendor, VendorIsClosed
 
 # The legal name is compared with the name of the bank account: it stays as it was approved.
-OF_THE_OWNER: Final = frozenset({"businessName", "category", "description"})
-OF_THE_PLATFORM: Final = frozenset({"commissionBasisPoints"})
+OWNER_FIELDS: Final = frozenset({"businessName", "category", "description"})
+PLATFORM_FIELDS: Final = frozenset({"commissionBasisPoints"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Vendor:
     commission_basis_points: int | None
     revision: int
 
-    def must_be_open(self) -> None:
+    def check_open(self) -> None:
         """Raises ShopClosed."""
         if self.status == "closed":
-            raise ShopClosed
+            raise VendorIsClosed
 
     @property
     def told(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Vendor:
         }
 
 
-def must_be_theirs_to_suspend(caller: Caller, *, owner_user_id: UUID, campus_id: UUID) -> None:
+def check_may_suspend_vendor(caller: Caller, *, owner_user_id: UUID, campus_id: UUID) -> None:
     """Staff suspend and reinstate vendors of their own campus, and nobody their own. Raises OwnVendor and AnotherCampus."""
     if owner_user_id == caller.id:
         raise OwnVendor
@@ -56,18 +56,18 @@ def must_be_theirs_to_suspend(caller: Caller, *, owner_user_id: UUID, campus_id:
         raise AnotherCampus
 
 
-def must_be_theirs_to_change(caller: Caller, fields: Iterable[str], *, owner_user_id: UUID) -> None:
+def check_may_change_vendor(caller: Caller, fields: Iterable[str], *, owner_user_id: UUID) -> None:
     """The owner changes how the shop shows itself, the platform its commission; nobody the commission of their own.
 
     Raises OwnVendor and Forbidden.
     """
     wanted = frozenset(fields)
     is_owner = owner_user_id == caller.id
-    if wanted & OF_THE_PLATFORM:
+    if wanted & PLATFORM_FIELDS:
         caller.must_be_allowed("vendors:commission")
         if is_owner:
             raise OwnVendor
-    if wanted & OF_THE_OWNER and not is_owner:
+    if wanted & OWNER_FIELDS and not is_owner:
         raise Forbidden
     if not is_owner and not caller.may("vendors:commission"):
         raise Forbidden

@@ -18,10 +18,10 @@ FROM commission_changes, LATERAL (
     SELECT CASE WHEN status = 'prepared' AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
 ) AS shown
 """
-_WANTED: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR vendor_id = $3)"
-_PAGE: Final = f"{_CHANGE} {_WANTED} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
+_FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR vendor_id = $3)"
+_PAGE: Final = f"{_CHANGE} {_FILTER} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
 _NEWEST, _OLDEST = _PAGE.format("DESC"), _PAGE.format("ASC")
-_TOTAL: Final = f"SELECT count(*) FROM ({_CHANGE} {_WANTED}) AS wanted"
+_TOTAL: Final = f"SELECT count(*) FROM ({_CHANGE} {_FILTER}) AS wanted"
 _ONE: Final = f"{_CHANGE} WHERE id = $2"
 
 

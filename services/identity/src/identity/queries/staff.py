@@ -18,17 +18,17 @@ _MEMBER: Final = """
 SELECT id, full_name, email, created_at, suspended_at, suspended_by, suspension_reason, has_second_factor FROM staff_members
 """
 # Staff, and whoever is suspended: somebody must be able to find them again.
-_WANTED: Final = """
+_FILTER: Final = """
 WHERE CASE WHEN $2::text IS NULL AND $3::uuid IS NULL AND suspended_at IS NOT NULL THEN true ELSE EXISTS (
         SELECT FROM role_grants g WHERE g.user_id = staff_members.id AND g.role = ANY ($1::text[])
             AND ($2::text IS NULL OR g.role = $2) AND ($3::uuid IS NULL OR g.campus_id = $3)
     ) END AND ($4::boolean IS NULL OR (suspended_at IS NOT NULL) = $4)
 """
-_STAFF_PAGE: Final = f"{_MEMBER} {_WANTED} ORDER BY created_at {{0}}, id {{0}} LIMIT $5 OFFSET $6"
+_STAFF_PAGE: Final = f"{_MEMBER} {_FILTER} ORDER BY created_at {{0}}, id {{0}} LIMIT $5 OFFSET $6"
 _STAFF_NEWEST, _STAFF_OLDEST = _STAFF_PAGE.format("DESC"), _STAFF_PAGE.format("ASC")
-_STAFF_TOTAL: Final = f"SELECT count(*) FROM staff_members {_WANTED}"
+_STAFF_TOTAL: Final = f"SELECT count(*) FROM staff_members {_FILTER}"
 _ONE: Final = f"{_MEMBER} WHERE id = $1"
-_OFFICES: Final = """
+_APPOINTMENTS: Final = """
 SELECT user_id, role, campus_id, hub_id, granted_at FROM role_grants WHERE user_id = ANY ($1::uuid[]) ORDER BY user_id, role
 """
 
@@ -38,25 +38,25 @@ FROM staff_grants, LATERAL (
     SELECT CASE WHEN status = 'prepared' AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
 ) AS shown
 """
-_GRANTS_WANTED: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR user_id = $3)"
-_GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_WANTED} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
+_GRANTS_FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR user_id = $3)"
+_GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_FILTER} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
 _GRANTS_NEWEST, _GRANTS_OLDEST = _GRANT_PAGE.format("DESC"), _GRANT_PAGE.format("ASC")
-_GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_WANTED}) AS wanted"
+_GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER}) AS wanted"
 _ONE_GRANT: Final = f"{_GRANT} WHERE id = $2"
 _HELD: Final = """
 SELECT user_id, role, campus_id, hub_id, granted_by, granted_at FROM role_grants WHERE user_id = $1 AND role = $2
 """
 
-_ACTS_WANTED: Final = """
+_ACTIONS_FILTER: Final = """
 FROM staff_acts
 WHERE ($1::uuid IS NULL OR actor_id = $1) AND ($2::uuid IS NULL OR subject_id = $2) AND ($3::text IS NULL OR act = $3)
 """
-_ACTS_PAGE: Final = f"""
-SELECT id, actor_id, act, subject_kind, subject_id, detail, created_at {_ACTS_WANTED}
+_ACTIONS_PAGE: Final = f"""
+SELECT id, actor_id, act, subject_kind, subject_id, detail, created_at {_ACTIONS_FILTER}
 ORDER BY created_at {{0}}, id {{0}} LIMIT $4 OFFSET $5
 """
-_ACTS_NEWEST, _ACTS_OLDEST = _ACTS_PAGE.format("DESC"), _ACTS_PAGE.format("ASC")
-_ACTS_TOTAL: Final = f"SELECT count(*) {_ACTS_WANTED}"
+_ACTIONS_NEWEST, _ACTIONS_OLDEST = _ACTIONS_PAGE.format("DESC"), _ACTIONS_PAGE.format("ASC")
+_ACTIONS_TOTAL: Final = f"SELECT count(*) {_ACTIONS_FILTER}"
 
 
 async def page_of_staff(
@@ -98,7 +98,7 @@ async def page_of_grants(
     return [_grant_shown(row) for row in rows], await uow.fetch_value(_GRANTS_TOTAL, now, status, user_id)
 
 
-async def find_grant_shown(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> dict[str, Any]:
+async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> dict[str, Any]:
     """Raises NotFound."""
     row = await uow.fetch_row(_ONE_GRANT, now, grant_id)
     if row is None:
@@ -127,7 +127,7 @@ async def find_granted(uow: UnitOfWork, user_id: UUID, role: str) -> dict[str, A
     }
 
 
-async def page_of_acts(
+async def page_of_staff_actions(
     uow: UnitOfWork,
     actor_id: UUID | None,
     subject_id: UUID | None,
@@ -139,19 +139,19 @@ async def page_of_acts(
 ) -> tuple[list[dict[str, Any]], int]:
     """One page and the total of the trail."""
     wanted = (actor_id, subject_id, act)
-    rows = await uow.fetch(_ACTS_NEWEST if descending else _ACTS_OLDEST, *wanted, limit, offset)
-    return [_act_shown(row) for row in rows], await uow.fetch_value(_ACTS_TOTAL, *wanted)
+    rows = await uow.fetch(_ACTIONS_NEWEST if descending else _ACTIONS_OLDEST, *wanted, limit, offset)
+    return [_act_shown(row) for row in rows], await uow.fetch_value(_ACTIONS_TOTAL, *wanted)
 
 
 async def _members_shown(uow: UnitOfWork, rows: Sequence[asyncpg.Record]) -> list[dict[str, Any]]:
-    offices: dict[UUID, list[asyncpg.Record]] = {row["id"]: [] for row in rows}
-    for office in await uow.fetch(_OFFICES, list(offices)):
-        offices[office["user_id"]].append(office)
-    return [_member_shown(row, offices[row["id"]]) for row in rows]
+    appointments: dict[UUID, list[asyncpg.Record]] = {row["id"]: [] for row in rows}
+    for appointment in await uow.fetch(_APPOINTMENTS, list(appointments)):
+        appointments[appointment["user_id"]].append(appointment)
+    return [_member_shown(row, appointments[row["id"]]) for row in rows]
 
 
-def _member_shown(row: asyncpg.Record, offices: Sequence[asyncpg.Record]) -> dict[str, Any]:
-    roles = [office["role"] for office in offices]
+def _member_shown(row: asyncpg.Record, appointments: Sequence[asyncpg.Record]) -> dict[str, Any]:
+    roles = [appointment["role"] for appointment in appointments]
     return {
         "id": row["id"],
         "fullName": row["full_name"],
@@ -160,13 +160,13 @@ def _member_shown(row: asyncpg.Record, offices: Sequence[asyncpg.Record]) -> dic
         "roles": roles,
         "offices": [
             {
-                "role": office["role"],
-                "campusId": office["campus_id"],
-                "hubId": office["hub_id"],
-                "since": iso(office["granted_at"]),
+                "role": appointment["role"],
+                "campusId": appointment["campus_id"],
+                "hubId": appointment["hub_id"],
+                "since": iso(appointment["granted_at"]),
             }
-            for office in offices
-            if office["role"] in STAFF_ROLES
+            for appointment in appointments
+            if appointment["role"] in STAFF_ROLES
         ],
         "hasSecondFactor": row["has_second_factor"],
         "suspended": row["suspended_at"] is not None,

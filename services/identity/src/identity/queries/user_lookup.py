@@ -6,12 +6,12 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 
 _PRESENCE: Final = """
-SELECT EXISTS (SELECT FROM sessions WHERE id = $2 AND user_id = p.id AND ended_at IS NOT NULL) AS session_ended
+SELECT EXISTS (SELECT FROM sessions WHERE id = $2 AND user_id = p.id AND ended_at IS NOT NULL) AS session_revoked
 FROM profiles p WHERE p.id = $1 AND p.erased_at IS NULL
 """
 
 
-async def is_session_ended(uow: UnitOfWork, user_id: UUID, session_id: UUID | None) -> bool | None:
+async def is_session_revoked(uow: UnitOfWork, user_id: UUID, session_id: UUID | None) -> bool | None:
     """Whether this session of the person was ended; None for somebody without a profile."""
     row = await uow.fetch_row(_PRESENCE, user_id, session_id)
-    return bool(row["session_ended"]) if row else None
+    return bool(row["session_revoked"]) if row else None

@@ -11,13 +11,13 @@ from common.primitives.clock import iso, iso_or_none
 _COLUMNS: Final = """
 id, user_id, business_name, legal_name, campus_id, category, description, status, reason, decided_by, decided_at, vendor_id, created_at
 """
-_WANTED: Final = "($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR campus_id = $2)"
+_FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR campus_id = $2)"
 _PAGE: Final = (
-    f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_WANTED} ORDER BY created_at {{0}}, id {{0}} LIMIT $3 OFFSET $4"
+    f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_FILTER} ORDER BY created_at {{0}}, id {{0}} LIMIT $3 OFFSET $4"
 )
 _NEWEST: Final = _PAGE.format("DESC")
 _OLDEST: Final = _PAGE.format("ASC")
-_TOTAL: Final = f"SELECT count(*) FROM vendor_applications WHERE {_WANTED}"
+_TOTAL: Final = f"SELECT count(*) FROM vendor_applications WHERE {_FILTER}"
 _APPLICATION: Final = f"SELECT {_COLUMNS} FROM vendor_applications WHERE id = $1"
 
 

@@ -18,13 +18,13 @@ from common.web.optional_caller import OptionalCaller
 from common.web.responses import answers
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
-from identity.domain.issued_codes import LIFE, Destination, Purpose
-from identity.routes.acting import AUTHENTICATING
-from identity.routes.revoking import believe_no_more
+from identity.domain.one_time_codes import LIFE, Destination, Purpose
+from identity.routes.revocations import apply_revocation
+from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.codes import (
     ChangePasswordRequest,
-    CodeAnswer,
     CodeRequest,
+    CodeResponse,
     CodeVerification,
     ForgotPasswordRequest,
     PasswordChanged,
@@ -32,7 +32,7 @@ from identity.schemas.codes import (
     ResetPasswordRequest,
 )
 from identity.schemas.sessions import Tokens
-from identity.use_cases.accounts.find_matching_hash import find_matching_hash
+from identity.use_cases.accounts.match_password import match_password
 from identity.use_cases.codes.request_code import request_code
 from identity.use_cases.codes.verify_code import Verified, verify_code
 from identity.use_cases.passwords.change_password import PasswordChange, change_password
@@ -42,7 +42,7 @@ from identity.use_cases.sessions.open_federated_session import open_federated_se
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/otp", responses={200: {"model": CodeAnswer}})
+@router.post("/api/auth/otp", responses={200: {"model": CodeResponse}})
 @before_sign_in
 async def request_code_route(request: Request, caller: OptionalCaller, body: CodeRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -58,7 +58,7 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Cod
 async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    kept_hash = await find_matching_hash(dependencies.database, dependencies.passwords, body.destination, body.password)
+    matching_hash = await match_password(dependencies.database, dependencies.passwords, body.destination, body.password)
 
     async def verify(uow: UnitOfWork) -> Verified | None:
         return await verify_code(
@@ -68,7 +68,7 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Code
             body.destination,
             body.code,
             caller,
-            kept_hash=kept_hash,
+            matching_hash=matching_hash,
             user_agent=request.headers.get("user-agent"),
             issuer=dependencies.issuer,
             now=now,
@@ -78,11 +78,11 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Code
     if verified is None:
         raise WrongOneTimeCode
     if verified.ended is not None:
-        believe_no_more(dependencies, verified.user_id, verified.ended.revocation, now)
-    return ok(request, verified.signed.answer())
+        apply_revocation(dependencies, verified.user_id, verified.ended.revocation, now)
+    return ok(request, verified.signed.response())
 
 
-@router.post("/api/auth/password/forgot", responses={200: {"model": CodeAnswer}})
+@router.post("/api/auth/password/forgot", responses={200: {"model": CodeResponse}})
 @before_sign_in
 async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -> Response:
     return await _code_requested(request, "password_reset", Destination("email", body.email))
@@ -96,7 +96,7 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
     user_id, ended = await reset_password(
         dependencies.database, dependencies.passwords, dependencies.hashes, body.token, body.password, now=now
     )
-    believe_no_more(dependencies, user_id, ended.revocation, now)
+    apply_revocation(dependencies, user_id, ended.revocation, now)
     return ok(request, {"sessionsEnded": ended.count})
 
 
@@ -115,7 +115,7 @@ async def change_password_route(request: Request, caller: CurrentCaller, body: C
         PasswordChange(body.current_password, body.new_password),
         now=now,
     )
-    believe_no_more(dependencies, caller.id, ended.revocation, now)
+    apply_revocation(dependencies, caller.id, ended.revocation, now)
     return ok(request, {"sessionsEnded": ended.count})
 
 

@@ -21,7 +21,7 @@ from common.web.http import (
 from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
 from identity.queries.commission_changes import find_commission_change, page_of_commission_changes
-from identity.routes.acting import DECIDING
+from identity.routes.service_callers import DECIDING
 from identity.schemas.commission_changes import CommissionChange, CommissionRejectionRequest
 from identity.use_cases.vendors.approve_commission_change import approve_commission_change
 from identity.use_cases.vendors.reject_commission_change import reject_commission_change

@@ -9,11 +9,11 @@ from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, 
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongCode
 from identity.queries.factors import list_own_factors, recovery_codes_left
-from identity.routes.acting import AUTHENTICATING
+from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.factors import (
     EnrolledFactor,
     EnrollRequest,
-    FactorShape,
+    Factor,
     NewRecoveryCodes,
     OptionsRequest,
     RecoveryCodesLeft,
@@ -37,7 +37,7 @@ async def enroll_route(request: Request, caller: CurrentCaller, body: EnrollRequ
     name = body.name if body else None
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        enrolled = await enroll_factor(uow, dependencies.codes, caller, name, now=dependencies.clock.now())
+        enrolled = await enroll_factor(uow, dependencies.totp, caller, name, now=dependencies.clock.now())
     shown = {"factorId": enrolled.factor_id, "secret": enrolled.secret, "otpauthUri": enrolled.otpauth_uri}
     return ok(request, shown)
 
@@ -50,7 +50,7 @@ async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequ
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         signed = await verify_factor(
             uow,
-            dependencies.codes,
+            dependencies.totp,
             dependencies.recovery_codes,
             dependencies.signing_keys,
             caller,
@@ -61,16 +61,16 @@ async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequ
         )
     if signed is None:
         raise WrongCode
-    return ok(request, signed.answer())
+    return ok(request, signed.response())
 
 
-@router.get("/api/auth/mfa/factors", responses={200: {"model": list[FactorShape]}})
+@router.get("/api/auth/mfa/factors", responses={200: {"model": list[Factor]}})
 @signed_in
 async def list_factors_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         owned = await list_own_factors(uow, caller.id)
-    return ok(request, [factor.answer() for factor in owned])
+    return ok(request, [factor.response() for factor in owned])
 
 
 @router.delete("/api/auth/mfa/factors/{factor_id}", responses={200: {"model": RemovedFactor}})

@@ -8,11 +8,11 @@ from starlette.responses import Response
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
 from common.web.schemas import RequestBody
 from identity.dependencies import Dependencies
-from identity.routes.acting import AUTHENTICATING
+from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.factors import (
-    ChallengeShape,
-    FactorShape,
+    Factor,
     OptionsRequest,
+    PasskeyChallenge,
     RegisterPasskeyRequest,
     VerifyPasskeyRequest,
 )
@@ -26,7 +26,7 @@ from identity.use_cases.sessions.open_federated_session import open_federated_se
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/mfa/passkeys/options", responses={200: {"model": ChallengeShape}})
+@router.post("/api/auth/mfa/passkeys/options", responses={200: {"model": PasskeyChallenge}})
 @signed_in
 async def start_passkey_registration_route(
     request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
@@ -35,10 +35,10 @@ async def start_passkey_registration_route(
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         challenge = await start_passkey_registration(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
-    return ok(request, challenge.answer())
+    return ok(request, challenge.response())
 
 
-@router.post("/api/auth/mfa/passkeys", status_code=201, responses={201: {"model": FactorShape}})
+@router.post("/api/auth/mfa/passkeys", status_code=201, responses={201: {"model": Factor}})
 @signed_in
 async def register_passkey_route(request: Request, caller: CurrentCaller, body: RegisterPasskeyRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -53,10 +53,10 @@ async def register_passkey_route(request: Request, caller: CurrentCaller, body: 
             _as_json(body.credential),
             now=dependencies.clock.now(),
         )
-    return ok(request, factor.answer(), status=201)
+    return ok(request, factor.response(), status=201)
 
 
-@router.post("/api/auth/mfa/passkeys/assertion-options", responses={200: {"model": ChallengeShape}})
+@router.post("/api/auth/mfa/passkeys/assertion-options", responses={200: {"model": PasskeyChallenge}})
 @signed_in
 async def start_passkey_assertion_route(
     request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
@@ -65,7 +65,7 @@ async def start_passkey_assertion_route(
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         challenge = await start_passkey_assertion(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
-    return ok(request, challenge.answer())
+    return ok(request, challenge.response())
 
 
 @router.post("/api/auth/mfa/passkeys/verify", responses={200: {"model": Tokens}})
@@ -84,7 +84,7 @@ async def verify_passkey_route(request: Request, caller: CurrentCaller, body: Ve
             issuer=dependencies.issuer,
             now=dependencies.clock.now(),
         )
-    return ok(request, signed.answer())
+    return ok(request, signed.response())
 
 
 def _as_json(credential: RequestBody) -> dict[str, Any]:

@@ -19,11 +19,11 @@ from common.web.http import (
 )
 from common.web.responses import answers
 from identity.dependencies import Dependencies
-from identity.domain.errors import SessionNotHeld
+from identity.domain.errors import SessionInvalid
 from identity.queries.sessions import page_of_sessions, session_shown
-from identity.routes.acting import AUTHENTICATING
 from identity.routes.pages import page_after, page_meta
-from identity.routes.revoking import believe_no_more
+from identity.routes.revocations import apply_revocation
+from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.sessions import (
     LogInRequest,
     LogOutRequest,
@@ -36,11 +36,11 @@ from identity.schemas.sessions import (
     Tokens,
 )
 from identity.use_cases.accounts.sign_up import SignUp, sign_up
-from identity.use_cases.sessions.end_sessions import end_sessions
 from identity.use_cases.sessions.log_in import LogIn, log_in
 from identity.use_cases.sessions.log_out import log_out
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 from identity.use_cases.sessions.refresh_session import refresh_session
+from identity.use_cases.sessions.revoke_sessions import revoke_sessions
 
 router = guarded_router(tags=["auth"])
 
@@ -54,7 +54,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
         dependencies.database,
         dependencies.passwords,
         wanted,
-        sealer=dependencies.encryption.codes,
+        encryptor=dependencies.encryption.codes,
         institutions=dependencies.institutions,
         hashes=dependencies.hashes,
         reward_minor=dependencies.referral_reward_minor,
@@ -74,11 +74,11 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
         dependencies.hashes,
         dependencies.signing_keys,
         LogIn(body.email, body.password, request.headers.get("user-agent")),
-        sealer=dependencies.encryption.codes,
+        encryptor=dependencies.encryption.codes,
         issuer=dependencies.issuer,
         now=dependencies.clock.now(),
     )
-    return ok(request, signed.answer())
+    return ok(request, signed.response())
 
 
 @router.post("/api/auth/refresh", responses=answers(Tokens, 403))
@@ -95,8 +95,8 @@ async def refresh_route(request: Request, body: RefreshRequest) -> Response:
             now=dependencies.clock.now(),
         )
     if signed is None:
-        raise SessionNotHeld
-    return ok(request, signed.answer())
+        raise SessionInvalid
+    return ok(request, signed.response())
 
 
 @router.post("/api/auth/logout", responses={200: {"model": SessionEnd}})
@@ -104,7 +104,7 @@ async def refresh_route(request: Request, body: RefreshRequest) -> Response:
 async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutRequest | None = None) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     if caller.session_id is None:
-        raise SessionNotHeld
+        raise SessionInvalid
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -123,8 +123,8 @@ async def log_out_everywhere_route(
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        ended = await end_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
-    believe_no_more(dependencies, caller.id, ended.revocation, now)
+        ended = await revoke_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
+    apply_revocation(dependencies, caller.id, ended.revocation, now)
     return ok(request, {"sessionsEnded": ended.count})
 
 

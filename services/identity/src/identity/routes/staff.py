@@ -23,26 +23,26 @@ from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
 from identity.domain.staff import Appointment
 from identity.queries.staff import (
-    find_grant_shown,
+    find_grant_response,
     find_granted,
     find_member,
-    page_of_acts,
     page_of_grants,
     page_of_staff,
+    page_of_staff_actions,
 )
-from identity.routes.acting import DECIDING
-from identity.routes.revoking import believe_no_more
+from identity.routes.revocations import apply_revocation
+from identity.routes.service_callers import DECIDING
 from identity.schemas.staff import (
     GrantDecisionRequest,
     GrantRequest,
     RevocationRequest,
-    StaffAct,
+    StaffAction,
     StaffGrant,
     StaffMember,
     StaffRole,
-    SuspensionOfPersonRequest,
+    UserSuspensionRequest,
 )
-from identity.use_cases.sessions.end_sessions import Ended
+from identity.use_cases.sessions.revoke_sessions import RevokedSessions
 from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
 from identity.use_cases.staff.grant_role import grant_role
 from identity.use_cases.staff.reinstate_user import reinstate_user
@@ -52,7 +52,7 @@ from identity.use_cases.staff.suspend_user import suspend_user
 
 router = guarded_router(tags=["staff"])
 Page = Annotated[OffsetPage, Depends(offset_page("created_at"))]
-PersonId = Annotated[UUID | None, Query(alias="userId")]
+UserIdFilter = Annotated[UUID | None, Query(alias="userId")]
 
 
 @router.get("/api/staff", responses={200: {"model": list[StaffMember]}})
@@ -94,7 +94,7 @@ async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUI
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if grant_id is None:
             return ok(request, await find_granted(uow, user_id, body.role))
-        return ok(request, await find_grant_shown(uow, grant_id, now=now), status=201)
+        return ok(request, await find_grant_response(uow, grant_id, now=now), status=201)
 
 
 @router.post("/api/staff/{user_id}/revoke", responses={200: {"model": StaffMember}})
@@ -105,36 +105,36 @@ async def revoke_role_route(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    async def revoke(uow: UnitOfWork) -> Ended | None:
+    async def revoke(uow: UnitOfWork) -> RevokedSessions | None:
         return await revoke_role(uow, caller, user_id, body.role, now=now)
 
     ended = await dependencies.database.transact(acting_as=DECIDING, work=revoke)
     if ended is not None:
-        believe_no_more(dependencies, user_id, ended.revocation, now)
+        apply_revocation(dependencies, user_id, ended.revocation, now)
     return await _answer_member(request, caller, user_id)
 
 
 @router.post("/api/staff/{user_id}/suspend", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
 async def suspend_user_route(
-    request: Request, caller: CurrentCaller, user_id: UUID, body: SuspensionOfPersonRequest | None = None
+    request: Request, caller: CurrentCaller, user_id: UUID, body: UserSuspensionRequest | None = None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    async def suspend(uow: UnitOfWork) -> Ended | None:
+    async def suspend(uow: UnitOfWork) -> RevokedSessions | None:
         return await suspend_user(uow, caller, user_id, body.reason if body else None, now=now)
 
     ended = await dependencies.database.transact(acting_as=DECIDING, work=suspend)
     if ended is not None:
-        believe_no_more(dependencies, user_id, ended.revocation, now)
+        apply_revocation(dependencies, user_id, ended.revocation, now)
     return await _answer_member(request, caller, user_id)
 
 
 @router.post("/api/staff/{user_id}/reinstate", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
 async def reinstate_user_route(
-    request: Request, caller: CurrentCaller, user_id: UUID, body: SuspensionOfPersonRequest | None = None
+    request: Request, caller: CurrentCaller, user_id: UUID, body: UserSuspensionRequest | None = None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
@@ -153,7 +153,7 @@ async def list_grants_route(
     caller: CurrentCaller,
     page: Page,
     status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
-    user_id: PersonId = None,
+    user_id: UserIdFilter = None,
 ) -> Response:
     """The grants that needed a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
@@ -202,9 +202,9 @@ async def reject_grant_route(
     return await _answer_grant(request, caller, grant_id)
 
 
-@router.get("/api/staff-acts", responses={200: {"model": list[StaffAct]}})
+@router.get("/api/staff-acts", responses={200: {"model": list[StaffAction]}})
 @requires("staff:read")
-async def list_acts_route(
+async def list_staff_actions_route(
     request: Request,
     caller: CurrentCaller,
     page: Page,
@@ -215,7 +215,7 @@ async def list_acts_route(
     """What staff did, newest first; nothing of it is ever changed."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown, total = await page_of_acts(
+        shown, total = await page_of_staff_actions(
             uow, actor_id, subject_id, act, descending=page.descending, limit=page.limit, offset=page.offset
         )
     return ok(request, shown, **page.meta(total))
@@ -230,4 +230,4 @@ async def _answer_member(request: Request, caller: Caller, user_id: UUID) -> Res
 async def _answer_grant(request: Request, caller: Caller, grant_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return ok(request, await find_grant_shown(uow, grant_id, now=dependencies.clock.now()))
+        return ok(request, await find_grant_response(uow, grant_id, now=dependencies.clock.now()))

@@ -23,11 +23,11 @@ async def user_lookup_route(request: Request, caller: CurrentCaller) -> Response
     dependencies = dependencies_of(request, Dependencies)
     # Looked up anew, though the guard did: that look may be a minute old, and the asker keeps this one for a minute more.
     async with dependencies.database.unit_of_work(acting_as=PUBLISHING) as uow:
-        person = await find_user(uow, dependencies.hashes, caller.id, caller.session_id, now=dependencies.clock.now())
+        user = await find_user(uow, dependencies.hashes, caller.id, caller.session_id, now=dependencies.clock.now())
     shown = {
-        "roles": sorted(person.roles),
-        "vendorId": person.vendor_id,
-        "campusId": person.campus_id,
-        "emailConfirmed": person.email_confirmed,
+        "roles": sorted(user.roles),
+        "vendorId": user.vendor_id,
+        "campusId": user.campus_id,
+        "emailConfirmed": user.email_confirmed,
     }
     return ok(request, shown)

@@ -20,9 +20,9 @@ from common.web.http import (
     signed_in,
 )
 from identity.dependencies import Dependencies
-from identity.domain.vendor_applications import NewApplication, must_be_theirs_to_decide
+from identity.domain.vendor_applications import NewApplication, check_may_decide_application
 from identity.queries.vendor_applications import application_shown, find_application, page_of_applications
-from identity.routes.acting import DECIDING
+from identity.routes.service_callers import DECIDING
 from identity.schemas.vendors import ApprovalRequest, RejectionRequest, VendorApplication, VendorApplicationRequest
 from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
 from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
@@ -71,7 +71,7 @@ async def approve_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: ApprovalRequest | None = None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    await _must_be_theirs_to_decide(dependencies, caller, application_id)
+    await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await approve_vendor_application(uow, application_id, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, application_id)
@@ -83,19 +83,19 @@ async def reject_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: RejectionRequest
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    await _must_be_theirs_to_decide(dependencies, caller, application_id)
+    await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await reject_vendor_application(uow, application_id, body.reason, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, application_id)
 
 
-async def _must_be_theirs_to_decide(dependencies: Dependencies, caller: Caller, application_id: UUID) -> None:
+async def _check_may_decide(dependencies: Dependencies, caller: Caller, application_id: UUID) -> None:
     """Applicant and campus of an application never change, so the answer holds after this transaction."""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         application = await find_application(uow, application_id)
     if application is None:
         raise NotFound
-    must_be_theirs_to_decide(caller, applicant_id=application["user_id"], campus_id=application["campus_id"])
+    check_may_decide_application(caller, applicant_id=application["user_id"], campus_id=application["campus_id"])
 
 
 async def _answer(request: Request, caller: Caller, application_id: UUID, *, status: int = 200) -> Response:

@@ -25,7 +25,7 @@ from common.web.http import (
 )
 from identity.dependencies import Dependencies
 from identity.domain.errors import AnotherCampus
-from identity.domain.vendors import OF_THE_PLATFORM, must_be_theirs_to_change, must_be_theirs_to_suspend
+from identity.domain.vendors import PLATFORM_FIELDS, check_may_change_vendor, check_may_suspend_vendor
 from identity.queries.commission_changes import find_commission_change
 from identity.queries.vendors import (
     find_vendor,
@@ -35,8 +35,8 @@ from identity.queries.vendors import (
     vendor_shown,
     vendor_shown_in_full,
 )
-from identity.routes.acting import DECIDING
 from identity.routes.pages import page_after, page_meta
+from identity.routes.service_callers import DECIDING
 from identity.schemas.vendors import ReinstatementRequest, SuspensionRequest, Vendor, VendorChangeRequest
 from identity.use_cases.vendors.change_vendor import change_vendor
 from identity.use_cases.vendors.prepare_commission_change import prepare_commission_change
@@ -96,8 +96,8 @@ async def change_vendor_route(
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendor = await _locked_vendor(uow, vendor_id)
-        must_be_theirs_to_change(caller, changes, owner_user_id=vendor["owner_user_id"])
-    if OF_THE_PLATFORM.isdisjoint(changes):
+        check_may_change_vendor(caller, changes, owner_user_id=vendor["owner_user_id"])
+    if PLATFORM_FIELDS.isdisjoint(changes):
         async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
             await change_vendor(uow, vendor_id, changes, revision)
         return await _answer(request, caller, vendor_id)
@@ -113,7 +113,7 @@ async def suspend_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspensionRequest
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
+    await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await suspend_vendor(uow, vendor_id, body.reason, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, vendor_id)
@@ -125,18 +125,18 @@ async def reinstate_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstatementRequest | None = None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
+    await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         reason = body.reason if body else None
         await reinstate_vendor(uow, vendor_id, reason, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, vendor_id)
 
 
-async def _must_be_theirs_to_suspend(dependencies: Dependencies, caller: Caller, vendor_id: UUID) -> None:
+async def _check_may_suspend(dependencies: Dependencies, caller: Caller, vendor_id: UUID) -> None:
     """Whose vendor it is never changes, so the answer holds after this transaction."""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendor = await _locked_vendor(uow, vendor_id)
-        must_be_theirs_to_suspend(caller, owner_user_id=vendor["owner_user_id"], campus_id=vendor["campus_id"])
+        check_may_suspend_vendor(caller, owner_user_id=vendor["owner_user_id"], campus_id=vendor["campus_id"])
 
 
 async def _locked_vendor(uow: UnitOfWork, vendor_id: UUID) -> Any:

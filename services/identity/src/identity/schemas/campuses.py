@@ -17,7 +17,7 @@ def _domain(text: str) -> str:
     return domain
 
 
-PlaceName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
 Address = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 DeliveryFee = Annotated[int, Field(strict=True, ge=0, le=DELIVERY_FEE_MINOR_MAX)]
 Flag = Annotated[bool, Field(strict=True)]
@@ -25,20 +25,20 @@ Revision = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)]
 
 
 class CampusRequest(RequestBody):
-    name: PlaceName
+    name: DisplayName
     domain: Annotated[str, StringConstraints(max_length=253), AfterValidator(_domain)] | None = None
 
 
 class CampusChangeRequest(RequestBody):
     """Only what is sent is changed; a null is refused."""
 
-    name: PlaceName = ""
+    name: DisplayName = ""
     active: Flag = True
     revision: Revision | None = None
 
 
 class HubRequest(RequestBody):
-    name: PlaceName
+    name: DisplayName
     address: Address
     delivery_fee_minor: DeliveryFee
 
@@ -46,7 +46,7 @@ class HubRequest(RequestBody):
 class HubChangeRequest(RequestBody):
     """Only what is sent is changed; a null is refused."""
 
-    name: PlaceName = ""
+    name: DisplayName = ""
     address: Address = ""
     delivery_fee_minor: DeliveryFee = 0
     active: Flag = True

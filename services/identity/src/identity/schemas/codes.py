@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import StringConstraints, model_validator
 
 from common.web.schemas import RequestBody, ResponseShape
-from identity.domain.issued_codes import Destination
+from identity.domain.one_time_codes import Destination
 from identity.schemas.fields import Email, NewPassword, Phone
 
 
@@ -50,7 +50,7 @@ class ChangePasswordRequest(RequestBody):
     new_password: NewPassword
 
 
-class CodeAnswer(ResponseShape):
+class CodeResponse(ResponseShape):
     """The same for every address. `expiresIn` is in seconds."""
 
     expires_in: int

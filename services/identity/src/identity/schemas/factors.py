@@ -82,7 +82,7 @@ class EnrolledFactor(ResponseShape):
     otpauth_uri: str
 
 
-class FactorShape(ResponseShape):
+class Factor(ResponseShape):
     id: UUID
     kind: Literal["totp", "passkey"]
     name: str | None
@@ -104,7 +104,7 @@ class RecoveryCodesLeft(ResponseShape):
     created_at: str | None
 
 
-class ChallengeShape(ResponseShape):
+class PasskeyChallenge(ResponseShape):
     """`publicKey` goes to `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` of the browser as it is."""
 
     challenge_id: UUID

@@ -75,7 +75,7 @@ class Referral(ResponseShape):
     count: int
 
 
-class ReferralOutcomeShape(ResponseShape):
+class ReferralOutcome(ResponseShape):
     applied: bool
     reward_minor: int
     reason: str | None = None
@@ -85,7 +85,7 @@ class CreatedUser(ResponseShape):
     profile_id: UUID
     role: Literal["buyer"]
     campus_id: UUID | None
-    referral: ReferralOutcomeShape
+    referral: ReferralOutcome
 
 
 class AuthorizationProfileResponse(ResponseShape):

@@ -33,7 +33,7 @@ class RevocationRequest(RequestBody):
     role: StaffRole
 
 
-class SuspensionOfPersonRequest(RequestBody):
+class UserSuspensionRequest(RequestBody):
     reason: Reason | None = None
 
 
@@ -41,7 +41,7 @@ class GrantDecisionRequest(RequestBody):
     """Nothing: the path tells the grant."""
 
 
-class StaffOffice(ResponseShape):
+class StaffAppointment(ResponseShape):
     role: StaffRole
     campus_id: UUID | None
     hub_id: UUID | None
@@ -56,7 +56,7 @@ class StaffMember(ResponseShape):
     email: str
     role: str
     roles: list[str]
-    offices: list[StaffOffice]
+    offices: list[StaffAppointment]
     has_second_factor: bool
     suspended: bool
     suspended_at: str | None
@@ -82,7 +82,7 @@ class StaffGrant(ResponseShape):
     decided_at: str | None
 
 
-class StaffAct(ResponseShape):
+class StaffAction(ResponseShape):
     """One line of the trail. No actor: an operator at the machine, or the first start."""
 
     id: UUID

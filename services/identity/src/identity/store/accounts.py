@@ -111,7 +111,7 @@ async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> Authoriz
     row = await uow.fetch_row(_FIND_PROFILE, user_id)
     if row is None:
         raise LookupError("an account has a profile")
-    standing = AuthorizationProfile(
+    profile = AuthorizationProfile(
         user_id=row["id"],
         role=leading_role(row["roles"]),
         roles=tuple(row["roles"]),
@@ -122,7 +122,7 @@ async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> Authoriz
         email_confirmed=row["email_confirmed"],
         signs_in_here=row["signs_in_here"],
     )
-    return standing if standing.email_confirmed else standing.without_rights_of_the_address()
+    return profile if profile.email_confirmed else profile.without_email_rights()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from identity.domain.issued_codes import Destination, Issuable, IssuedCode, Purpose
+from identity.domain.one_time_codes import Destination, Issuable, IssuedCode, Purpose
 
 # Two requests for one address at the same moment would each believe to be the first one.
 _LOCK_ADDRESS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('code:' || encode($1, 'hex'), 0))"
@@ -27,15 +27,15 @@ ON CONFLICT (purpose, address_hash) DO UPDATE SET id = excluded.id, code_hash = 
     hour_began_at = excluded.hour_began_at, issued_in_hour = excluded.issued_in_hour,
     day_began_at = excluded.day_began_at, issued_in_day = excluded.issued_in_day
 """
-_SAVE_RECEIVER: Final = "UPDATE one_time_codes SET user_id = $2 WHERE id = $1"
+_SAVE_RECIPIENT: Final = "UPDATE one_time_codes SET user_id = $2 WHERE id = $1"
 _COUNT_TRY: Final = "UPDATE one_time_codes SET tries = tries + 1 WHERE id = $1"
 _MARK_USED: Final = "UPDATE one_time_codes SET used_at = $2 WHERE id = $1"
 _END_CODES: Final = (
     "UPDATE one_time_codes SET expires_at = $2 WHERE user_id = $1 AND used_at IS NULL AND expires_at > $2"
 )
-_HOLDER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
+_USER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
 # SMS sign-in leads to who has proven the number (contract section 10.1), however many accounts name it.
-_HOLDER_OF_PHONE: Final = "SELECT id FROM profiles WHERE confirmed_phone = $1 AND phone = $1 AND erased_at IS NULL"
+_USER_OF_PHONE: Final = "SELECT id FROM profiles WHERE confirmed_phone = $1 AND phone = $1 AND erased_at IS NULL"
 _NAMES_PHONE: Final = "SELECT EXISTS (SELECT FROM profiles WHERE id = $1 AND phone = $2 AND erased_at IS NULL)"
 # The account of somebody who signs in elsewhere has no address, and no door of ours opens it.
 _SIGNS_IN_HERE: Final = "SELECT EXISTS (SELECT FROM accounts WHERE user_id = $1 AND email IS NOT NULL)"
@@ -44,7 +44,7 @@ _CONFIRM_EMAIL: Final = """
 UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2 RETURNING true
 """
 _IS_EMAIL_CONFIRMED: Final = "SELECT confirmed_email IS NOT DISTINCT FROM email FROM profiles WHERE id = $1"
-_TAKE_PHONE_FROM_OTHERS: Final = (
+_UNCONFIRM_PHONE_OF_OTHERS: Final = (
     "UPDATE profiles SET confirmed_phone = NULL WHERE confirmed_phone = $2 AND id <> $1 RETURNING id"
 )
 _CONFIRM_PHONE: Final = """
@@ -91,8 +91,8 @@ async def save_code(
     await uow.execute(_SAVE_CODE, purpose, address_hash, code_id, code_hash, now, expires_at, *windows)
 
 
-async def save_receiver(uow: UnitOfWork, code_id: UUID, user_id: UUID) -> None:
-    await uow.execute(_SAVE_RECEIVER, code_id, user_id)
+async def save_recipient(uow: UnitOfWork, code_id: UUID, user_id: UUID) -> None:
+    await uow.execute(_SAVE_RECIPIENT, code_id, user_id)
 
 
 async def count_try(uow: UnitOfWork, code_id: UUID) -> None:
@@ -103,21 +103,21 @@ async def mark_used(uow: UnitOfWork, code_id: UUID, now: datetime) -> None:
     await uow.execute(_MARK_USED, code_id, now)
 
 
-async def end_codes(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
+async def expire_codes(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
     """Whatever was sent to this person before is worth nothing any more."""
     await uow.execute(_END_CODES, user_id, now)
 
 
-async def find_holder(uow: UnitOfWork, destination: Destination) -> UUID | None:
+async def find_sign_in_user(uow: UnitOfWork, destination: Destination) -> UUID | None:
     """The one account that an address or a proven number signs in; None while that person is suspended."""
-    statement = _HOLDER_OF_EMAIL if destination.channel == "email" else _HOLDER_OF_PHONE
-    holder: UUID | None = await uow.fetch_value(statement, destination.address)
-    if holder is None or not await uow.fetch_value(_SIGNS_IN_HERE, holder):
+    statement = _USER_OF_EMAIL if destination.channel == "email" else _USER_OF_PHONE
+    user_id: UUID | None = await uow.fetch_value(statement, destination.address)
+    if user_id is None or not await uow.fetch_value(_SIGNS_IN_HERE, user_id):
         return None
-    return None if await uow.fetch_value(_IS_SUSPENDED, holder) else holder
+    return None if await uow.fetch_value(_IS_SUSPENDED, user_id) else user_id
 
 
-async def may_claim(uow: UnitOfWork, user_id: UUID, destination: Destination) -> bool:
+async def may_confirm_phone(uow: UnitOfWork, user_id: UUID, destination: Destination) -> bool:
     """Whether the number is the one that this user's profile names: only they may prove it for themselves."""
     if destination.channel != "sms" or not await uow.fetch_value(_NAMES_PHONE, user_id, destination.address):
         return False
@@ -135,7 +135,7 @@ async def save_confirmed_email(uow: UnitOfWork, user_id: UUID, email: str) -> bo
 
 async def save_confirmed_phone(uow: UnitOfWork, user_id: UUID, phone: str) -> list[UUID]:
     """The number is proven for this user, and for nobody else any more. The users for whom that changed are returned."""
-    before = await uow.fetch(_TAKE_PHONE_FROM_OTHERS, user_id, phone)
+    before = await uow.fetch(_UNCONFIRM_PHONE_OF_OTHERS, user_id, phone)
     now = await uow.fetch(_CONFIRM_PHONE, user_id, phone)
     return [row["id"] for row in (*before, *now)]
 

@@ -3,11 +3,11 @@
 from common.database.hash_keys import hash_key_rows
 from common.database.reencryption import EncryptedRows, stale_text
 from identity.credentials.encryption import Encryption
-from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.totp import Totp
 
 
-def encrypted_rows(encryption: Encryption, codes: OneTimeCodes, signing_keys: SigningKeys) -> list[EncryptedRows]:
+def encrypted_rows(encryption: Encryption, totp: Totp, signing_keys: SigningKeys) -> list[EncryptedRows]:
     return [
         EncryptedRows(
             table="totp_factors",
@@ -15,7 +15,7 @@ def encrypted_rows(encryption: Encryption, codes: OneTimeCodes, signing_keys: Si
             read=("secret_sealed",),
             stale=stale_text("secret_sealed"),
             sealer=encryption.totp_secrets,
-            renew=lambda row: {"secret_sealed": codes.reseal(row["id"], row["secret_sealed"])},
+            renew=lambda row: {"secret_sealed": totp.reencrypt(row["id"], row["secret_sealed"])},
         ),
         EncryptedRows(
             table="signing_keys",
@@ -23,7 +23,7 @@ def encrypted_rows(encryption: Encryption, codes: OneTimeCodes, signing_keys: Si
             read=("private_key_sealed",),
             stale=stale_text("private_key_sealed"),
             sealer=encryption.signing_keys,
-            renew=lambda row: {"private_key_sealed": signing_keys.reseal(row["kid"], row["private_key_sealed"])},
+            renew=lambda row: {"private_key_sealed": signing_keys.reencrypt(row["kid"], row["private_key_sealed"])},
             before_first="''",
         ),
         hash_key_rows(encryption.hash_key),

@@ -11,8 +11,8 @@ from contracts.permissions import STAFF_ROLES
 from identity.domain.erasure import EVALUATING_SERVICES, Status
 
 # Whoever decides on an application of the person, or provisions them, holds the profile too.
-_LOCK_PERSON: Final = "SELECT mailbox FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
-_FIND_BONDS: Final = """
+_LOCK_PROFILE: Final = "SELECT mailbox FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
+_FIND_OBLIGATIONS: Final = """
 SELECT own.id AS vendor_id, coalesce(own.status = 'suspended', false) AS is_vendor_suspended,
     EXISTS (SELECT FROM role_grants WHERE user_id = $1 AND role = ANY ($2::text[])) AS is_staff
 FROM (VALUES (1)) AS one LEFT JOIN vendors AS own ON own.owner_user_id = $1
@@ -27,7 +27,7 @@ INSERT INTO erasure_verdicts (request_id, service, open_matters, heard_at) VALUE
 ON CONFLICT (request_id, service) DO NOTHING
 """
 _LIST_VERDICTS: Final = "SELECT service, open_matters FROM erasure_verdicts WHERE request_id = $1"
-_LIST_AWAITED: Final = """
+_LIST_OLDEST_PENDING: Final = """
 SELECT judge, min(asked.asked_at) AS since
 FROM unnest($1::text[]) AS judge LEFT JOIN erasure_requests AS asked ON asked.status = 'asked' AND NOT EXISTS (
     SELECT FROM erasure_verdicts AS verdict WHERE verdict.request_id = asked.id AND verdict.service = judge
@@ -40,7 +40,7 @@ UPDATE vendors SET business_name = '', legal_name = '', category = NULL, descrip
 WHERE id = $1 RETURNING campus_id
 """
 # In the order of their foreign keys; refresh tokens go with their sessions.
-_FORGET: Final = (
+_DELETE: Final = (
     "DELETE FROM sessions WHERE user_id = $1",
     "DELETE FROM totp_factors WHERE user_id = $1",
     "DELETE FROM recovery_codes WHERE user_id = $1",
@@ -69,7 +69,7 @@ ON CONFLICT (mailbox_hash) DO UPDATE SET erased_at = excluded.erased_at
 
 
 @dataclass(frozen=True, slots=True)
-class Bonds:
+class Obligations:
     """What others rely on a person for."""
 
     vendor_id: UUID | None
@@ -89,15 +89,15 @@ class Request:
 
 async def lock_user(uow: UnitOfWork, user_id: UUID) -> str | None:
     """The mailbox of a person who is there; their profile stays locked until the transaction ends."""
-    mailbox: str | None = await uow.fetch_value(_LOCK_PERSON, user_id)
+    mailbox: str | None = await uow.fetch_value(_LOCK_PROFILE, user_id)
     return mailbox
 
 
-async def find_bonds(uow: UnitOfWork, user_id: UUID) -> Bonds:
-    row = await uow.fetch_row(_FIND_BONDS, user_id, sorted(STAFF_ROLES))
+async def find_obligations(uow: UnitOfWork, user_id: UUID) -> Obligations:
+    row = await uow.fetch_row(_FIND_OBLIGATIONS, user_id, sorted(STAFF_ROLES))
     if row is None:
         raise AssertionError("the statement always gives a row")
-    return Bonds(**row)
+    return Obligations(**row)
 
 
 async def find_open_request(uow: UnitOfWork, user_id: UUID) -> Request | None:
@@ -132,9 +132,9 @@ async def list_verdicts(uow: UnitOfWork, request_id: UUID) -> dict[str, list[str
     return {row["service"]: row["open_matters"] for row in await uow.fetch(_LIST_VERDICTS, request_id)}
 
 
-async def list_awaited(uow: UnitOfWork) -> dict[str, datetime | None]:
+async def list_oldest_pending(uow: UnitOfWork) -> dict[str, datetime | None]:
     """Since when the word of each service is waited for; None where it has said all of its own."""
-    return {row["judge"]: row["since"] for row in await uow.fetch(_LIST_AWAITED, sorted(EVALUATING_SERVICES))}
+    return {row["judge"]: row["since"] for row in await uow.fetch(_LIST_OLDEST_PENDING, sorted(EVALUATING_SERVICES))}
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
@@ -145,7 +145,7 @@ async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
 
 async def delete_user(uow: UnitOfWork, user_id: UUID, mailbox_hash: bytes, now: datetime) -> None:
     """Nothing is left that tells who it was; by the hash the mailbox is known not to be a new one."""
-    for statement in _FORGET:
+    for statement in _DELETE:
         await uow.execute(statement, user_id)
     await uow.execute(_EMPTY_PROFILE, user_id, now)
     await uow.execute(_RECORD_MAILBOX, mailbox_hash, now)

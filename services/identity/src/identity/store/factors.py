@@ -12,8 +12,8 @@ _FACTORS: Final = """
 SELECT id, secret_sealed, last_counter, confirmed_at IS NOT NULL AS confirmed FROM totp_factors
 WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT 20
 """
-_FORGET_UNCONFIRMED: Final = "DELETE FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NULL"
-_FORGET_ALL: Final = "DELETE FROM totp_factors WHERE user_id = $1"
+_DELETE_UNCONFIRMED: Final = "DELETE FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NULL"
+_DELETE_ALL: Final = "DELETE FROM totp_factors WHERE user_id = $1"
 _RECORD_FACTOR: Final = """
 INSERT INTO totp_factors (id, user_id, secret_sealed, created_at, confirmed_at, name) VALUES ($1, $2, $3, $4, $5, $6)
 """
@@ -27,7 +27,7 @@ _REMOVE_PASSKEY: Final = "DELETE FROM passkeys WHERE id = $1 AND user_id = $2"
 @dataclass(frozen=True, slots=True)
 class Factor:
     id: UUID
-    secret_sealed: str
+    encrypted_secret: str
     last_counter: int
     confirmed: bool
 
@@ -37,26 +37,26 @@ async def list_factors(uow: UnitOfWork, user_id: UUID) -> list[Factor]:
     return [Factor(*row) for row in await uow.fetch(_FACTORS, user_id)]
 
 
-async def forget_unconfirmed_factors(uow: UnitOfWork, user_id: UUID) -> None:
-    await uow.execute(_FORGET_UNCONFIRMED, user_id)
+async def delete_unconfirmed_factors(uow: UnitOfWork, user_id: UUID) -> None:
+    await uow.execute(_DELETE_UNCONFIRMED, user_id)
 
 
-async def forget_factors(uow: UnitOfWork, user_id: UUID) -> None:
+async def delete_factors(uow: UnitOfWork, user_id: UUID) -> None:
     """Deletes every TOTP factor of the user."""
-    await uow.execute(_FORGET_ALL, user_id)
+    await uow.execute(_DELETE_ALL, user_id)
 
 
 async def record_factor(
     uow: UnitOfWork,
     factor_id: UUID,
     user_id: UUID,
-    secret_sealed: str,
+    encrypted_secret: str,
     now: datetime,
     *,
     confirmed: bool = False,
     name: str | None = None,
 ) -> None:
-    await uow.execute(_RECORD_FACTOR, factor_id, user_id, secret_sealed, now, now if confirmed else None, name)
+    await uow.execute(_RECORD_FACTOR, factor_id, user_id, encrypted_secret, now, now if confirmed else None, name)
 
 
 async def save_factor_used(uow: UnitOfWork, factor_id: UUID, counter: int, now: datetime) -> None:

@@ -49,7 +49,7 @@ async def list_keys(uow: UnitOfWork) -> list[ListedKey]:
 
 async def record_key(uow: UnitOfWork, key: EncryptedKey, *, now: datetime, signs_from: datetime) -> None:
     public_key: dict[str, Any] = dict(key.public_key)
-    await uow.execute(_RECORD_KEY, key.kid, public_key, key.private_key_sealed, now, signs_from)
+    await uow.execute(_RECORD_KEY, key.kid, public_key, key.encrypted_private_key, now, signs_from)
 
 
 async def save_signs_from(uow: UnitOfWork, kid: str, signs_from: datetime) -> None:

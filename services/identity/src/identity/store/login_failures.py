@@ -12,7 +12,7 @@ INSERT INTO login_failures AS f (address_hash, failures, last_failed_at) VALUES 
 ON CONFLICT (address_hash) DO UPDATE SET last_failed_at = excluded.last_failed_at,
     failures = CASE WHEN f.last_failed_at <= $3 THEN 1 ELSE least(f.failures, 1000000) + 1 END
 """
-_FORGET: Final = "DELETE FROM login_failures WHERE address_hash = $1"
+_DELETE: Final = "DELETE FROM login_failures WHERE address_hash = $1"
 
 
 async def find_failures(uow: UnitOfWork, address_hash: bytes) -> tuple[int, datetime | None]:
@@ -25,5 +25,5 @@ async def count_failure(uow: UnitOfWork, address_hash: bytes, now: datetime, *, 
     await uow.execute(_COUNT, address_hash, now, forgotten_before)
 
 
-async def forget_failures(uow: UnitOfWork, address_hash: bytes) -> None:
-    await uow.execute(_FORGET, address_hash)
+async def clear_failures(uow: UnitOfWork, address_hash: bytes) -> None:
+    await uow.execute(_DELETE, address_hash)

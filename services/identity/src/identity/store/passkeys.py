@@ -15,7 +15,7 @@ _RECORD_CHALLENGE: Final = """
 INSERT INTO passkey_challenges (id, user_id, session_id, purpose, challenge, created_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
-_FORGET_OLD_CHALLENGES: Final = """
+_DELETE_OLD_CHALLENGES: Final = """
 DELETE FROM passkey_challenges WHERE user_id = $1 AND id IN (
     SELECT id FROM passkey_challenges WHERE user_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2
 )
@@ -34,8 +34,8 @@ SELECT id, public_key, sign_count FROM passkeys WHERE user_id = $1 AND credentia
 """
 _SAVE_USED: Final = "UPDATE passkeys SET sign_count = $2, last_used_at = $3 WHERE id = $1"
 
-_FORGET: Final = "DELETE FROM passkeys WHERE user_id = $1"
-_FORGET_CHALLENGES: Final = "DELETE FROM passkey_challenges WHERE user_id = $1"
+_DELETE: Final = "DELETE FROM passkeys WHERE user_id = $1"
+_DELETE_CHALLENGES: Final = "DELETE FROM passkey_challenges WHERE user_id = $1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ async def record_challenge(
     """Keeps a challenge for a session of a person, and tells when it expires. The oldest beyond ten give way."""
     expires_at = now + CHALLENGE_LIFE
     await uow.execute(_RECORD_CHALLENGE, challenge_id, user_id, session_id, purpose, challenge, now, expires_at)
-    await uow.execute(_FORGET_OLD_CHALLENGES, user_id, OPEN_CHALLENGES_MAX)
+    await uow.execute(_DELETE_OLD_CHALLENGES, user_id, OPEN_CHALLENGES_MAX)
     return expires_at
 
 
@@ -81,10 +81,10 @@ async def record_passkey_if_new(uow: UnitOfWork, user_id: UUID, factor: Factor, 
     return bool(await uow.fetch_value(_RECORD_PASSKEY, factor.id, user_id, *values))
 
 
-async def forget_passkeys(uow: UnitOfWork, user_id: UUID) -> None:
+async def delete_passkeys(uow: UnitOfWork, user_id: UUID) -> None:
     """Deletes every passkey of the user, and every challenge that could make one."""
-    await uow.execute(_FORGET, user_id)
-    await uow.execute(_FORGET_CHALLENGES, user_id)
+    await uow.execute(_DELETE, user_id)
+    await uow.execute(_DELETE_CHALLENGES, user_id)
 
 
 async def find_passkey(uow: UnitOfWork, user_id: UUID, credential_id: bytes) -> Passkey | None:

@@ -42,7 +42,7 @@ _RECORD_ROLE: Final = """
 INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (user_id, role) DO NOTHING RETURNING true
 """
-_FORGET_UNPROVEN_PHONE: Final = """
+_REMOVE_UNCONFIRMED_PHONE: Final = """
 UPDATE profiles SET phone = NULL, revision = revision + 1, updated_at = $2
 WHERE id = $1 AND phone IS NOT NULL AND confirmed_phone IS DISTINCT FROM phone RETURNING true
 """
@@ -150,9 +150,9 @@ async def lock_profile(uow: UnitOfWork, user_id: UUID) -> None:
     await uow.execute(_LOCK_PROFILE, user_id)
 
 
-async def forget_unproven_phone(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
+async def remove_unconfirmed_phone(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
     """Whether a number was removed that nobody had proven."""
-    return bool(await uow.fetch_value(_FORGET_UNPROVEN_PHONE, user_id, now))
+    return bool(await uow.fetch_value(_REMOVE_UNCONFIRMED_PHONE, user_id, now))
 
 
 async def find_reward(uow: UnitOfWork, user_id: UUID) -> int:

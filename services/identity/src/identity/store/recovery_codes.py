@@ -7,15 +7,15 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 
-_FORGET: Final = "DELETE FROM recovery_codes WHERE user_id = $1"
+_DELETE: Final = "DELETE FROM recovery_codes WHERE user_id = $1"
 _RECORD: Final = "INSERT INTO recovery_codes (user_id, code_hash, created_at) VALUES ($1, $2, $3)"
 _USE_CODE: Final = """
 UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL RETURNING true
 """
 
 
-async def forget_recovery_codes(uow: UnitOfWork, user_id: UUID) -> None:
-    await uow.execute(_FORGET, user_id)
+async def delete_recovery_codes(uow: UnitOfWork, user_id: UUID) -> None:
+    await uow.execute(_DELETE, user_id)
 
 
 async def record_recovery_codes(uow: UnitOfWork, user_id: UUID, hashes: Sequence[bytes], now: datetime) -> None:

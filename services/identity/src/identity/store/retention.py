@@ -4,10 +4,10 @@ from datetime import timedelta
 from typing import Final
 
 from common.database.retention import RetentionRule, Rule
-from identity.domain.issued_codes import DAY
 from identity.domain.login_delays import FORGOTTEN_AFTER
+from identity.domain.one_time_codes import DAY
 
-AT_ONCE: Final = timedelta(0)
+IMMEDIATELY: Final = timedelta(0)
 # That a session of a further issuer was ended is remembered for longer than a token of it lives.
 FOREIGN_TOKEN: Final = timedelta(days=7)
 SIGN_UP: Final = timedelta(days=30)
@@ -15,8 +15,8 @@ SIGN_UP: Final = timedelta(days=30)
 _EMPTY: Final = "NOT EXISTS (SELECT FROM refresh_tokens WHERE refresh_tokens.session_id = sessions.id)"
 
 RETENTION_RULES: Final[tuple[Rule, ...]] = (
-    RetentionRule("refresh_tokens", ("token_hash",), "expires_at", AT_ONCE),
-    RetentionRule("sessions", ("id",), "signed_in_at", AT_ONCE, over=f"issuer IS NULL AND {_EMPTY}"),
+    RetentionRule("refresh_tokens", ("token_hash",), "expires_at", IMMEDIATELY),
+    RetentionRule("sessions", ("id",), "signed_in_at", IMMEDIATELY, over=f"issuer IS NULL AND {_EMPTY}"),
     RetentionRule(
         "sessions",
         ("id",),
@@ -25,7 +25,7 @@ RETENTION_RULES: Final[tuple[Rule, ...]] = (
         over=f"issuer IS NOT NULL AND {_EMPTY}",
         called="sessions_of_issuers",
     ),
-    RetentionRule("passkey_challenges", ("id",), "expires_at", AT_ONCE),
+    RetentionRule("passkey_challenges", ("id",), "expires_at", IMMEDIATELY),
     # Limits count codes over a day.
     RetentionRule("one_time_codes", ("purpose", "address_hash"), "issued_at", DAY),
     # A sign-up that nobody proved or logged in with for so long is over.

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from identity.domain.authorization_profile import SignIn
-from identity.domain.sessions import ShownToken
+from identity.domain.sessions import StoredRefreshToken
 
 _RECORD_SESSION: Final = """
 INSERT INTO sessions (id, user_id, signed_in_at, method, user_agent) VALUES ($1, $2, $3, $4, $5)
@@ -36,7 +36,7 @@ WHERE s.id = (SELECT session_id FROM refresh_tokens WHERE token_hash = $1) FOR U
 """
 _FIND_REFRESH_TOKEN: Final = """
 SELECT t.session_id, s.user_id, s.signed_in_at, s.method, t.stepped_up_at, t.expires_at, t.used_at,
-    s.ended_at IS NOT NULL AS session_ended, t.stepped_up_by, t.stepped_up_factor_id
+    s.ended_at IS NOT NULL AS session_revoked, t.stepped_up_by, t.stepped_up_factor_id
 FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id WHERE t.token_hash = $1
 """
 _MARK_REFRESH_TOKEN_USED: Final = "UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1"
@@ -54,7 +54,7 @@ _END_SESSIONS: Final = "UPDATE sessions SET ended_at = $2, ended_because = $3 WH
 _END_SESSION: Final = """
 UPDATE sessions SET ended_at = $3, ended_because = $4 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL RETURNING true
 """
-_FORGET_STEP_UPS: Final = """
+_CLEAR_STEP_UPS: Final = """
 UPDATE refresh_tokens SET stepped_up_at = NULL, stepped_up_by = NULL, stepped_up_factor_id = NULL
 WHERE session_id IN (SELECT id FROM sessions WHERE user_id = $1) AND stepped_up_at IS NOT NULL
     AND ($2::uuid IS NULL OR stepped_up_factor_id = $2)
@@ -77,7 +77,7 @@ async def is_without_staff_roles(uow: UnitOfWork, session_id: UUID) -> bool:
     return bool(await uow.fetch_value(_WITHOUT_STAFF_ROLES, session_id))
 
 
-async def end_foreign_sessions(
+async def revoke_distrusted(
     uow: UnitOfWork, issuers: Sequence[str], staff_issuers: Sequence[str], now: datetime
 ) -> list[tuple[UUID, UUID]]:
     """Ends the sessions that today's issuers would not give; tells their ids and users."""
@@ -92,7 +92,7 @@ async def record_refresh_token(
     await uow.execute(_RECORD_REFRESH_TOKEN, token_hash, sign_in.session_id, *step_up, issued_at, expires_at)
 
 
-async def lock_refresh_token(uow: UnitOfWork, token_hash: bytes) -> ShownToken | None:
+async def lock_refresh_token(uow: UnitOfWork, token_hash: bytes) -> StoredRefreshToken | None:
     """The token with its session, whose row stays locked until the transaction ends."""
     if await uow.fetch_value(_LOCK_SESSION_OF_TOKEN, token_hash) is None:
         return None
@@ -100,10 +100,10 @@ async def lock_refresh_token(uow: UnitOfWork, token_hash: bytes) -> ShownToken |
     return await find_refresh_token(uow, token_hash)
 
 
-async def find_refresh_token(uow: UnitOfWork, token_hash: bytes) -> ShownToken | None:
+async def find_refresh_token(uow: UnitOfWork, token_hash: bytes) -> StoredRefreshToken | None:
     """Another token of a session that the caller has locked."""
     row = await uow.fetch_row(_FIND_REFRESH_TOKEN, token_hash)
-    return ShownToken(**row) if row else None
+    return StoredRefreshToken(**row) if row else None
 
 
 async def mark_refresh_token_used(uow: UnitOfWork, token_hash: bytes, now: datetime) -> None:
@@ -116,7 +116,9 @@ async def lock_session(uow: UnitOfWork, session_id: UUID, user_id: UUID) -> Sign
     return SignIn(session_id, row["signed_in_at"], method=row["method"]) if row else None
 
 
-async def end_session_if_open(uow: UnitOfWork, session_id: UUID, user_id: UUID, now: datetime, because: str) -> bool:
+async def revoke_session_if_active(
+    uow: UnitOfWork, session_id: UUID, user_id: UUID, now: datetime, because: str
+) -> bool:
     """Whether this ended the session; otherwise it had ended before."""
     return bool(await uow.fetch_value(_END_SESSION, session_id, user_id, now, because))
 
@@ -131,13 +133,13 @@ async def list_last_issued(uow: UnitOfWork, session_ids: Sequence[UUID]) -> dict
     return {row["session_id"]: row["issued_at"] for row in await uow.fetch(_LAST_ISSUED, list(session_ids))}
 
 
-async def end_sessions(uow: UnitOfWork, session_ids: Sequence[UUID], now: datetime, because: str) -> None:
+async def revoke_sessions(uow: UnitOfWork, session_ids: Sequence[UUID], now: datetime, because: str) -> None:
     await uow.execute(_END_SESSIONS, list(session_ids), now, because)
 
 
-async def forget_step_ups(uow: UnitOfWork, user_id: UUID, factor_id: UUID | None) -> None:
+async def clear_step_ups(uow: UnitOfWork, user_id: UUID, factor_id: UUID | None) -> None:
     """Takes the second factor out of the user's chains of tokens that it stepped up; None takes out whichever it was.
 
     Behind `lock_sessions`: a refresh that began before would carry the step-up on into a token not seen here.
     """
-    await uow.execute(_FORGET_STEP_UPS, user_id, factor_id)
+    await uow.execute(_CLEAR_STEP_UPS, user_id, factor_id)

@@ -10,7 +10,7 @@ INSERT INTO sign_up_passwords (address_hash, password_digest, created_at) VALUES
 ON CONFLICT (address_hash, password_digest) DO UPDATE SET created_at = excluded.created_at
 """
 _EXISTS: Final = "SELECT EXISTS (SELECT FROM sign_up_passwords WHERE address_hash = $1 AND password_digest = $2)"
-_FORGET: Final = "DELETE FROM sign_up_passwords WHERE address_hash = $1"
+_DELETE: Final = "DELETE FROM sign_up_passwords WHERE address_hash = $1"
 
 
 async def record_sign_up_password(uow: UnitOfWork, address_hash: bytes, digest: bytes, now: datetime) -> None:
@@ -21,5 +21,5 @@ async def is_sign_up_password(uow: UnitOfWork, address_hash: bytes, digest: byte
     return bool(await uow.fetch_value(_EXISTS, address_hash, digest))
 
 
-async def forget_sign_up_passwords(uow: UnitOfWork, address_hash: bytes) -> None:
-    await uow.execute(_FORGET, address_hash)
+async def delete_sign_up_passwords(uow: UnitOfWork, address_hash: bytes) -> None:
+    await uow.execute(_DELETE, address_hash)

@@ -10,7 +10,7 @@ from common.primitives.decisions import Verdict
 from common.primitives.ids import new_id
 from identity.domain.staff import ADMIN, Appointment, PreparedGrant, StaffUser
 
-_RECORD_ACT: Final = """
+_RECORD_ACTION: Final = """
 INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 # Two admins who revoke each other at once, two grants to one person that exclude each other: each would see what was before.
@@ -18,13 +18,13 @@ _LOCK_STAFF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('staff', 0))
 # FOR UPDATE keeps an account from being made meanwhile, and a session from being begun: their foreign keys wait for it.
 _LOCK_PROFILE: Final = "SELECT true FROM profiles WHERE id = $1 AND erased_at IS NULL FOR UPDATE"
 _LOCK_ACCOUNT: Final = "SELECT true FROM accounts WHERE user_id = $1 FOR UPDATE"
-_FIND_PERSON: Final = """
+_FIND_USER: Final = """
 SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1) AS is_suspended,
     EXISTS (SELECT FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)
         OR EXISTS (SELECT FROM passkeys WHERE user_id = $1) AS has_second_factor,
     EXISTS (SELECT FROM profiles WHERE id = $1 AND confirmed_email = email) AS email_confirmed
 """
-_LIST_OFFICES: Final = "SELECT role, campus_id, hub_id FROM role_grants WHERE user_id = $1 ORDER BY role"
+_LIST_APPOINTMENTS: Final = "SELECT role, campus_id, hub_id FROM role_grants WHERE user_id = $1 ORDER BY role"
 _IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"
 _HOLDS: Final = "SELECT EXISTS (SELECT FROM role_grants WHERE user_id = $1 AND role = $2)"
 _OTHERS_HOLD: Final = """
@@ -57,7 +57,7 @@ INSERT INTO suspensions (user_id, suspended_by, suspended_at, reason) VALUES ($1
 _END_SUSPENSION: Final = "DELETE FROM suspensions WHERE user_id = $1"
 
 
-async def record_act(
+async def record_staff_action(
     uow: UnitOfWork,
     *,
     actor_id: UUID | None,
@@ -70,7 +70,7 @@ async def record_act(
     """One line of the trail, in the transaction of what it tells: `act` is a past participle (`suspended`), the kind a noun
     (`person`, `vendor`). Without an actor it was an operator at the machine, or the first start. A caller can write only in
     their own name. `detail` holds camelCase fields; nothing secret, and nothing that tells who a person is but ids."""
-    await uow.execute(_RECORD_ACT, new_id(), actor_id, act, subject_kind, subject_id, dict(detail), now)
+    await uow.execute(_RECORD_ACTION, new_id(), actor_id, act, subject_kind, subject_id, dict(detail), now)
 
 
 async def lock_staff(uow: UnitOfWork) -> None:
@@ -83,9 +83,9 @@ async def lock_user(uow: UnitOfWork, user_id: UUID) -> StaffUser | None:
     if await uow.fetch_value(_LOCK_PROFILE, user_id) is None:
         return None
     await uow.execute(_LOCK_ACCOUNT, user_id)
-    offices = tuple(Appointment(*row) for row in await uow.fetch(_LIST_OFFICES, user_id))
-    row = await uow.fetch_row(_FIND_PERSON, user_id)
-    return StaffUser(user_id, offices, **row) if row else None
+    appointments = tuple(Appointment(*row) for row in await uow.fetch(_LIST_APPOINTMENTS, user_id))
+    row = await uow.fetch_row(_FIND_USER, user_id)
+    return StaffUser(user_id, appointments, **row) if row else None
 
 
 async def is_suspended(uow: UnitOfWork, user_id: UUID) -> bool:
@@ -108,12 +108,14 @@ async def find_hub_campus(uow: UnitOfWork, hub_id: UUID) -> UUID | None:
 
 
 async def record_appointment(
-    uow: UnitOfWork, user_id: UUID, office: Appointment, *, by: UUID | None, now: datetime
+    uow: UnitOfWork, user_id: UUID, appointment: Appointment, *, by: UUID | None, now: datetime
 ) -> None:
-    await uow.execute(_RECORD_APPOINTMENT, user_id, office.role, office.campus_id, office.hub_id, by, now)
+    await uow.execute(
+        _RECORD_APPOINTMENT, user_id, appointment.role, appointment.campus_id, appointment.hub_id, by, now
+    )
 
 
-async def end_appointment(uow: UnitOfWork, user_id: UUID, role: str) -> None:
+async def revoke_appointment(uow: UnitOfWork, user_id: UUID, role: str) -> None:
     await uow.execute(_END_APPOINTMENT, user_id, role)
 
 
@@ -122,9 +124,9 @@ async def record_grant_if_new(
 ) -> tuple[UUID, bool]:
     """The open grant of this role to this person, and whether this made it. Behind `lock_staff`."""
     await uow.execute(_EXPIRE_GRANTS, now)
-    standing: UUID | None = await uow.fetch_value(_FIND_OPEN_GRANT, user_id, role)
-    if standing is not None:
-        return standing, False
+    profile: UUID | None = await uow.fetch_value(_FIND_OPEN_GRANT, user_id, role)
+    if profile is not None:
+        return profile, False
     grant_id = new_id()
     await uow.execute(_RECORD_GRANT, grant_id, user_id, role, by, now, expires_at)
     return grant_id, True
@@ -151,5 +153,5 @@ async def record_suspension(uow: UnitOfWork, user_id: UUID, reason: str | None, 
     await uow.execute(_RECORD_SUSPENSION, user_id, by, now, reason)
 
 
-async def end_suspension(uow: UnitOfWork, user_id: UUID) -> None:
+async def lift_suspension(uow: UnitOfWork, user_id: UUID) -> None:
     await uow.execute(_END_SUSPENSION, user_id)

@@ -13,7 +13,7 @@ _LOCK_APPLICANT: Final = "SELECT true FROM profiles WHERE id = $1 AND erased_at 
 _LOCK_APPLICANT_OF: Final = """
 SELECT true FROM profiles WHERE id = (SELECT user_id FROM vendor_applications WHERE id = $1) FOR NO KEY UPDATE
 """
-_IS_APPLICANT_PROVEN: Final = "SELECT EXISTS (SELECT FROM profiles WHERE id = $1 AND confirmed_email = email)"
+_IS_APPLICANT_EMAIL_CONFIRMED: Final = "SELECT EXISTS (SELECT FROM profiles WHERE id = $1 AND confirmed_email = email)"
 _IS_CAMPUS_OPEN: Final = "SELECT EXISTS (SELECT FROM campuses WHERE id = $1 AND active)"
 _OWNS_A_VENDOR: Final = "SELECT EXISTS (SELECT FROM vendors_in_full WHERE owner_user_id = $1)"
 _RECORD_APPLICATION: Final = """
@@ -53,9 +53,9 @@ async def lock_applicant(uow: UnitOfWork, user_id: UUID) -> bool:
     return bool(await uow.fetch_value(_LOCK_APPLICANT, user_id))
 
 
-async def is_applicant_proven(uow: UnitOfWork, user_id: UUID) -> bool:
+async def is_applicant_email_confirmed(uow: UnitOfWork, user_id: UUID) -> bool:
     """Whether the mail address of the profile is proven."""
-    return bool(await uow.fetch_value(_IS_APPLICANT_PROVEN, user_id))
+    return bool(await uow.fetch_value(_IS_APPLICANT_EMAIL_CONFIRMED, user_id))
 
 
 async def is_campus_open(uow: UnitOfWork, campus_id: UUID) -> bool:

@@ -2,14 +2,14 @@
 
 __all__ = [
     "change_profile",
-    "find_matching_hash",
     "find_user",
     "load_demo",
+    "match_password",
     "provision_user",
     "sign_up",
 ]
 
 STEPS = (
-    "prove_email",
+    "confirm_email",
     "publish_profile",
 )

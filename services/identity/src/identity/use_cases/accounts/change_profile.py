@@ -9,7 +9,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import StaleRevision
 from contracts.identity import CredentialsChanged
 from identity.queries.profiles import profile_of
-from identity.store import profiles as people
+from identity.store import profiles
 from identity.use_cases.accounts.publish_profile import publish_profile
 
 
@@ -21,14 +21,14 @@ async def change_profile(
     Raises ProfileMissing, and StaleRevision when the profile has changed since `revision`. Two changes at once without a
     revision both happen, one after the other.
     """
-    await people.lock_profile(uow, caller.id)
+    await profiles.lock_profile(uow, caller.id)
     before = await profile_of(uow, caller.id)
     if revision is not None and revision != before["revision"]:
         raise StaleRevision
     wanted = {name: changes.get(name, before[name]) for name in ("fullName", "phone")}
     if all(wanted[name] == before[name] for name in wanted):
         return before
-    if not await people.save_profile(
+    if not await profiles.save_profile(
         uow, caller.id, before["revision"], full_name=wanted["fullName"], phone=wanted["phone"], now=now
     ):
         raise StaleRevision

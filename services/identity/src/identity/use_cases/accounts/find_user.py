@@ -9,10 +9,9 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import Unauthorized
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.addresses import normal_email
-from identity.queries.user_lookup import is_session_ended
-from identity.store import accounts, codes
-from identity.store import profiles as people
-from identity.use_cases.accounts.prove_email import prove_email
+from identity.queries.user_lookup import is_session_revoked
+from identity.store import accounts, codes, profiles
+from identity.use_cases.accounts.confirm_email import confirm_email
 
 
 async def find_user(
@@ -21,7 +20,7 @@ async def find_user(
     user_id: UUID,
     session_id: UUID | None,
     *,
-    stranger: FederatedIdentity | None = None,
+    federated: FederatedIdentity | None = None,
     now: datetime,
 ) -> LocalUser:
     """Roles, vendor and campus of somebody whom a further issuer vouches for, at this moment.
@@ -32,27 +31,27 @@ async def find_user(
     This is the one place that can lock such a person out. Raises ProfileMissing (403) before create-user was called, and
     Unauthorized when the session was ended or the person is suspended.
     """
-    session_ended = await is_session_ended(uow, user_id, session_id)
-    if session_ended is None:
+    session_revoked = await is_session_revoked(uow, user_id, session_id)
+    if session_revoked is None:
         raise ProfileMissing(user_id)
-    if session_ended:
+    if session_revoked:
         raise Unauthorized("The session was ended. Sign in again.")
-    if stranger is not None and stranger.email_verified:
-        await _take_proof(uow, hashes, stranger, now)
-    standing = await accounts.find_authorization_profile(uow, user_id)
-    if standing.is_suspended:
+    if federated is not None and federated.email_verified:
+        await _confirm_by_issuer(uow, hashes, federated, now)
+    profile = await accounts.find_authorization_profile(uow, user_id)
+    if profile.is_suspended:
         raise Unauthorized
-    return LocalUser(frozenset(standing.roles), standing.vendor_id, standing.campus_id, standing.email_confirmed)
+    return LocalUser(frozenset(profile.roles), profile.vendor_id, profile.campus_id, profile.email_confirmed)
 
 
-async def _take_proof(uow: UnitOfWork, hashes: KeyedHashes, stranger: FederatedIdentity, now: datetime) -> None:
+async def _confirm_by_issuer(uow: UnitOfWork, hashes: KeyedHashes, federated: FederatedIdentity, now: datetime) -> None:
     """A token that names another address than the profile's proves nothing about the profile's."""
-    user_id = stranger.user_id
-    email = await people.find_email(uow, user_id)
-    if email is None or (stranger.email is not None and normal_email(stranger.email) != email):
+    user_id = federated.user_id
+    email = await profiles.find_email(uow, user_id)
+    if email is None or (federated.email is not None and normal_email(federated.email) != email):
         return
     if await codes.is_email_confirmed(uow, user_id):
         return
-    await people.lock_profile(uow, user_id)
+    await profiles.lock_profile(uow, user_id)
     await accounts.lock_password_hash(uow, user_id)
-    await prove_email(uow, hashes, user_id, email, kept_hash=None, now=now, besides=stranger.session_id)
+    await confirm_email(uow, hashes, user_id, email, matching_hash=None, now=now, besides=federated.session_id)

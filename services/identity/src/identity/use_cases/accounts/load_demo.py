@@ -13,16 +13,15 @@ from contracts import demo
 from contracts.demo import DemoUser
 from contracts.identity import CampusChanged, HubChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from contracts.permissions import STAFF_ROLES, leading_role
-from identity import demo as demo_rows
-from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import Passwords
+from identity.credentials.totp import Totp
 from identity.domain import password_rules
 from identity.domain.mailboxes import mailbox_of
-from identity.store import factors, keys
-from identity.store import profiles as people
+from identity.store import demo as demo_store
+from identity.store import factors, keys, profiles
 from identity.use_cases.accounts.publish_profile import publish_profile
 
-LOADING: Final = ServiceItself("demo data")
+LOADING_DEMO: Final = ServiceItself("demo data")
 
 
 class DemoPasswordMissing(Exception):
@@ -38,7 +37,7 @@ class DemoSecrets:
 
 
 async def load_demo(
-    database: Database, passwords: Passwords, codes: OneTimeCodes, secrets: DemoSecrets, *, now: datetime
+    database: Database, passwords: Passwords, totp: Totp, secrets: DemoSecrets, *, now: datetime
 ) -> None:
     """Campuses, hubs, people and vendors of the demonstration exist, and the other services hear of the new ones.
 
@@ -46,21 +45,21 @@ async def load_demo(
     """
     if len(secrets.password) < password_rules.CHARACTERS_MIN:
         raise DemoPasswordMissing(DemoPasswordMissing.__doc__)
-    async with database.unit_of_work(acting_as=LOADING) as uow:
-        hashes = await demo_rows.list_password_hashes(uow, [user.id for user in demo.USERS])
+    async with database.unit_of_work(acting_as=LOADING_DEMO) as uow:
+        hashes = await demo_store.list_password_hashes(uow, [user.id for user in demo.USERS])
     # All of them share one hash, which costs one look instead of twelve.
     good = {text for text in set(hashes.values()) if await passwords.matches(text, secrets.password)}
     password_hash = next(iter(good), None) or await passwords.hash(secrets.password)
-    async with database.unit_of_work(acting_as=LOADING) as uow:
+    async with database.unit_of_work(acting_as=LOADING_DEMO) as uow:
         await keys.lock_foundations(uow)
         await _load_campuses(uow, now)
         for user in demo.USERS:
             await _load_user(uow, user, now)
             if hashes.get(user.id) not in good:
-                await demo_rows.save_account(uow, user.id, user.email, password_hash, now)
-            await _load_factor(uow, codes, user.id, secrets.totp_by_name.get(user.name), now)
+                await demo_store.save_account(uow, user.id, user.email, password_hash, now)
+            await _load_factor(uow, totp, user.id, secrets.totp_by_name.get(user.name), now)
         for vendor in demo.VENDORS:
-            if await demo_rows.record_vendor_if_new(uow, vendor, now):
+            if await demo_store.record_vendor_if_new(uow, vendor, now):
                 uow.publish(
                     VendorApproved(
                         vendor_id=vendor.id,
@@ -74,10 +73,10 @@ async def load_demo(
 
 async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
     for campus in demo.CAMPUSES:
-        if await demo_rows.record_campus_if_new(uow, campus, now):
+        if await demo_store.record_campus_if_new(uow, campus, now):
             uow.publish(CampusChanged(campus_id=campus.id, name=campus.name, active=True))
     for hub in demo.HUBS:
-        if await demo_rows.record_hub_if_new(uow, hub, now):
+        if await demo_store.record_hub_if_new(uow, hub, now):
             uow.publish(
                 HubChanged(
                     hub_id=hub.id,
@@ -90,7 +89,7 @@ async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
 
 
 async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
-    created = await people.record_profile_if_new(
+    created = await profiles.record_profile_if_new(
         uow,
         user_id=user.id,
         email=user.email,
@@ -104,14 +103,14 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
         phone_confirmed=True,
     )
     if not created:
-        if await demo_rows.save_confirmed(uow, user.id, user.email, user.phone):
+        if await demo_store.save_confirmed(uow, user.id, user.email, user.phone):
             # Loaded by a version before addresses were proven.
             await publish_profile(uow, user.id)
         return
     for role in user.roles:
-        office = user.campus_id if role in STAFF_ROLES else None
+        appointment = user.campus_id if role in STAFF_ROLES else None
         hub_id = demo.AKOKA_HUB.id if role == "hub_agent" else None
-        await people.record_role_if_new(uow, user.id, role, now, campus_id=office, hub_id=hub_id)
+        await profiles.record_role_if_new(uow, user.id, role, now, campus_id=appointment, hub_id=hub_id)
     uow.publish(
         UserProvisioned(
             user_id=user.id,
@@ -128,12 +127,12 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
     )
 
 
-async def _load_factor(uow: UnitOfWork, codes: OneTimeCodes, user_id: UUID, secret: str | None, now: datetime) -> None:
+async def _load_factor(uow: UnitOfWork, totp: Totp, user_id: UUID, secret: str | None, now: datetime) -> None:
     if secret is None:
         return
-    standing = [factor for factor in await factors.list_factors(uow, user_id) if factor.confirmed]
-    if any(codes.decrypt(factor.id, factor.secret_sealed) == secret for factor in standing):
+    profile = [factor for factor in await factors.list_factors(uow, user_id) if factor.confirmed]
+    if any(totp.decrypt(factor.id, factor.encrypted_secret) == secret for factor in profile):
         return
-    await demo_rows.forget_factors(uow, user_id)
+    await demo_store.delete_factors(uow, user_id)
     factor_id = new_id()
-    await factors.record_factor(uow, factor_id, user_id, codes.encrypt(factor_id, secret), now, confirmed=True)
+    await factors.record_factor(uow, factor_id, user_id, totp.encrypt(factor_id, secret), now, confirmed=True)

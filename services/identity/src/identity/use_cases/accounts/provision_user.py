@@ -7,14 +7,14 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_secret
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
+from identity.credentials.erased_mailboxes import erased_mailbox_hash
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.mailbox_hashes import hash_of_mailbox
 from identity.domain.addresses import e164_or_none, is_email, normal_email
-from identity.domain.errors import ProfileMadeMeanwhile
+from identity.domain.errors import ConcurrentProvisioning
 from identity.domain.institutions import Institution, Institutions
 from identity.domain.mailboxes import mailbox_of
 from identity.domain.referrals import NotRewarded, Provisioned, Rewarded, evaluate_referral
-from identity.store import profiles as people
+from identity.store import profiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ async def provision_user(
     `reward_minor` is in kobo.
     """
     # Always the user before the mailbox: two calls that hold one of each would wait for each other.
-    await people.lock_new_user(uow, user.id)
-    standing = await people.find_provisioned(uow, user.id)
-    if standing is not None:
-        return standing
+    await profiles.lock_new_user(uow, user.id)
+    profile = await profiles.find_provisioned(uow, user.id)
+    if profile is not None:
+        return profile
     email = normal_email(user.email)
     mailbox, phone = mailbox_of(email), e164_or_none(user.phone)
-    await people.lock_mailbox(uow, mailbox)
-    campus_id = await _settle_campus(uow, institutions.institution_of(email), now)
-    created = await people.record_profile_if_new(
+    await profiles.lock_mailbox(uow, mailbox)
+    campus_id = await _find_or_create_campus(uow, institutions.institution_of(email), now)
+    created = await profiles.record_profile_if_new(
         uow,
         user_id=user.id,
         email=email,
@@ -60,10 +60,10 @@ async def provision_user(
         email_confirmed=user.email_confirmed,
     )
     if not created:
-        raise ProfileMadeMeanwhile
-    await people.record_role_if_new(uow, user.id, "buyer", now)
-    verdict = await _check_token(uow, user, email, mailbox, hash_of_mailbox(hashes, mailbox))
-    provisioned = await _settle_referral(uow, verdict, user.id, mailbox, campus_id, reward_minor, now)
+        raise ConcurrentProvisioning
+    await profiles.record_role_if_new(uow, user.id, "buyer", now)
+    verdict = await _check_token(uow, user, email, mailbox, erased_mailbox_hash(hashes, mailbox))
+    provisioned = await _record_referral_outcome(uow, verdict, user.id, mailbox, campus_id, reward_minor, now)
     uow.publish(
         UserProvisioned(
             user_id=user.id,
@@ -85,16 +85,16 @@ async def provision_user(
     return provisioned
 
 
-async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: datetime) -> UUID | None:
+async def _find_or_create_campus(uow: UnitOfWork, institution: Institution | None, now: datetime) -> UUID | None:
     """The campus of an institution exists from its first student on."""
     if institution is None:
         return None
-    standing = await people.find_campus_id(uow, institution.domain)
-    if standing is not None:
-        return standing
-    if await people.record_campus_if_new(uow, institution, now):
+    profile = await profiles.find_campus_id(uow, institution.domain)
+    if profile is not None:
+        return profile
+    if await profiles.record_campus_if_new(uow, institution, now):
         uow.publish(CampusChanged(campus_id=institution.campus_id, name=institution.name, active=True))
-    return await people.find_campus_id(uow, institution.domain)
+    return await profiles.find_campus_id(uow, institution.domain)
 
 
 async def _check_token(
@@ -105,13 +105,13 @@ async def _check_token(
         user.id,
         mailbox,
         token_given=bool(token),
-        referrer=await people.find_referrer(uow, token) if token else None,
-        mailbox_known=await people.is_mailbox_known(uow, mailbox, mailbox_hash, besides=user.id),
+        referrer=await profiles.find_referrer(uow, token) if token else None,
+        mailbox_known=await profiles.is_mailbox_known(uow, mailbox, mailbox_hash, besides=user.id),
         address_is_plain=is_email(email),
     )
 
 
-async def _settle_referral(
+async def _record_referral_outcome(
     uow: UnitOfWork,
     verdict: Rewarded | NotRewarded,
     user_id: UUID,
@@ -125,8 +125,8 @@ async def _settle_referral(
         provisioned = Provisioned(user_id, campus_id, applied=False, reward_minor=0, reason=verdict.reason)
     else:
         provisioned = Provisioned(user_id, campus_id, applied=True, reward_minor=reward_minor, reason=None)
-        await people.record_referral(
+        await profiles.record_referral(
             uow, user_id=user_id, referrer_id=verdict.referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
         )
-    await people.save_referral_outcome(uow, provisioned)
+    await profiles.save_referral_outcome(uow, provisioned)
     return provisioned

@@ -12,7 +12,7 @@ from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.credentials.sign_up_passwords import sign_up_password
 from identity.domain.institutions import Institutions
-from identity.domain.issued_codes import Destination
+from identity.domain.one_time_codes import Destination
 from identity.domain.referrals import Provisioned
 from identity.store import accounts, sign_ups
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
@@ -21,7 +21,7 @@ from identity.use_cases.codes.request_code import request_code
 SIGNING_UP = ServiceItself("a person who signs up is no caller yet")
 
 
-class _AddressTaken(Exception):
+class _AddressRegistered(Exception):
     """Rolls back what was begun for an address that has an account."""
 
 
@@ -41,7 +41,7 @@ async def sign_up(
     passwords: Passwords,
     request: SignUp,
     *,
-    sealer: Encryptor,
+    encryptor: Encryptor,
     institutions: Institutions,
     hashes: KeyedHashes,
     reward_minor: int,
@@ -63,17 +63,17 @@ async def sign_up(
             uow, user, institutions=institutions, hashes=hashes, reward_minor=reward_minor, now=now
         )
         if not await accounts.record_account_if_new(uow, user.id, request.email, password_hash, now):
-            raise _AddressTaken
+            raise _AddressRegistered
         await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
         # A code that somebody asked for before the account existed went to nobody: it must not delay this one.
-        await request_code(uow, sealer, hashes, "sign_in", destination, now=now, resend_after=timedelta(0))
+        await request_code(uow, encryptor, hashes, "sign_in", destination, now=now, resend_after=timedelta(0))
         return provisioned
 
     try:
         await database.transact(acting_as=SIGNING_UP, work=open_account)
-    except _AddressTaken:
+    except _AddressRegistered:
         async with database.unit_of_work(acting_as=SIGNING_UP) as uow:
             await accounts.count_repeated_sign_up(uow, request.email)
             await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
-            await request_code(uow, sealer, hashes, "already_registered", destination, now=now)
+            await request_code(uow, encryptor, hashes, "already_registered", destination, now=now)
     return user.id

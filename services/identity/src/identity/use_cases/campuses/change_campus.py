@@ -9,10 +9,10 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound, StaleRevision
 from contracts.identity import CampusChanged
-from identity.domain.campuses import must_be_theirs_to_manage
+from identity.domain.campuses import check_may_manage_campus
 from identity.queries.campuses import find_campus
-from identity.store import campuses as places
-from identity.store.staff import record_act
+from identity.store import campuses
+from identity.store.staff import record_staff_action
 
 
 async def change_campus(
@@ -25,15 +25,15 @@ async def change_campus(
     before = await find_campus(uow, campus_id)
     if before is None:
         raise NotFound
-    must_be_theirs_to_manage(caller, campus_id)
+    check_may_manage_campus(caller, campus_id)
     if revision is not None and revision != before["revision"]:
         raise StaleRevision
     name, active = changes.get("name", before["name"]), changes.get("active", before["active"])
     if (name, active) == (before["name"], before["active"]):
         return
-    if not await places.save_campus(uow, campus_id, before["revision"], name=name, active=active):
+    if not await campuses.save_campus(uow, campus_id, before["revision"], name=name, active=active):
         raise StaleRevision
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=caller.id,
         act="changed",

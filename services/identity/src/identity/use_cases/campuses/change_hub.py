@@ -9,10 +9,10 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound, StaleRevision
 from contracts.identity import HubChanged
-from identity.domain.campuses import must_be_theirs_to_manage
+from identity.domain.campuses import check_may_manage_campus
 from identity.queries.campuses import find_hub
-from identity.store import campuses as places
-from identity.store.staff import record_act
+from identity.store import campuses
+from identity.store.staff import record_staff_action
 
 _COLUMNS = {"name": "name", "address": "address", "deliveryFeeMinor": "delivery_fee_minor", "active": "active"}
 
@@ -27,15 +27,15 @@ async def change_hub(
     before = await find_hub(uow, hub_id)
     if before is None:
         raise NotFound
-    must_be_theirs_to_manage(caller, before["campus_id"])
+    check_may_manage_campus(caller, before["campus_id"])
     if revision is not None and revision != before["revision"]:
         raise StaleRevision
     after = {column: changes.get(name, before[column]) for name, column in _COLUMNS.items()}
     if all(after[column] == before[column] for column in after):
         return
-    if not await places.save_hub(uow, hub_id, before["revision"], **after):
+    if not await campuses.save_hub(uow, hub_id, before["revision"], **after):
         raise StaleRevision
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=caller.id,
         act="changed",

@@ -7,7 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_digits, new_id, new_secret
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.issued_codes import (
+from identity.domain.one_time_codes import (
     CODE_DIGITS,
     LIFE,
     RESEND_AFTER,
@@ -23,7 +23,7 @@ SENDING_QUEUE = "identity.codes"
 
 async def request_code(
     uow: UnitOfWork,
-    sealer: Encryptor,
+    encryptor: Encryptor,
     hashes: KeyedHashes,
     purpose: Purpose,
     destination: Destination,
@@ -56,8 +56,8 @@ async def request_code(
             "codeId": str(code_id),
             "purpose": purpose,
             "channel": destination.channel,
-            "addressSealed": sealer.encrypt(destination.address, str(code_id)),
-            "codeSealed": sealer.encrypt(code, str(code_id)),
+            "addressSealed": encryptor.encrypt(destination.address, str(code_id)),
+            "codeSealed": encryptor.encrypt(code, str(code_id)),
             "claimantId": str(claimant_id) if claimant_id else None,
         },
     )

@@ -9,7 +9,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from contracts.identity import OneTimeCodeIssued, SignUpRepeated
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.issued_codes import Channel, Destination, Purpose, is_live
+from identity.domain.one_time_codes import Channel, Destination, Purpose, is_redeemable
 from identity.store import codes
 
 
@@ -25,26 +25,26 @@ class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def send_code(
-    uow: UnitOfWork, sealer: Encryptor, hashes: KeyedHashes, item: CodeToSend, *, now: datetime
+    uow: UnitOfWork, encryptor: Encryptor, hashes: KeyedHashes, item: CodeToSend, *, now: datetime
 ) -> None:
     """The code goes to the one account that has the address; where there is none, or a newer code, nothing is sent.
 
     An address that was signed up with again gets a mail that says so, and no code.
 
-    Raises SealBroken when CODE_DELIVERY_KEY does not open the item.
+    Raises DecryptionFailed when CODE_DELIVERY_KEY does not open the item.
     """
-    destination = Destination(item.channel, sealer.decrypt(item.address_sealed, str(item.code_id)))
+    destination = Destination(item.channel, encryptor.decrypt(item.address_sealed, str(item.code_id)))
     address_hash = hashes.of("address", destination.channel, destination.address)
     code = await codes.lock_code(uow, item.purpose, address_hash)
-    if code is None or code.id != item.code_id or code.user_id is not None or not is_live(code, now):
+    if code is None or code.id != item.code_id or code.user_id is not None or not is_redeemable(code, now):
         return
-    if item.claimant_id is not None and await codes.may_claim(uow, item.claimant_id, destination):
+    if item.claimant_id is not None and await codes.may_confirm_phone(uow, item.claimant_id, destination):
         user_id: UUID | None = item.claimant_id
     else:
-        user_id = await codes.find_holder(uow, destination)
+        user_id = await codes.find_sign_in_user(uow, destination)
     if user_id is None:
         return
-    await codes.save_receiver(uow, item.code_id, user_id)
+    await codes.save_recipient(uow, item.code_id, user_id)
     if item.purpose == "already_registered":
         uow.publish(SignUpRepeated(user_id=user_id, notification_id=item.code_id))
         return

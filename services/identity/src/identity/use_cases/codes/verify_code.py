@@ -10,14 +10,13 @@ from common.database.unit_of_work import UnitOfWork
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
-from identity.domain.errors import SessionNotHeld
-from identity.domain.issued_codes import Destination, is_live
-from identity.store import accounts, codes, sessions
-from identity.store import profiles as people
-from identity.use_cases.accounts.prove_email import prove_email
+from identity.domain.errors import SessionInvalid
+from identity.domain.one_time_codes import Destination, is_redeemable
+from identity.store import accounts, codes, profiles, sessions
+from identity.use_cases.accounts.confirm_email import confirm_email
 from identity.use_cases.accounts.publish_profile import publish_profile
-from identity.use_cases.sessions.end_sessions import Ended
 from identity.use_cases.sessions.issue_tokens import issue_tokens
+from identity.use_cases.sessions.revoke_sessions import RevokedSessions
 from identity.use_cases.sessions.start_session import start_session
 
 
@@ -27,7 +26,7 @@ class Verified:
 
     user_id: UUID
     signed: SignedIn
-    ended: Ended | None
+    ended: RevokedSessions | None
 
 
 async def verify_code(
@@ -38,7 +37,7 @@ async def verify_code(
     code: str,
     caller: Caller,
     *,
-    kept_hash: str | None = None,
+    matching_hash: str | None = None,
     user_agent: str | None,
     issuer: str,
     now: datetime,
@@ -54,23 +53,23 @@ async def verify_code(
     seen = await codes.find_code(uow, "sign_in", address_hash)
     if seen is not None and seen.user_id is not None:
         # The profile, the account, then the code: as everywhere that holds more than one of them.
-        await people.lock_profile(uow, seen.user_id)
+        await profiles.lock_profile(uow, seen.user_id)
         await accounts.lock_password_hash(uow, seen.user_id)
     issued = await codes.lock_code(uow, "sign_in", address_hash)
-    if issued is None or not is_live(issued, now):
+    if issued is None or not is_redeemable(issued, now):
         return None
     await codes.count_try(uow, issued.id)
     user_id = issued.user_id
     if not hmac.compare_digest(issued.code_hash, shown) or user_id is None or seen is None or user_id != seen.user_id:
         return None
-    claims = caller.user_id == user_id and await codes.may_claim(uow, user_id, destination)
+    claims = caller.user_id == user_id and await codes.may_confirm_phone(uow, user_id, destination)
     # The number may have changed hands since it was sent.
-    if not claims and await codes.find_holder(uow, destination) != user_id:
+    if not claims and await codes.find_sign_in_user(uow, destination) != user_id:
         return None
     await codes.mark_used(uow, issued.id, now)
     ended = None
     if destination.channel == "email":
-        ended = await prove_email(uow, hashes, user_id, destination.address, kept_hash=kept_hash, now=now)
+        ended = await confirm_email(uow, hashes, user_id, destination.address, matching_hash=matching_hash, now=now)
     elif claims:
         for changed in await codes.save_confirmed_phone(uow, user_id, destination.address):
             await publish_profile(uow, changed)
@@ -89,6 +88,6 @@ async def _in_session_of_the_issuer(
     """A user who signs in elsewhere gets tokens of the session that the issuer began: it limits their roles."""
     sign_in = await sessions.lock_session(uow, caller.session_id, user_id) if caller.session_id else None
     if sign_in is None:
-        raise SessionNotHeld
-    standing = await accounts.find_authorization_profile(uow, user_id)
-    return await issue_tokens(uow, signing_keys, standing, sign_in, issuer=issuer, now=now)
+        raise SessionInvalid
+    profile = await accounts.find_authorization_profile(uow, user_id)
+    return await issue_tokens(uow, signing_keys, profile, sign_in, issuer=issuer, now=now)

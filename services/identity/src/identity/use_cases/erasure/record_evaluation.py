@@ -25,9 +25,9 @@ async def record_evaluation(
     await erasure.record_evaluation_if_new(uow, request_id, service, open_matters, now)
     verdicts = await erasure.list_verdicts(uow, request_id)
     verdict = evaluate(verdicts)
-    if verdict == "done" and (own_matters := await _own_matters(uow, request)):
-        await erasure.record_evaluation_if_new(uow, request_id, "identity", own_matters, now)
-        verdict, verdicts["identity"] = "refused", own_matters
+    if verdict == "done" and (own_obligations := await _own_obligations(uow, request)):
+        await erasure.record_evaluation_if_new(uow, request_id, "identity", own_obligations, now)
+        verdict, verdicts["identity"] = "refused", own_obligations
     if verdict == "asked":
         return True
     await erasure.save_request(uow, request_id, verdict, now)
@@ -39,12 +39,12 @@ async def record_evaluation(
     return True
 
 
-async def _own_matters(uow: UnitOfWork, request: erasure.Request) -> list[str]:
+async def _own_obligations(uow: UnitOfWork, request: erasure.Request) -> list[str]:
     """What came about here since the person asked."""
-    bonds = await erasure.find_bonds(uow, request.user_id)
+    obligations = await erasure.find_obligations(uow, request.user_id)
     found = {
-        "staff_role": bonds.is_staff,
-        "vendor_suspended": bonds.is_vendor_suspended,
-        "vendor_opened": bonds.vendor_id != request.vendor_id,
+        "staff_role": obligations.is_staff,
+        "vendor_suspended": obligations.is_vendor_suspended,
+        "vendor_opened": obligations.vendor_id != request.vendor_id,
     }
     return [matter for matter, holds in found.items() if holds]

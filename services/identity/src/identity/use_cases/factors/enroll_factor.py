@@ -7,8 +7,8 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from identity.credentials.one_time_codes import OneTimeCodes
-from identity.domain.errors import SessionNotHeld, TooManyFactors
+from identity.credentials.totp import Totp
+from identity.domain.errors import SessionInvalid, TooManyFactors
 from identity.domain.second_factors import FACTORS_OF_A_KIND_MAX
 from identity.queries.factors import list_own_factors
 from identity.store import accounts, factors
@@ -24,7 +24,7 @@ class Enrolled:
 
 
 async def enroll_factor(
-    uow: UnitOfWork, codes: OneTimeCodes, caller: Caller, name: str | None = None, *, now: datetime
+    uow: UnitOfWork, totp: Totp, caller: Caller, name: str | None = None, *, now: datetime
 ) -> Enrolled:
     """A person gets the secret of a new TOTP factor.
 
@@ -33,13 +33,13 @@ async def enroll_factor(
     """
     account = await accounts.lock_account(uow, caller.id)
     if account is None:
-        raise SessionNotHeld
+        raise SessionInvalid
     confirmed = [factor for factor in await list_own_factors(uow, caller.id) if factor.confirmed]
     if confirmed:
         caller.must_have_stepped_up(now)
     if sum(factor.kind == "totp" for factor in confirmed) >= FACTORS_OF_A_KIND_MAX:
         raise TooManyFactors
-    await factors.forget_unconfirmed_factors(uow, caller.id)
-    factor_id, secret = new_id(), codes.new_secret()
-    await factors.record_factor(uow, factor_id, caller.id, codes.encrypt(factor_id, secret), now, name=name)
-    return Enrolled(factor_id, secret, codes.otpauth_uri(secret, account.email))
+    await factors.delete_unconfirmed_factors(uow, caller.id)
+    factor_id, secret = new_id(), totp.new_secret()
+    await factors.record_factor(uow, factor_id, caller.id, totp.encrypt(factor_id, secret), now, name=name)
+    return Enrolled(factor_id, secret, totp.otpauth_uri(secret, account.email))

@@ -10,7 +10,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.identity import CredentialsChanged
 from identity.credentials.passkeys import Passkeys
-from identity.domain.errors import ChallengeUnusable, PasskeyRefused, SessionNotHeld, TooManyFactors
+from identity.domain.errors import ChallengeInvalid, PasskeyRejected, SessionInvalid, TooManyFactors
 from identity.domain.second_factors import FACTORS_OF_A_KIND_MAX, Factor
 from identity.store import accounts, passkeys
 
@@ -21,7 +21,7 @@ async def register_passkey(
     caller: Caller,
     challenge_id: UUID,
     name: str,
-    answer: Mapping[str, Any],
+    response: Mapping[str, Any],
     *,
     now: datetime,
 ) -> Factor:
@@ -32,19 +32,19 @@ async def register_passkey(
     # The account's row stands for all its factors: two registrations at once do not exceed their number.
     account = await accounts.lock_account(uow, caller.id)
     if account is None or caller.session_id is None:
-        raise SessionNotHeld
-    standing = await accounts.find_authorization_profile(uow, caller.id)
-    if standing.has_second_factor:
+        raise SessionInvalid
+    profile = await accounts.find_authorization_profile(uow, caller.id)
+    if profile.has_second_factor:
         # Judged again: somebody with the password alone may have got a challenge before the owner had a factor.
         caller.must_have_stepped_up(now)
     challenge = await passkeys.claim_challenge(uow, challenge_id, caller.id, caller.session_id, "registration", now)
     if challenge is None:
-        raise ChallengeUnusable
-    made = authenticators.read_new(answer, challenge)
+        raise ChallengeInvalid
+    made = authenticators.read_new(response, challenge)
     if len(await passkeys.list_credential_ids(uow, caller.id)) >= FACTORS_OF_A_KIND_MAX:
         raise TooManyFactors
     factor = Factor(new_id(), "passkey", name, now, None, confirmed=True)
     if not await passkeys.record_passkey_if_new(uow, caller.id, factor, made):
-        raise PasskeyRefused
+        raise PasskeyRejected
     uow.publish(CredentialsChanged(user_id=caller.id, change="factor_added"))
     return factor

@@ -27,13 +27,13 @@ async def remove_factor(uow: UnitOfWork, caller: Caller, factor_id: UUID, *, now
     factor = next((factor for factor in owned if factor.id == factor_id), None)
     if factor is None:
         raise NotFound
-    standing = await accounts.find_authorization_profile(uow, caller.id)
-    verdict = check_removal(factor, owned, standing.roles)
+    profile = await accounts.find_authorization_profile(uow, caller.id)
+    verdict = check_removal(factor, owned, profile.roles)
     if isinstance(verdict, RequiredByAppointment):
         raise LastFactorOfStaff
     await factors.remove_factor(uow, caller.id, factor)
     if verdict.is_last:
-        await recovery_codes.forget_recovery_codes(uow, caller.id)
+        await recovery_codes.delete_recovery_codes(uow, caller.id)
     await sessions.lock_sessions(uow, caller.id, besides=None)
-    await sessions.forget_step_ups(uow, caller.id, None if verdict.is_last else factor.id)
+    await sessions.clear_step_ups(uow, caller.id, None if verdict.is_last else factor.id)
     uow.publish(CredentialsChanged(user_id=caller.id, change="factor_removed"))

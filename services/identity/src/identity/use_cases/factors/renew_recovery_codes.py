@@ -6,10 +6,10 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from contracts.identity import CredentialsChanged
 from identity.credentials.recovery_codes import RecoveryCodes
-from identity.domain.errors import SecondFactorMissing, SessionNotHeld
+from identity.domain.errors import SecondFactorMissing, SessionInvalid
 from identity.domain.second_factors import RECOVERY_CODES
 from identity.store import accounts
-from identity.store.recovery_codes import forget_recovery_codes, record_recovery_codes
+from identity.store.recovery_codes import delete_recovery_codes, record_recovery_codes
 
 
 async def renew_recovery_codes(
@@ -22,12 +22,12 @@ async def renew_recovery_codes(
     caller.must_have_stepped_up(now)
     # Two renewals at once would leave twenty codes.
     if await accounts.lock_account(uow, caller.id) is None:
-        raise SessionNotHeld
-    standing = await accounts.find_authorization_profile(uow, caller.id)
-    if not standing.has_second_factor:
+        raise SessionInvalid
+    profile = await accounts.find_authorization_profile(uow, caller.id)
+    if not profile.has_second_factor:
         raise SecondFactorMissing
     codes = [recovery_codes.new_code() for _ in range(RECOVERY_CODES)]
-    await forget_recovery_codes(uow, caller.id)
+    await delete_recovery_codes(uow, caller.id)
     await record_recovery_codes(uow, caller.id, [recovery_codes.hash_of(caller.id, code) for code in codes], now)
     uow.publish(CredentialsChanged(user_id=caller.id, change="recovery_codes_renewed"))
     return codes

@@ -6,7 +6,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from identity.credentials.passkeys import Passkeys
-from identity.domain.errors import SecondFactorMissing, SessionNotHeld
+from identity.domain.errors import SecondFactorMissing, SessionInvalid
 from identity.domain.second_factors import Challenge
 from identity.store import accounts, passkeys
 
@@ -20,7 +20,7 @@ async def start_passkey_assertion(
     """
     # As everything that concerns the factors of an account: whoever removes it at this moment waits, or is waited for.
     if await accounts.lock_account(uow, caller.id) is None or caller.session_id is None:
-        raise SessionNotHeld
+        raise SessionInvalid
     held = await passkeys.list_credential_ids(uow, caller.id)
     if not held:
         raise SecondFactorMissing

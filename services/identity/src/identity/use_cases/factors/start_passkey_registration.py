@@ -6,7 +6,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from identity.credentials.passkeys import Passkeys
-from identity.domain.errors import SessionNotHeld, TooManyFactors
+from identity.domain.errors import SessionInvalid, TooManyFactors
 from identity.domain.second_factors import FACTORS_OF_A_KIND_MAX, Challenge
 from identity.store import accounts, passkeys
 
@@ -20,9 +20,9 @@ async def start_passkey_registration(
     """
     account = await accounts.lock_account(uow, caller.id)
     if account is None or caller.session_id is None:
-        raise SessionNotHeld
-    standing = await accounts.find_authorization_profile(uow, caller.id)
-    if standing.has_second_factor:
+        raise SessionInvalid
+    profile = await accounts.find_authorization_profile(uow, caller.id)
+    if profile.has_second_factor:
         caller.must_have_stepped_up(now)
     held = await passkeys.list_credential_ids(uow, caller.id)
     if len(held) >= FACTORS_OF_A_KIND_MAX:

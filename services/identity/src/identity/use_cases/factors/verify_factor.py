@@ -6,13 +6,13 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from contracts.identity import CredentialsChanged
-from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.recovery_codes import RecoveryCodes, is_recovery_code
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
+from identity.credentials.totp import Totp
 from identity.domain.authorization_profile import SignIn
-from identity.domain.errors import RecoveryCodeOfNoFactor, SessionNotHeld, TooManyWrongCodes
-from identity.domain.one_time_codes import blocked_until
+from identity.domain.errors import FactorIdWithRecoveryCode, SessionInvalid, TooManyWrongCodes
+from identity.domain.totp_delays import blocked_until
 from identity.queries.factors import list_own_factors
 from identity.store import accounts, factors, sessions
 from identity.store.recovery_codes import claim_recovery_code
@@ -21,7 +21,7 @@ from identity.use_cases.sessions.issue_tokens import issue_tokens
 
 async def verify_factor(
     uow: UnitOfWork,
-    codes: OneTimeCodes,
+    totp: Totp,
     recovery_codes: RecoveryCodes,
     signing_keys: SigningKeys,
     caller: Caller,
@@ -39,22 +39,22 @@ async def verify_factor(
     account = await accounts.lock_account(uow, caller.id)
     session = await sessions.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
     if account is None or session is None:
-        raise SessionNotHeld
+        raise SessionInvalid
     if account.code_blocked_until is not None and now < account.code_blocked_until:
         raise TooManyWrongCodes(account.code_blocked_until - now)
     if is_recovery_code(code):
         if factor_id is not None:
-            raise RecoveryCodeOfNoFactor
+            raise FactorIdWithRecoveryCode
         stepped_up = await _by_recovery_code(uow, recovery_codes, session, caller, code, now)
     else:
-        stepped_up = await _by_one_time_code(uow, codes, session, caller, code, factor_id, now)
+        stepped_up = await _by_totp(uow, totp, session, caller, code, factor_id, now)
     if stepped_up is None:
         failures = account.code_failures + 1
         await accounts.save_code_failures(uow, caller.id, failures, blocked_until(failures, now))
         return None
     await accounts.save_code_failures(uow, caller.id, 0, None)
-    standing = await accounts.find_authorization_profile(uow, caller.id)
-    return await issue_tokens(uow, signing_keys, standing, stepped_up, issuer=issuer, now=now)
+    profile = await accounts.find_authorization_profile(uow, caller.id)
+    return await issue_tokens(uow, signing_keys, profile, stepped_up, issuer=issuer, now=now)
 
 
 async def _by_recovery_code(
@@ -67,9 +67,9 @@ async def _by_recovery_code(
     return session.stepped_up("recovery_code", None, now)
 
 
-async def _by_one_time_code(
+async def _by_totp(
     uow: UnitOfWork,
-    codes: OneTimeCodes,
+    totp: Totp,
     session: SignIn,
     caller: Caller,
     code: str,
@@ -84,8 +84,8 @@ async def _by_one_time_code(
         if has_factor and not factor.confirmed:
             # Otherwise whoever has the password alone could confirm a factor of their own beside the owner's.
             caller.must_have_stepped_up(now)
-        secret = codes.decrypt(factor.id, factor.secret_sealed)
-        counter = codes.counter_of(secret, code, now, after=factor.last_counter)
+        secret = totp.decrypt(factor.id, factor.encrypted_secret)
+        counter = totp.counter_of(secret, code, now, after=factor.last_counter)
         if counter is not None:
             await factors.save_factor_used(uow, factor.id, counter, now)
             if not factor.confirmed:

@@ -11,8 +11,8 @@ from common.observability.logging import get_logger
 from identity.credentials.passkeys import Passkeys
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
-from identity.domain.errors import ChallengeUnusable, PasskeyRefused, SessionNotHeld
-from identity.domain.second_factors import WentBack, check_sign_count
+from identity.domain.errors import ChallengeInvalid, PasskeyRejected, SessionInvalid
+from identity.domain.second_factors import SignCountRegressed, check_sign_count
 from identity.store import accounts, passkeys, sessions
 from identity.use_cases.sessions.issue_tokens import issue_tokens
 
@@ -25,7 +25,7 @@ async def verify_passkey(
     signing_keys: SigningKeys,
     caller: Caller,
     challenge_id: UUID,
-    answer: Mapping[str, Any],
+    response: Mapping[str, Any],
     *,
     issuer: str,
     now: datetime,
@@ -37,19 +37,19 @@ async def verify_passkey(
     account = await accounts.lock_account(uow, caller.id)
     session = await sessions.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
     if account is None or session is None:
-        raise SessionNotHeld
+        raise SessionInvalid
     challenge = await passkeys.claim_challenge(uow, challenge_id, caller.id, session.session_id, "assertion", now)
     if challenge is None:
-        raise ChallengeUnusable
-    shown = authenticators.read_shown(answer, caller.id)
+        raise ChallengeInvalid
+    shown = authenticators.read_shown(response, caller.id)
     passkey = await passkeys.find_passkey(uow, caller.id, shown.credential_id)
     if passkey is None:
-        raise PasskeyRefused
+        raise PasskeyRejected
     sign_count = authenticators.sign_count_of(shown, challenge, passkey.public_key)
-    if isinstance(check_sign_count(passkey.sign_count, sign_count), WentBack):
+    if isinstance(check_sign_count(passkey.sign_count, sign_count), SignCountRegressed):
         log.warning("passkey counter went back", user_id=str(caller.id), passkey_id=str(passkey.id))
-        raise PasskeyRefused
+        raise PasskeyRejected
     await passkeys.save_passkey_used(uow, passkey.id, sign_count, now)
-    standing = await accounts.find_authorization_profile(uow, caller.id)
+    profile = await accounts.find_authorization_profile(uow, caller.id)
     stepped_up = session.stepped_up("passkey", passkey.id, now)
-    return await issue_tokens(uow, signing_keys, standing, stepped_up, issuer=issuer, now=now)
+    return await issue_tokens(uow, signing_keys, profile, stepped_up, issuer=issuer, now=now)

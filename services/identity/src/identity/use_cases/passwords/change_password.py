@@ -10,12 +10,12 @@ from contracts.identity import CredentialsChanged
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.login_throttle import LoginThrottle
 from identity.credentials.passwords import Passwords
-from identity.domain.errors import SessionNotHeld, WrongCurrentPassword
+from identity.domain.errors import SessionInvalid, WrongCurrentPassword
 from identity.store import accounts, codes, login_failures
-from identity.use_cases.passwords.verify_password import Proven, verify_password
-from identity.use_cases.sessions.end_sessions import Ended, end_sessions
+from identity.use_cases.passwords.verify_password import VerifiedPassword, verify_password
+from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
 
-CHANGING = ServiceItself("credentials are out of every caller's reach")
+CHANGING_PASSWORD = ServiceItself("credentials are out of every caller's reach")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +34,25 @@ async def change_password(
     change: PasswordChange,
     *,
     now: datetime,
-) -> Ended:
+) -> RevokedSessions:
     """A person who is signed in and knows their password sets another; their other sessions end, this one goes on.
 
     Raises SessionNotHeld for a person or session that is not of this service, and WrongCurrentPassword, which counts and
     slows down like a failed login: a stolen token must not be a way to guess the password.
     """
-    async with database.unit_of_work(acting_as=CHANGING) as uow:
+    async with database.unit_of_work(acting_as=CHANGING_PASSWORD) as uow:
         email = await accounts.find_email(uow, user_id)
     if email is None or session_id is None:
-        raise SessionNotHeld
-    proven = await verify_password(database, passwords, throttle, hashes, email, change.current, now=now)
-    if not isinstance(proven, Proven):
+        raise SessionInvalid
+    verified = await verify_password(database, passwords, throttle, hashes, email, change.current, now=now)
+    if not isinstance(verified, VerifiedPassword):
         raise WrongCurrentPassword
     password_hash = await passwords.hash(change.new)
-    async with database.unit_of_work(acting_as=CHANGING) as uow:
-        if await accounts.lock_password_hash(uow, user_id) != proven.password_hash:
+    async with database.unit_of_work(acting_as=CHANGING_PASSWORD) as uow:
+        if await accounts.lock_password_hash(uow, user_id) != verified.password_hash:
             raise WrongCurrentPassword
-        await accounts.save_password_hash(uow, user_id, proven.password_hash, password_hash)
-        await login_failures.forget_failures(uow, proven.failures_key)
-        await codes.end_codes(uow, user_id, now)
+        await accounts.save_password_hash(uow, user_id, verified.password_hash, password_hash)
+        await login_failures.clear_failures(uow, verified.failures_key)
+        await codes.expire_codes(uow, user_id, now)
         uow.publish(CredentialsChanged(user_id=user_id, change="password_changed"))
-        return await end_sessions(uow, user_id, because="password_changed", now=now, besides=session_id)
+        return await revoke_sessions(uow, user_id, because="password_changed", now=now, besides=session_id)

@@ -13,11 +13,11 @@ from identity.credentials.sign_up_passwords import sign_up_password
 from identity.domain.login_delays import FORGOTTEN_AFTER, pause_seconds
 from identity.store import accounts, login_failures, sign_ups
 
-PROVING = ServiceItself("a person who shows a password is no caller yet")
+VERIFYING_PASSWORD = ServiceItself("a person who shows a password is no caller yet")
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
+class VerifiedPassword:
     """Whose password it is, and against what it was checked. `failures_key` counts the failures of the address."""
 
     user_id: UUID
@@ -27,7 +27,7 @@ class Proven:
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitingProof:
+class UnconfirmedSignUp:
     """The password of a sign-up to an address that is not proven by it: of a new account, or of a sign-up that found one."""
 
 
@@ -40,7 +40,7 @@ async def verify_password(
     password: str,
     *,
     now: datetime,
-) -> Proven | AwaitingProof | None:
+) -> VerifiedPassword | UnconfirmedSignUp | None:
     """The account of a normal address that is proven, when this is its password; None otherwise, and one more failure is counted.
 
     Before the proof, and for whoever signed up with an address that was taken, the right password is AwaitingProof: the two
@@ -50,18 +50,18 @@ async def verify_password(
     put off and hashed in the same way, and so is a suspended person's. No transaction is open while anybody waits or hashes.
     """
     failures_key = hashes.of("login", email)
-    async with database.unit_of_work(acting_as=PROVING) as uow:
+    async with database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
         account = await accounts.find_open_account(uow, email)
         failures, last_failed_at = await login_failures.find_failures(uow, failures_key)
     await throttle.wait(pause_seconds(failures, last_failed_at, now))
     password_hash = account.password_hash if account else None
     is_right = await passwords.matches(password_hash, password)
     if account is not None and password_hash is not None and is_right and account.is_confirmed:
-        return Proven(account.user_id, password_hash, failures_key, failures > 0)
+        return VerifiedPassword(account.user_id, password_hash, failures_key, failures > 0)
     shown = await sign_up_password(passwords, hashes, email, password)
-    async with database.unit_of_work(acting_as=PROVING) as uow:
+    async with database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
         # An account from before sign-ups were kept has its password's hash only.
         if await sign_ups.is_sign_up_password(uow, shown.address_hash, shown.digest) or is_right:
-            return AwaitingProof()
+            return UnconfirmedSignUp()
         await login_failures.count_failure(uow, failures_key, now, forgotten_before=now - FORGOTTEN_AFTER)
     return None

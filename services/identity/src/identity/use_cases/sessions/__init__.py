@@ -1,12 +1,12 @@
 """Sessions: login, refresh, logout, tokens."""
 
 __all__ = [
-    "end_distrusted_sessions",
-    "end_sessions",
     "log_in",
     "log_out",
     "open_federated_session",
     "refresh_session",
+    "revoke_distrusted_sessions",
+    "revoke_sessions",
 ]
 
 STEPS = (

@@ -14,7 +14,7 @@ from identity.use_cases.sessions.sign_tokens import sign_tokens
 async def issue_tokens(
     uow: UnitOfWork,
     signing_keys: SigningKeys,
-    standing: AuthorizationProfile,
+    profile: AuthorizationProfile,
     sign_in: SignIn,
     *,
     issuer: str,
@@ -23,11 +23,11 @@ async def issue_tokens(
 ) -> SignedIn:
     """A person gets an access token for their standing of this moment, and a refresh token that works once.
 
-    `successor` is the refresh token that an exchanged one leads to. Raises PersonSuspended, and ConfirmationRequired before the
+    `successor` is the refresh token that an exchanged one leads to. Raises UserSuspended, and ConfirmationRequired before the
     proof of the address: every way in ends here, so that none can forget it.
     """
     refresh_token = successor or new_refresh_token(sign_in.session_id)
-    signed = await sign_tokens(uow, signing_keys, standing, sign_in, refresh_token, issuer=issuer, now=now)
+    signed = await sign_tokens(uow, signing_keys, profile, sign_in, refresh_token, issuer=issuer, now=now)
     await sessions.record_refresh_token(
         uow, stored_hash(refresh_token), sign_in, issued_at=now, expires_at=now + REFRESH_LIFE
     )

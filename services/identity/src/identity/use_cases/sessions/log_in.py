@@ -13,10 +13,10 @@ from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.addresses import normal_email
 from identity.domain.errors import ConfirmationRequired, WrongCredentials
-from identity.domain.issued_codes import LOGIN_RESEND_AFTER, Destination
+from identity.domain.one_time_codes import LOGIN_RESEND_AFTER, Destination
 from identity.store import accounts, login_failures
 from identity.use_cases.codes.request_code import request_code
-from identity.use_cases.passwords.verify_password import AwaitingProof, Proven, verify_password
+from identity.use_cases.passwords.verify_password import UnconfirmedSignUp, VerifiedPassword, verify_password
 from identity.use_cases.sessions.start_session import start_session
 
 LOGGING_IN = ServiceItself("a person who logs in is no caller yet")
@@ -41,7 +41,7 @@ async def log_in(
     signing_keys: SigningKeys,
     request: LogIn,
     *,
-    sealer: Encryptor,
+    encryptor: Encryptor,
     issuer: str,
     now: datetime,
 ) -> SignedIn:
@@ -52,49 +52,49 @@ async def log_in(
     """
     email = normal_email(request.email)
     for _ in range(CHECKS_MAX):
-        proven = await verify_password(database, passwords, throttle, hashes, email, request.password, now=now)
-        if proven is None:
+        verified = await verify_password(database, passwords, throttle, hashes, email, request.password, now=now)
+        if verified is None:
             break
-        if isinstance(proven, AwaitingProof):
-            await _send_code(database, sealer, hashes, email, now)
+        if isinstance(verified, UnconfirmedSignUp):
+            await _send_code(database, encryptor, hashes, email, now)
             raise ConfirmationRequired
-        signed = await _begin(database, passwords, signing_keys, proven, request, issuer=issuer, now=now)
+        signed = await _start(database, passwords, signing_keys, verified, request, issuer=issuer, now=now)
         if signed is not None:
             return signed
     raise WrongCredentials
 
 
-async def _send_code(database: Database, sealer: Encryptor, hashes: KeyedHashes, email: str, now: datetime) -> None:
+async def _send_code(database: Database, encryptor: Encryptor, hashes: KeyedHashes, email: str, now: datetime) -> None:
     """Committed before the refusal, which is an exception."""
     destination = Destination("email", email)
     async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
-        await request_code(uow, sealer, hashes, "sign_in", destination, now=now, resend_after=LOGIN_RESEND_AFTER)
+        await request_code(uow, encryptor, hashes, "sign_in", destination, now=now, resend_after=LOGIN_RESEND_AFTER)
 
 
-async def _begin(
+async def _start(
     database: Database,
     passwords: Passwords,
     signing_keys: SigningKeys,
-    proven: Proven,
+    verified: VerifiedPassword,
     request: LogIn,
     *,
     issuer: str,
     now: datetime,
 ) -> SignedIn | None:
     """The session; None when the password is no longer the one that was checked: a reset must leave no session behind it."""
-    outdated = passwords.is_outdated(proven.password_hash)
+    outdated = passwords.is_outdated(verified.password_hash)
     renewed = await passwords.hash(request.password) if outdated else None
     async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
-        if await accounts.lock_password_hash(uow, proven.user_id) != proven.password_hash:
+        if await accounts.lock_password_hash(uow, verified.user_id) != verified.password_hash:
             return None
         if renewed is not None:
-            await accounts.save_password_hash(uow, proven.user_id, proven.password_hash, renewed)
-        if proven.had_failures:
-            await login_failures.forget_failures(uow, proven.failures_key)
+            await accounts.save_password_hash(uow, verified.user_id, verified.password_hash, renewed)
+        if verified.had_failures:
+            await login_failures.clear_failures(uow, verified.failures_key)
         return await start_session(
             uow,
             signing_keys,
-            proven.user_id,
+            verified.user_id,
             method="password",
             user_agent=request.user_agent,
             issuer=issuer,

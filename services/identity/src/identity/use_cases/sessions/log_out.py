@@ -14,7 +14,7 @@ async def log_out(uow: UnitOfWork, user_id: UUID, session_id: UUID, *, now: date
 
     False when they have no such session that lasts.
     """
-    ended = await sessions.end_session_if_open(uow, session_id, user_id, now, "logged_out")
+    ended = await sessions.revoke_session_if_active(uow, session_id, user_id, now, "logged_out")
     if ended:
         uow.publish(SessionRevoked(user_id=user_id, session_id=session_id, not_before=iso(now)))
     return ended

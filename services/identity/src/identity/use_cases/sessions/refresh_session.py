@@ -7,9 +7,9 @@ from common.primitives.clock import iso
 from contracts.identity import SessionRevoked
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn, shown_hash, stored_hash, successor_of
+from identity.credentials.tokens import SignedIn, hash_of_presented, stored_hash, successor_of
 from identity.domain.authorization_profile import SignIn
-from identity.domain.sessions import Repeated, ShownToken, Usable, Worthless, evaluate_refresh
+from identity.domain.sessions import Invalid, Repeated, StoredRefreshToken, Usable, evaluate_refresh
 from identity.store import accounts, sessions
 from identity.use_cases.sessions.issue_tokens import issue_tokens
 from identity.use_cases.sessions.sign_tokens import sign_tokens
@@ -23,19 +23,19 @@ async def refresh_session(
 
     None means that nothing was issued. It is an answer and no exception, because the end of the family must commit.
     """
-    token_hash = shown_hash(token)
+    token_hash = hash_of_presented(token)
     shown = await sessions.lock_refresh_token(uow, token_hash) if token_hash else None
     if shown is None or token_hash is None:
         return None
     verdict = evaluate_refresh(shown, now)
-    if isinstance(verdict, Worthless):
+    if isinstance(verdict, Invalid):
         return None
     successor = successor_of(token, hashes)
     if isinstance(verdict, Usable):
         await sessions.mark_refresh_token_used(uow, token_hash, now)
-        standing = await accounts.find_authorization_profile(uow, shown.user_id)
+        profile = await accounts.find_authorization_profile(uow, shown.user_id)
         return await issue_tokens(
-            uow, signing_keys, standing, _sign_in_of(shown), issuer=issuer, now=now, successor=successor
+            uow, signing_keys, profile, _sign_in_of(shown), issuer=issuer, now=now, successor=successor
         )
     if isinstance(verdict, Repeated):
         present = await sessions.find_refresh_token(uow, stored_hash(successor))
@@ -43,16 +43,16 @@ async def refresh_session(
             # Exchanged under another key, or by the version before: nobody proved a theft, and nothing can be repeated.
             return None
         if isinstance(evaluate_refresh(present, now), Usable):
-            standing = await accounts.find_authorization_profile(uow, present.user_id)
+            profile = await accounts.find_authorization_profile(uow, present.user_id)
             return await sign_tokens(
-                uow, signing_keys, standing, _sign_in_of(present), successor, issuer=issuer, now=now
+                uow, signing_keys, profile, _sign_in_of(present), successor, issuer=issuer, now=now
             )
-    await sessions.end_session_if_open(uow, shown.session_id, shown.user_id, now, "refresh_token_reused")
+    await sessions.revoke_session_if_active(uow, shown.session_id, shown.user_id, now, "refresh_token_reused")
     uow.publish(SessionRevoked(user_id=shown.user_id, session_id=shown.session_id, not_before=iso(now)))
     return None
 
 
-def _sign_in_of(token: ShownToken) -> SignIn:
+def _sign_in_of(token: StoredRefreshToken) -> SignIn:
     return SignIn(
         token.session_id,
         token.signed_in_at,

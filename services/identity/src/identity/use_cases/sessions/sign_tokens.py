@@ -17,7 +17,7 @@ class NoSigningKey(Exception):
 async def sign_tokens(
     uow: UnitOfWork,
     signing_keys: SigningKeys,
-    standing: AuthorizationProfile,
+    profile: AuthorizationProfile,
     sign_in: SignIn,
     refresh_token: str,
     *,
@@ -25,20 +25,20 @@ async def sign_tokens(
     now: datetime,
 ) -> SignedIn:
     """A new access token beside a refresh token; nothing is stored. Raises like `issue_tokens`."""
-    if standing.is_suspended:
+    if profile.is_suspended:
         raise UserSuspended
-    if standing.awaits_proof:
+    if profile.awaits_confirmation:
         raise ConfirmationRequired
     current = await keys.find_current_key(uow, now)
     if current is None:
         raise NoSigningKey
     if await sessions.is_without_staff_roles(uow, sign_in.session_id):
-        standing = standing.without_staff_roles()
+        profile = profile.without_staff_roles()
     key = signing_keys.open(*current)
     aal = sign_in.aal(now)
     return SignedIn(
-        access_token=sign_access_token(key, standing, sign_in, issuer=issuer, now=now),
+        access_token=sign_access_token(key, profile, sign_in, issuer=issuer, now=now),
         refresh_token=refresh_token,
         aal=aal,
-        mfa_required=standing.has_second_factor and aal == "aal1",
+        mfa_required=profile.has_second_factor and aal == "aal1",
     )

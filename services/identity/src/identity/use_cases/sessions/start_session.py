@@ -8,7 +8,7 @@ from common.primitives.ids import new_id
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.authorization_profile import SignIn
-from identity.domain.programs import program_named
+from identity.domain.user_agents import printable_user_agent
 from identity.store import accounts, sessions
 from identity.use_cases.sessions.issue_tokens import issue_tokens
 
@@ -25,6 +25,6 @@ async def start_session(
 ) -> SignedIn:
     """A person who has proven themselves by `method` gets the tokens of a new session at AAL1."""
     sign_in = SignIn(new_id(), now, method=method)
-    await sessions.record_session(uow, user_id, sign_in, program_named(user_agent))
-    standing = await accounts.find_authorization_profile(uow, user_id)
-    return await issue_tokens(uow, signing_keys, standing, sign_in, issuer=issuer, now=now)
+    await sessions.record_session(uow, user_id, sign_in, printable_user_agent(user_agent))
+    profile = await accounts.find_authorization_profile(uow, user_id)
+    return await issue_tokens(uow, signing_keys, profile, sign_in, issuer=issuer, now=now)

@@ -30,12 +30,12 @@ async def retire_compromised_key(database: Database, signing_keys: SigningKeys, 
             if retired_at is None:
                 raise UnknownKey(f"There is no signing key {kid}. The published ones stand in /.well-known/jwks.json.")
             return f"Nothing to do: key {kid} was retired at {iso(retired_at)}."
-        signer = await _settle_signer(uow, signing_keys, states, kid, now)
+        signer = await _ensure_signer(uow, signing_keys, states, kid, now)
     log.warning("audit: signing key retired", kid=kid, because="compromised", signing_now=signer)
     return f"Key {kid} is retired as compromised. Key {signer} signs."
 
 
-async def _settle_signer(uow: UnitOfWork, signing_keys: SigningKeys, states: KeyStates, kid: str, now: datetime) -> str:
+async def _ensure_signer(uow: UnitOfWork, signing_keys: SigningKeys, states: KeyStates, kid: str, now: datetime) -> str:
     """The `kid` of the key that signs once `kid` is gone."""
     if states.current is not None and states.current.kid != kid:
         return states.current.kid

@@ -6,8 +6,8 @@ from common.auth.caller import ServiceItself
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import iso
-from identity.domain.errors import KeysStillNeeded
-from identity.domain.key_rotation import StillBelieved, evaluate_retirement, states_of
+from identity.domain.errors import KeysStillInUse
+from identity.domain.key_rotation import TokensStillValid, evaluate_retirement, states_of
 from identity.store import keys
 
 log = get_logger(__name__)
@@ -23,8 +23,8 @@ async def retire_keys(database: Database, *, now: datetime) -> str:
     async with database.unit_of_work(acting_as=RETIRING) as uow:
         await keys.lock_foundations(uow)
         verdict = evaluate_retirement(states_of(await keys.list_keys(uow), now), now)
-        if isinstance(verdict, StillBelieved):
-            raise KeysStillNeeded(
+        if isinstance(verdict, TokensStillValid):
+            raise KeysStillInUse(
                 f"Tokens signed by the previous key may live until {iso(verdict.until)}. Come again then; a key that "
                 "somebody else may have is taken out at once by: retire-keys --compromised KID"
             )

@@ -12,8 +12,8 @@ __all__ = [
 ]
 
 STEPS = (
-    "check_still_admin",
-    "open_staff_grant",
-    "start_staff_change",
-    "withdraw_grants_of",
+    "lock_staff_as_admin",
+    "lock_staff_grant",
+    "lock_staff_member",
+    "reject_prepared_by",
 )

@@ -7,7 +7,7 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.problems import Conflict
 from identity.domain.addresses import normal_email
 from identity.domain.errors import CannotAppoint
-from identity.domain.staff import ADMIN, Appointment, must_go_together
+from identity.domain.staff import ADMIN, Appointment, check_roles_compatible
 from identity.store import accounts, staff
 from identity.use_cases.accounts.publish_profile import publish_profile
 
@@ -22,32 +22,32 @@ async def appoint_admin(database: Database, email: str, *, now: datetime) -> str
     async def appoint(uow: UnitOfWork) -> str:
         await staff.lock_staff(uow)
         user_id = await accounts.find_account(uow, normal_email(email))
-        person = await staff.lock_user(uow, user_id) if user_id else None
-        if person is None:
+        user = await staff.lock_user(uow, user_id) if user_id else None
+        if user is None:
             raise CannotAppoint("nobody signs in with this address")
-        if person.is_suspended:
+        if user.is_suspended:
             raise CannotAppoint("this person is suspended")
-        if not person.email_confirmed:
+        if not user.email_confirmed:
             raise CannotAppoint(
                 "this address is not proven: its owner signs in with the code that is sent to it, then try again"
             )
-        if ADMIN in person.roles:
-            return f"{person.user_id} is {ADMIN} already"
+        if ADMIN in user.roles:
+            return f"{user.user_id} is {ADMIN} already"
         try:
-            must_go_together(person.offices, Appointment(ADMIN))
+            check_roles_compatible(user.appointments, Appointment(ADMIN))
         except Conflict as conflict:
             raise CannotAppoint(conflict.explanation) from None
-        await staff.record_appointment(uow, person.user_id, Appointment(ADMIN), by=None, now=now)
-        await staff.record_act(
+        await staff.record_appointment(uow, user.user_id, Appointment(ADMIN), by=None, now=now)
+        await staff.record_staff_action(
             uow,
             actor_id=None,
             act="role_granted",
             subject_kind="person",
-            subject_id=person.user_id,
+            subject_id=user.user_id,
             detail={"role": ADMIN, "by": "operator"},
             now=now,
         )
-        await publish_profile(uow, person.user_id)
-        return f"{person.user_id} is {ADMIN} from the next token on"
+        await publish_profile(uow, user.user_id)
+        return f"{user.user_id} is {ADMIN} from the next token on"
 
     return await database.transact(acting_as=OPERATING, work=appoint)

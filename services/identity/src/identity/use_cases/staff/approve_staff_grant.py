@@ -6,11 +6,11 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_approval
-from identity.domain.errors import GranteeUnproven, GranteeWithoutSecondFactor, SuspendedGrantee
-from identity.domain.staff import Appointment, must_go_together
+from identity.domain.errors import GranteeEmailNotConfirmed, GranteeWithoutSecondFactor, SuspendedGrantee
+from identity.domain.staff import Appointment, check_roles_compatible
 from identity.store import staff
 from identity.use_cases.accounts.publish_profile import publish_profile
-from identity.use_cases.staff.open_staff_grant import open_staff_grant
+from identity.use_cases.staff.lock_staff_grant import lock_staff_grant
 
 
 async def approve_staff_grant(
@@ -21,21 +21,21 @@ async def approve_staff_grant(
     Raises NotFound, OwnGrant (403) for the person whom it is for, SuspendedGrantee, GranteeUnproven, GranteeWithoutSecondFactor,
     RolesExclude, NoLongerAppointing (409), and what `evaluate_approval` refuses.
     """
-    grant, person = await open_staff_grant(uow, caller, grant_id)
+    grant, user = await lock_staff_grant(uow, caller, grant_id)
     if not evaluate_approval(grant.decision_at(now), approved_hash, caller.id):
         return
-    if person.is_suspended:
+    if user.is_suspended:
         raise SuspendedGrantee
-    if not person.email_confirmed:
-        raise GranteeUnproven
-    if not person.has_second_factor:
+    if not user.email_confirmed:
+        raise GranteeEmailNotConfirmed
+    if not user.has_second_factor:
         # Otherwise whoever learns the password enrols a factor of their own and holds the role.
         raise GranteeWithoutSecondFactor
-    if person.office(grant.role) is None:
-        must_go_together(person.offices, Appointment(grant.role))
+    if user.appointment(grant.role) is None:
+        check_roles_compatible(user.appointments, Appointment(grant.role))
         await staff.record_appointment(uow, grant.user_id, Appointment(grant.role), by=grant.prepared_by, now=now)
     await staff.save_decision(uow, grant_id, "approved", by=caller.id, now=now)
-    await staff.record_act(
+    await staff.record_staff_action(
         uow,
         actor_id=caller.id,
         act="role_granted",

@@ -12,8 +12,7 @@ from identity.domain import password_rules
 from identity.domain.addresses import is_email, normal_email
 from identity.domain.institutions import Institutions
 from identity.domain.staff import ADMIN
-from identity.store import accounts, keys, staff
-from identity.store import profiles as people
+from identity.store import accounts, keys, profiles, staff
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
 log = get_logger(__name__)
@@ -47,8 +46,8 @@ async def ensure_first_admin(
         user = NewUser(new_id(), address, full_name="Platform administrator")
         await provision_user(uow, user, institutions=institutions, hashes=hashes, reward_minor=0, now=now)
         await accounts.record_account_if_new(uow, user.id, address, await passwords.hash(password), now)
-        await people.record_role_if_new(uow, user.id, ADMIN, now)
-        await staff.record_act(
+        await profiles.record_role_if_new(uow, user.id, ADMIN, now)
+        await staff.record_staff_action(
             uow,
             actor_id=None,
             act="role_granted",

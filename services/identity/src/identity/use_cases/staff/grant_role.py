@@ -6,17 +6,23 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from identity.domain.errors import (
-    GranteeUnproven,
-    OtherAppointment,
+    AppointedElsewhere,
+    GranteeEmailNotConfirmed,
     OwnGrant,
     SuspendedGrantee,
     UnknownCampus,
     UnknownHub,
 )
-from identity.domain.staff import GRANT_LIFE, Appointment, must_go_together, needs_second_person, requires_location
+from identity.domain.staff import (
+    GRANT_LIFE,
+    Appointment,
+    check_location,
+    check_roles_compatible,
+    requires_second_approver,
+)
 from identity.store import staff, vendors
 from identity.use_cases.accounts.publish_profile import publish_profile
-from identity.use_cases.staff.start_staff_change import start_staff_change
+from identity.use_cases.staff.lock_staff_member import lock_staff_member
 
 
 async def grant_role(
@@ -25,29 +31,29 @@ async def grant_role(
     """A person holds the role from their next token on; a role that moves money or appoints people is only prepared, and the
     id of that grant is told. The same again changes nothing.
 
-    Raises OwnGrant (403), NotFound, ValidationFailed for a place that does not fit or does not exist, and OtherOffice,
+    Raises OwnGrant (403), NotFound, ValidationFailed for a place that does not fit or does not exist, and AppointedElsewhere,
     RolesExclude, SuspendedGrantee, GranteeUnproven, NoLongerAppointing (409).
     """
-    requires_location(wanted.role, wanted.campus_id, wanted.hub_id)
+    check_location(wanted.role, wanted.campus_id, wanted.hub_id)
     if user_id == caller.id:
         raise OwnGrant
-    person = await start_staff_change(uow, caller, user_id)
-    office = await _with_campus(uow, wanted)
-    held = person.office(office.role)
+    user = await lock_staff_member(uow, caller, user_id)
+    appointment = await _with_campus(uow, wanted)
+    held = user.appointment(appointment.role)
     if held is not None:
-        if held != office:
-            raise OtherAppointment(held.role)
+        if held != appointment:
+            raise AppointedElsewhere(held.role)
         return None
-    if person.is_suspended:
+    if user.is_suspended:
         raise SuspendedGrantee
-    if not person.email_confirmed:
-        raise GranteeUnproven
-    must_go_together(person.offices, office)
-    if needs_second_person(office.role):
-        return await _prepare(uow, caller, user_id, office.role, now)
-    await staff.record_appointment(uow, user_id, office, by=caller.id, now=now)
-    detail = {"role": office.role, "campusId": office.campus_id, "hubId": office.hub_id}
-    await staff.record_act(
+    if not user.email_confirmed:
+        raise GranteeEmailNotConfirmed
+    check_roles_compatible(user.appointments, appointment)
+    if requires_second_approver(appointment.role):
+        return await _prepare(uow, caller, user_id, appointment.role, now)
+    await staff.record_appointment(uow, user_id, appointment, by=caller.id, now=now)
+    detail = {"role": appointment.role, "campusId": appointment.campus_id, "hubId": appointment.hub_id}
+    await staff.record_staff_action(
         uow,
         actor_id=caller.id,
         act="role_granted",
@@ -77,7 +83,7 @@ async def _prepare(uow: UnitOfWork, caller: Caller, user_id: UUID, role: str, no
         uow, user_id, role, by=caller.id, now=now, expires_at=now + GRANT_LIFE
     )
     if is_new:
-        await staff.record_act(
+        await staff.record_staff_action(
             uow,
             actor_id=caller.id,
             act="role_grant_prepared",

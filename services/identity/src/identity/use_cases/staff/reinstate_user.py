@@ -6,7 +6,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from identity.store import staff
-from identity.use_cases.staff.start_staff_change import start_staff_change
+from identity.use_cases.staff.lock_staff_member import lock_staff_member
 
 
 async def reinstate_user(uow: UnitOfWork, caller: Caller, user_id: UUID, reason: str | None, *, now: datetime) -> None:
@@ -14,11 +14,11 @@ async def reinstate_user(uow: UnitOfWork, caller: Caller, user_id: UUID, reason:
 
     Raises NotFound and NoLongerAppointing (409).
     """
-    person = await start_staff_change(uow, caller, user_id)
-    if not person.is_suspended:
+    user = await lock_staff_member(uow, caller, user_id)
+    if not user.is_suspended:
         return
-    await staff.end_suspension(uow, user_id)
-    await staff.record_act(
+    await staff.lift_suspension(uow, user_id)
+    await staff.record_staff_action(
         uow,
         actor_id=caller.id,
         act="reinstated",

@@ -7,7 +7,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_rejection
 from identity.store import staff
-from identity.use_cases.staff.open_staff_grant import open_staff_grant
+from identity.use_cases.staff.lock_staff_grant import lock_staff_grant
 
 
 async def reject_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *, now: datetime) -> None:
@@ -15,11 +15,11 @@ async def reject_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *,
 
     Raises NotFound, OwnGrant (403) for the person whom it is for, NoLongerAppointing (409), and what `evaluate_rejection` refuses.
     """
-    grant, _ = await open_staff_grant(uow, caller, grant_id)
+    grant, _ = await lock_staff_grant(uow, caller, grant_id)
     if not evaluate_rejection(grant.decision_at(now), caller.id):
         return
     await staff.save_decision(uow, grant_id, "rejected", by=caller.id, now=now)
-    await staff.record_act(
+    await staff.record_staff_action(
         uow,
         actor_id=caller.id,
         act="role_grant_rejected",

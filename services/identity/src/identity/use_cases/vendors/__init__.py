@@ -12,4 +12,4 @@ __all__ = [
     "suspend_vendor",
 ]
 
-STEPS = ("open_commission_change",)
+STEPS = ("lock_commission_change",)

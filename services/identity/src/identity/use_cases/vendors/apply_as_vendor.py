@@ -6,7 +6,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from identity.domain.errors import AddressUnproven, ApplicationOpen, ProfileMissing, UnknownCampus, VendorOwned
+from identity.domain.errors import ApplicationOpen, EmailNotConfirmed, ProfileMissing, UnknownCampus, VendorOwned
 from identity.domain.vendor_applications import NewApplication
 from identity.store import vendors
 
@@ -18,8 +18,8 @@ async def apply_as_vendor(uow: UnitOfWork, caller: Caller, wanted: NewApplicatio
     """
     if not await vendors.lock_applicant(uow, caller.id):
         raise ProfileMissing
-    if not await vendors.is_applicant_proven(uow, caller.id):
-        raise AddressUnproven
+    if not await vendors.is_applicant_email_confirmed(uow, caller.id):
+        raise EmailNotConfirmed
     if not await vendors.is_campus_open(uow, wanted.campus_id):
         raise UnknownCampus
     if await vendors.owns_a_vendor(uow, caller.id):

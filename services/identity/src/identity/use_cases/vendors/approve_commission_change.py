@@ -8,10 +8,10 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_approval
 from contracts.identity import VendorChanged
-from identity.domain.errors import CommissionChangedMeanwhile
+from identity.domain.errors import CommissionChangeOutdated
 from identity.store import commission_changes, vendors
-from identity.store.staff import record_act
-from identity.use_cases.vendors.open_commission_change import open_commission_change
+from identity.store.staff import record_staff_action
+from identity.use_cases.vendors.lock_commission_change import lock_commission_change
 
 
 async def approve_commission_change(
@@ -22,16 +22,16 @@ async def approve_commission_change(
     Raises NotFound, OwnVendor (403), NoLongerAppointing, ShopClosed, CommissionChangedMeanwhile (409), and what `evaluate_approval`
     refuses.
     """
-    change, vendor = await open_commission_change(uow, caller, change_id)
+    change, vendor = await lock_commission_change(uow, caller, change_id)
     if not evaluate_approval(change.decision_at(now), approved_hash, caller.id):
         return
-    vendor.must_be_open()
+    vendor.check_open()
     if vendor.commission_basis_points != change.before_basis_points:
-        raise CommissionChangedMeanwhile
+        raise CommissionChangeOutdated
     await commission_changes.save_verdict(uow, change_id, "approved", by=caller.id, now=now)
     changed = replace(vendor, commission_basis_points=change.basis_points)
     await vendors.save_vendor(uow, changed)
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=caller.id,
         act="changed",

@@ -7,11 +7,10 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from contracts.identity import VendorApplicationDecided, VendorApproved
-from identity.domain.errors import ApplicantUnproven, CampusClosed, VendorOwned
-from identity.domain.vendor_applications import is_still_to_decide
-from identity.store import profiles as people
-from identity.store import vendors
-from identity.store.staff import record_act
+from identity.domain.errors import ApplicantEmailNotConfirmed, CampusClosed, VendorOwned
+from identity.domain.vendor_applications import is_undecided
+from identity.store import profiles, vendors
+from identity.store.staff import record_staff_action
 
 
 async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, by: UUID, now: datetime) -> None:
@@ -23,18 +22,18 @@ async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, b
     application = await vendors.lock_application(uow, application_id)
     if application is None:
         raise NotFound
-    if not is_still_to_decide(application, "approved"):
+    if not is_undecided(application, "approved"):
         return
     if not await vendors.is_campus_open(uow, application.wanted.campus_id):
         raise CampusClosed
-    if not await vendors.is_applicant_proven(uow, application.user_id):
-        raise ApplicantUnproven
+    if not await vendors.is_applicant_email_confirmed(uow, application.user_id):
+        raise ApplicantEmailNotConfirmed
     vendor_id = new_id()
     if not await vendors.record_vendor_if_new(uow, vendor_id, application, now):
         raise VendorOwned
-    await people.record_role_if_new(uow, application.user_id, "merchant", now)
+    await profiles.record_role_if_new(uow, application.user_id, "merchant", now)
     await vendors.save_decision(uow, application_id, "approved", by=by, now=now, vendor_id=vendor_id)
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=by,
         act="approved",

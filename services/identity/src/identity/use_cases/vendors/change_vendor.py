@@ -24,7 +24,7 @@ async def change_vendor(uow: UnitOfWork, vendor_id: UUID, changes: Mapping[str, 
     has changed since `revision`.
     """
     before = await vendors.lock_vendor(uow, vendor_id)
-    before.must_be_open()
+    before.check_open()
     if revision is not None and revision != before.revision:
         raise StaleRevision
     wanted: dict[str, Any] = {_COLUMNS[name]: value for name, value in changes.items()}

@@ -10,8 +10,8 @@ from common.primitives.problems import StaleRevision
 from identity.domain.commission_changes import CHANGE_LIFE, CommissionChange
 from identity.domain.errors import CommissionChangeOpen
 from identity.store import commission_changes, vendors
-from identity.store.staff import record_act
-from identity.use_cases.staff.check_still_admin import check_still_admin
+from identity.store.staff import record_staff_action
+from identity.use_cases.staff.lock_staff_as_admin import lock_staff_as_admin
 
 
 async def prepare_commission_change(
@@ -22,9 +22,9 @@ async def prepare_commission_change(
     The commission stays as it is until the approval. The same request again answers the same change. Runs as the service after the
     vendor was found to be the caller's to change. Raises ShopClosed, StaleRevision, CommissionChangeOpen and NoLongerAppointing (409).
     """
-    await check_still_admin(uow, caller)
+    await lock_staff_as_admin(uow, caller)
     vendor = await vendors.lock_vendor(uow, vendor_id)
-    vendor.must_be_open()
+    vendor.check_open()
     if revision is not None and revision != vendor.revision:
         raise StaleRevision
     if vendor.commission_basis_points == basis_points:
@@ -37,7 +37,7 @@ async def prepare_commission_change(
     before = vendor.commission_basis_points
     change = CommissionChange(new_id(), vendor_id, before, basis_points, caller.id, now + CHANGE_LIFE, "prepared")
     await commission_changes.record_change(uow, change, now)
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=caller.id,
         act="commission_change_prepared",

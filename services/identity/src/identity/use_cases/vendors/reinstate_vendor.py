@@ -6,7 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from contracts.identity import VendorReinstated
 from identity.store import vendors
-from identity.store.staff import record_act
+from identity.store.staff import record_staff_action
 
 
 async def reinstate_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str | None, *, by: UUID, now: datetime) -> None:
@@ -15,11 +15,11 @@ async def reinstate_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str | None,
     Runs as the service after `by` was found to be the one to decide. Raises ShopClosed.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
-    vendor.must_be_open()
+    vendor.check_open()
     if vendor.status == "active":
         return
     await vendors.save_vendor_status(uow, vendor_id, "active", None)
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=by,
         act="reinstated",

@@ -7,8 +7,8 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_rejection
 from identity.store import commission_changes
-from identity.store.staff import record_act
-from identity.use_cases.vendors.open_commission_change import open_commission_change
+from identity.store.staff import record_staff_action
+from identity.use_cases.vendors.lock_commission_change import lock_commission_change
 
 
 async def reject_commission_change(
@@ -18,11 +18,11 @@ async def reject_commission_change(
 
     Raises NotFound, OwnVendor (403), NoLongerAppointing (409), and what `evaluate_rejection` refuses.
     """
-    change, vendor = await open_commission_change(uow, caller, change_id)
+    change, vendor = await lock_commission_change(uow, caller, change_id)
     if not evaluate_rejection(change.decision_at(now), caller.id):
         return
     await commission_changes.save_verdict(uow, change_id, "rejected", by=caller.id, now=now, reason=reason)
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=caller.id,
         act="commission_change_rejected",

@@ -6,9 +6,9 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from contracts.identity import VendorApplicationDecided
-from identity.domain.vendor_applications import is_still_to_decide
+from identity.domain.vendor_applications import is_undecided
 from identity.store import vendors
-from identity.store.staff import record_act
+from identity.store.staff import record_staff_action
 
 
 async def reject_vendor_application(
@@ -21,10 +21,10 @@ async def reject_vendor_application(
     application = await vendors.lock_application(uow, application_id)
     if application is None:
         raise NotFound
-    if not is_still_to_decide(application, "rejected"):
+    if not is_undecided(application, "rejected"):
         return
     await vendors.save_decision(uow, application_id, "rejected", by=by, now=now, reason=reason)
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=by,
         act="rejected",

@@ -6,7 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from contracts.identity import VendorSuspended
 from identity.store import vendors
-from identity.store.staff import record_act
+from identity.store.staff import record_staff_action
 
 
 async def suspend_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str, *, by: UUID, now: datetime) -> None:
@@ -16,11 +16,11 @@ async def suspend_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str, *, by: U
     ShopClosed.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
-    vendor.must_be_open()
+    vendor.check_open()
     if vendor.status == "suspended":
         return
     await vendors.save_vendor_status(uow, vendor_id, "suspended", reason)
-    await record_act(
+    await record_staff_action(
         uow,
         actor_id=by,
         act="suspended",

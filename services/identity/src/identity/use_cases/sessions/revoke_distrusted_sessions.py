@@ -9,12 +9,12 @@ from contracts.identity import SessionRevoked
 from identity.store import sessions
 
 
-async def end_distrusted_sessions(
+async def revoke_distrusted_sessions(
     uow: UnitOfWork, issuers: Collection[str], staff_issuers: Collection[str], *, now: datetime
 ) -> int:
     """Sessions of issuers that TRUSTED_ISSUERS lists no longer end, and those with roles of staff whose issuer lost the right
     to speak about staff: their refresh tokens would outlive that by a month. Tells how many ended."""
-    ended = await sessions.end_foreign_sessions(uow, list(issuers), list(staff_issuers), now)
+    ended = await sessions.revoke_distrusted(uow, list(issuers), list(staff_issuers), now)
     for session_id, user_id in ended:
         uow.publish(SessionRevoked(user_id=user_id, session_id=session_id, not_before=iso(now)))
     return len(ended)

@@ -3,6 +3,6 @@
 from identity.credentials.keyed_hashes import KeyedHashes
 
 
-def hash_of_mailbox(hashes: KeyedHashes, mailbox: str) -> bytes:
+def erased_mailbox_hash(hashes: KeyedHashes, mailbox: str) -> bytes:
     """By it a mailbox that comes again is known, and nobody can read it back."""
     return hashes.of("mailbox", mailbox)

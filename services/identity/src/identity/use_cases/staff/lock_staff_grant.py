@@ -5,12 +5,12 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from identity.domain.staff import PreparedGrant, StaffUser, must_be_another
+from identity.domain.staff import PreparedGrant, StaffUser, check_not_own_grant
 from identity.store import staff
-from identity.use_cases.staff.start_staff_change import start_staff_change
+from identity.use_cases.staff.lock_staff_member import lock_staff_member
 
 
-async def open_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID) -> tuple[PreparedGrant, StaffUser]:
+async def lock_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID) -> tuple[PreparedGrant, StaffUser]:
     """The grant and its person, for somebody who may decide on it, while no other change of staff runs.
 
     Raises NotFound, OwnGrant (403) and NoLongerAppointing (409).
@@ -18,10 +18,10 @@ async def open_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID) -> t
     found = await staff.find_grant(uow, grant_id)
     if found is None:
         raise NotFound
-    must_be_another(found, caller.id)
-    person = await start_staff_change(uow, caller, found.user_id)
+    check_not_own_grant(found, caller.id)
+    user = await lock_staff_member(uow, caller, found.user_id)
     # Whom it is for never changes; how it stands may have changed before the lock was ours.
     grant = await staff.find_grant(uow, grant_id)
     if grant is None:
         raise NotFound
-    return grant, person
+    return grant, user

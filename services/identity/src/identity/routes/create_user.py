@@ -43,10 +43,10 @@ async def create_user_route(request: Request, body: CreateUserRequest) -> Respon
     referral: dict[str, object] = {"applied": provisioned.applied, "rewardMinor": provisioned.reward_minor}
     if provisioned.reason is not None:
         referral["reason"] = provisioned.reason
-    answer = {
+    response = {
         "profileId": provisioned.id,
         "role": "buyer",
         "campusId": provisioned.campus_id,
         "referral": referral,
     }
-    return ok(request, answer)
+    return ok(request, response)

@@ -7,10 +7,10 @@ from common.database.unit_of_work import UnitOfWork
 from identity.store import commission_changes, staff
 
 
-async def withdraw_grants_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> None:
+async def reject_prepared_by(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> None:
     """Whoever is no admin any more has also prepared nothing: a second admin must not complete it unawares."""
     for grant_id, user_id, role in await staff.reject_grants_of(uow, preparer_id, by=by, now=now):
-        await staff.record_act(
+        await staff.record_staff_action(
             uow,
             actor_id=by,
             act="role_grant_rejected",
@@ -20,7 +20,7 @@ async def withdraw_grants_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, no
             now=now,
         )
     for change in await commission_changes.reject_changes_of(uow, preparer_id, by=by, now=now):
-        await staff.record_act(
+        await staff.record_staff_action(
             uow,
             actor_id=by,
             act="commission_change_rejected",

@@ -5,13 +5,13 @@ from typing import Final
 from common.auth.caller import ServiceItself
 from common.database.unit_of_work import Database
 from identity.credentials.passwords import Passwords
-from identity.domain.issued_codes import Destination
+from identity.domain.one_time_codes import Destination
 from identity.store import accounts
 
-MATCHING: Final = ServiceItself("a person who shows a code is no caller yet")
+MATCHING_PASSWORD: Final = ServiceItself("a person who shows a code is no caller yet")
 
 
-async def find_matching_hash(
+async def match_password(
     database: Database, passwords: Passwords, destination: Destination, password: str | None
 ) -> str | None:
     """The stored hash that a password sent along with a code matches: the first proof of the address keeps it.
@@ -20,7 +20,7 @@ async def find_matching_hash(
     """
     if password is None or destination.channel != "email":
         return None
-    async with database.unit_of_work(acting_as=MATCHING) as uow:
+    async with database.unit_of_work(acting_as=MATCHING_PASSWORD) as uow:
         account = await accounts.find_open_account(uow, destination.address)
     password_hash = account.password_hash if account else None
     return password_hash if await passwords.matches(password_hash, password) else None

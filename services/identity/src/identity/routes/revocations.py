@@ -7,7 +7,7 @@ from identity.dependencies import Dependencies
 from identity.domain.sessions import Revocation
 
 
-def believe_no_more(dependencies: Dependencies, user_id: UUID, revocation: Revocation, now: datetime) -> None:
+def apply_revocation(dependencies: Dependencies, user_id: UUID, revocation: Revocation, now: datetime) -> None:
     """Refuses from here on the tokens that a revocation speaks of."""
     if revocation.not_before is not None:
         dependencies.revocations.add(user_id, None, revocation.not_before)

@@ -30,7 +30,7 @@ UPDATE profiles SET confirmed_email = email,
         THEN confirmed_phone ELSE phone END
 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM email RETURNING true
 """
-_FORGET_FACTORS: Final = "DELETE FROM totp_factors WHERE user_id = $1"
+_DELETE_FACTORS: Final = "DELETE FROM totp_factors WHERE user_id = $1"
 
 
 async def list_password_hashes(uow: UnitOfWork, user_ids: Sequence[UUID]) -> dict[UUID, str]:
@@ -61,5 +61,5 @@ async def save_confirmed(uow: UnitOfWork, user_id: UUID, email: str, phone: str)
     return bool(await uow.fetch_value(_SAVE_CONFIRMED, user_id, email, phone))
 
 
-async def forget_factors(uow: UnitOfWork, user_id: UUID) -> None:
-    await uow.execute(_FORGET_FACTORS, user_id)
+async def delete_factors(uow: UnitOfWork, user_id: UUID) -> None:
+    await uow.execute(_DELETE_FACTORS, user_id)

@@ -7,16 +7,16 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from identity.domain.staff import StaffUser
 from identity.store import staff
-from identity.use_cases.staff.check_still_admin import check_still_admin
+from identity.use_cases.staff.lock_staff_as_admin import lock_staff_as_admin
 
 
-async def start_staff_change(uow: UnitOfWork, caller: Caller, user_id: UUID) -> StaffUser:
+async def lock_staff_member(uow: UnitOfWork, caller: Caller, user_id: UUID) -> StaffUser:
     """The person to decide on, while no other change of staff runs and nobody gives them a session.
 
     Raises NoLongerAppointing (409) and NotFound.
     """
-    await check_still_admin(uow, caller)
-    person = await staff.lock_user(uow, user_id)
-    if person is None:
+    await lock_staff_as_admin(uow, caller)
+    user = await staff.lock_user(uow, user_id)
+    if user is None:
         raise NotFound
-    return person
+    return user

@@ -9,15 +9,15 @@ from identity.domain.commission_changes import CommissionChange
 from identity.domain.errors import OwnVendor
 from identity.domain.vendors import Vendor
 from identity.store import commission_changes, vendors
-from identity.use_cases.staff.check_still_admin import check_still_admin
+from identity.use_cases.staff.lock_staff_as_admin import lock_staff_as_admin
 
 
-async def open_commission_change(uow: UnitOfWork, caller: Caller, change_id: UUID) -> tuple[CommissionChange, Vendor]:
+async def lock_commission_change(uow: UnitOfWork, caller: Caller, change_id: UUID) -> tuple[CommissionChange, Vendor]:
     """The change and its vendor, both locked. Raises NotFound, OwnVendor (403) and NoLongerAppointing (409)."""
     found = await commission_changes.find_change(uow, change_id)
     if found is None:
         raise NotFound
-    await check_still_admin(uow, caller)
+    await lock_staff_as_admin(uow, caller)
     vendor = await vendors.lock_vendor(uow, found.vendor_id)
     change = await commission_changes.find_change(uow, change_id, lock=True)
     if change is None:

@@ -15,26 +15,26 @@ STEPS_OFF_MAX: Final = 1
 ISSUER_SHOWN: Final = "Campus Marketplace"
 
 
-class OneTimeCodes:
+class Totp:
     """Makes secrets, and finds the time step that a code stands for."""
 
-    def __init__(self, sealer: Encryptor) -> None:
-        self._sealer = sealer
+    def __init__(self, encryptor: Encryptor) -> None:
+        self._encryptor = encryptor
 
     def new_secret(self) -> str:
         """A secret of 160 bits in base32, as authenticator programs read it."""
         return pyotp.random_base32()
 
     def encrypt(self, factor_id: UUID, secret: str) -> str:
-        return self._sealer.encrypt(secret, _context(factor_id))
+        return self._encryptor.encrypt(secret, _context(factor_id))
 
-    def decrypt(self, factor_id: UUID, secret_sealed: str) -> str:
-        """Raises SealBroken when CREDENTIALS_KEY does not open it."""
-        return self._sealer.decrypt(secret_sealed, _context(factor_id))
+    def decrypt(self, factor_id: UUID, encrypted_secret: str) -> str:
+        """Raises DecryptionFailed when CREDENTIALS_KEY does not open it."""
+        return self._encryptor.decrypt(encrypted_secret, _context(factor_id))
 
-    def reseal(self, factor_id: UUID, secret_sealed: str) -> str:
-        """The same secret under the current key; raises SealBroken."""
-        return self.encrypt(factor_id, self.decrypt(factor_id, secret_sealed))
+    def reencrypt(self, factor_id: UUID, encrypted_secret: str) -> str:
+        """The same secret under the current key; raises DecryptionFailed."""
+        return self.encrypt(factor_id, self.decrypt(factor_id, encrypted_secret))
 
     def otpauth_uri(self, secret: str, email: str) -> str:
         """What an authenticator program scans."""
