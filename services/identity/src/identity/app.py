@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 
 from common.auth.caller import ServiceItself
@@ -12,7 +13,7 @@ from common.auth.user_lookup import LocalUser
 from common.database.hash_keys import ensure_hash_key
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import EncryptedMessages, reencrypt_by_command
-from common.database.unit_of_work import Database, UnitOfWork
+from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.process.service import EXIT_UNKNOWN_COMMAND, Loop, Runtime, Service
@@ -31,21 +32,7 @@ from identity.dependencies import Dependencies
 from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
 from identity.domain.institutions import Institutions
 from identity.queries.personal_records import SECTIONS
-from identity.routes import (
-    campuses,
-    codes,
-    commission_changes,
-    factors,
-    keys,
-    passkeys,
-    profiles,
-    sessions,
-    staff,
-    vendor_applications,
-    vendors,
-)
-from identity.routes import create_user as functions
-from identity.routes import user_lookup as standings
+from identity.routes import ROUTERS
 from identity.settings import Settings
 from identity.store.encrypted_values import encrypted_rows
 from identity.store.retention import RETENTION_RULES
@@ -66,12 +53,12 @@ from identity.use_cases.signing_keys.rotate_keys import rotate_keys
 from identity.use_cases.staff.appoint_admin import appoint_admin
 from identity.use_cases.staff.ensure_first_admin import ensure_first_admin
 
-LOOKING_UP_USER = ServiceItself("whoever came with a token of a further issuer")
+LOOKING_UP_USER = ServiceItself("user lookup for a token of a further issuer")
 
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """Puts the service together, and makes the signing key and the first administrator when they are missing."""
+    """Build the dependencies; create the signing key and the first administrator when they are missing."""
     shared = (settings.sealing_key, settings.sealing_key_previous)
     encryption = encryption_of(
         (settings.credentials_key, settings.credentials_key_previous),
@@ -103,7 +90,6 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             referral_reward_minor=settings.referral_reward_minor,
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
-        # The others ask us; we know.
         runtime.verifier.standings = LocalUserLookup(runtime.database, dependencies.hashes, runtime.clock)
         if settings.bootstrap_admin_email:
             await ensure_first_admin(
@@ -126,14 +112,14 @@ async def _hash_key(database: Database, encryption: Encryption, shared: tuple[st
 
 
 def read_institutions() -> Institutions:
-    """The institutions that come with the package; the campuses of the demo data keep the ids that all services know."""
+    """Read the packaged institutions. The campuses of the demo data keep the ids that all services use."""
     entries = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
     known_ids = {campus.domain: campus.id for campus in CAMPUSES}
     return Institutions([(entry["name"], entry["domains"]) for entry in entries], known_ids)
 
 
 async def demo_data(dependencies: Dependencies) -> None:
-    """`python -m identity demo-data`."""
+    """Run `python -m identity demo-data`."""
     await load_demo(
         dependencies.database,
         dependencies.passwords,
@@ -144,29 +130,22 @@ async def demo_data(dependencies: Dependencies) -> None:
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:
-    """What the worker does beside its queues."""
-
-    async def record_signing_key_age() -> None:
-        await record_signing_key_age_once(dependencies.database, now=dependencies.clock.now())
-
-    async def record_erasure_age() -> None:
-        await record_erasure_age_once(dependencies.database, now=dependencies.clock.now())
-
-    async def revoke_distrusted() -> int:
-        issuers, staff_issuers = dependencies.further_issuers, dependencies.staff_issuers
-        return await revoke_distrusted_sessions_once(
-            dependencies.database, issuers, staff_issuers, now=dependencies.clock.now()
-        )
-
+    """The background loops of the worker."""
     return [
-        Loop("sessions of distrusted issuers", revoke_distrusted, CHECK_EVERY_SECONDS),
-        Loop("age of the signing key", record_signing_key_age, CHECK_EVERY_SECONDS),
-        Loop("age of requests to be erased", record_erasure_age, ERASURE_METRIC_EVERY_SECONDS),
+        Loop(
+            "sessions of distrusted issuers",
+            partial(revoke_distrusted_sessions_once, dependencies),
+            CHECK_EVERY_SECONDS,
+        ),
+        Loop("age of the signing key", partial(record_signing_key_age_once, dependencies), CHECK_EVERY_SECONDS),
+        Loop(
+            "age of requests to be erased", partial(record_erasure_age_once, dependencies), ERASURE_METRIC_EVERY_SECONDS
+        ),
     ]
 
 
 class LocalUserLookup:
-    """Knows the people of our own, in our own database."""
+    """Look up users in this service's own database, in place of an HTTP call to itself."""
 
     def __init__(self, database: Database, hashes: KeyedHashes, clock: Clock) -> None:
         self._database, self._hashes, self._clock = database, hashes, clock
@@ -174,22 +153,22 @@ class LocalUserLookup:
     async def find(self, token: str, federated: FederatedIdentity) -> LocalUser:
         """Raises ProfileMissing and Unauthorized."""
 
-        async def find(uow: UnitOfWork) -> LocalUser:
-            now = self._clock.now()
-            return await find_user(
+        now = self._clock.now()
+        return await self._database.transact(
+            acting_as=LOOKING_UP_USER,
+            work=lambda uow: find_user(
                 uow, self._hashes, federated.user_id, federated.session_id, federated=federated, now=now
-            )
-
-        return await self._database.transact(acting_as=LOOKING_UP_USER, work=find)
+            ),
+        )
 
 
 async def rotate_keys_command(dependencies: Dependencies) -> None:
-    """`python -m identity rotate-keys`."""
+    """Run `python -m identity rotate-keys`."""
     _print(await rotate_keys(dependencies.database, dependencies.signing_keys, now=dependencies.clock.now()))
 
 
 async def retire_keys_command(dependencies: Dependencies, option: str = "", kid: str = "") -> None:
-    """`python -m identity retire-keys [--compromised KID]`. Ends with status 1 when it refuses."""
+    """Run `python -m identity retire-keys [--compromised KID]`. Exits with status 1 on a rejection."""
     if bool(option) != bool(kid) or option not in ("", "--compromised"):
         sys.stderr.write("python -m identity retire-keys [--compromised KID]\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
@@ -199,24 +178,24 @@ async def retire_keys_command(dependencies: Dependencies, option: str = "", kid:
             _print(await retire_compromised_key(dependencies.database, dependencies.signing_keys, kid, now=now))
         else:
             _print(await retire_keys(dependencies.database, now=now))
-    except (KeysStillInUse, UnknownKey) as refusal:
-        sys.stderr.write(f"{refusal}\n")
+    except (KeysStillInUse, UnknownKey) as error:
+        sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from None
 
 
 async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
-    """`python -m identity re-encrypt [--count]`."""
+    """Run `python -m identity re-encrypt [--count]`."""
     rows = encrypted_rows(dependencies.encryption, dependencies.totp, dependencies.signing_keys)
     codes = EncryptedMessages((SENDING_QUEUE, OneTimeCodeIssued.TYPE), dependencies.encryption.codes)
     await reencrypt_by_command(dependencies.database, rows, [codes], option)
 
 
 async def grant_admin_command(dependencies: Dependencies, email: str) -> None:
-    """`python -m identity grant-admin EMAIL`. Ends with status 1 when it refuses."""
+    """Run `python -m identity grant-admin EMAIL`. Exits with status 1 on a rejection."""
     try:
         _print(await appoint_admin(dependencies.database, email, now=dependencies.clock.now()))
-    except CannotAppoint as refusal:
-        sys.stderr.write(f"{refusal}\n")
+    except CannotAppoint as error:
+        sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from None
 
 
@@ -228,21 +207,7 @@ SERVICE = Service(
     name="identity",
     settings=Settings,
     compose=compose,
-    routers=[
-        sessions.router,
-        codes.router,
-        factors.router,
-        passkeys.router,
-        keys.router,
-        profiles.router,
-        campuses.router,
-        vendors.router,
-        commission_changes.router,
-        vendor_applications.router,
-        staff.router,
-        functions.router,
-        standings.router,
-    ],
+    routers=ROUTERS,
     personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,

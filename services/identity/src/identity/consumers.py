@@ -1,4 +1,4 @@
-"""What the service hears of people who want to go, and the work that it leaves for its own worker."""
+"""Evaluations of erasure requests by other services, and the queue of codes to send."""
 
 from typing import Any, Final
 
@@ -48,10 +48,11 @@ async def on_code_to_send(item: CodeToSend, received: Received, dependencies: De
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await send_code(uow, dependencies.encryption.codes, dependencies.hashes, item, now=dependencies.clock.now())
     except UnknownKey as unknown:
-        # Another process encrypted under a key that this one gets with its next start: the retry ladder brings the item again.
+        # Another process encrypted with a newer key; this one gets it at its next start. The retry ladder redelivers
+        # the item.
         raise NotYetKnown from unknown
     except DecryptionFailed:
-        raise PermanentFault("the sealed address does not open") from None
+        raise PermanentFault("the encrypted address cannot be decrypted with CODE_DELIVERY_KEY") from None
 
 
 WORK: Final[list[WorkItem[Any]]] = [WorkItem(SENDING_QUEUE, CodeToSend, on_code_to_send)]

@@ -1,4 +1,4 @@
-"""What routes, consumers and timers work with, opened by the composition root."""
+"""The dependencies of routes, consumers and timers, opened by the composition root."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from identity.use_cases.accounts.load_demo import DemoSecrets
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the service works with."""
+    """Every client, key and setting that requests, messages and loops use."""
 
     clock: Clock
     database: Database
@@ -37,7 +37,7 @@ class Dependencies:
     institutions: Institutions
     issuer: str
     further_issuers: frozenset[str]
-    # Those of them that may speak about staff.
+    # The subset of `further_issuers` whose tokens may carry staff roles.
     staff_issuers: frozenset[str]
     referral_reward_minor: int
     demo: DemoSecrets

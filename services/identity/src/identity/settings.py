@@ -1,4 +1,4 @@
-"""What the identity service is told by its environment."""
+"""The environment variables of the identity service."""
 
 from collections.abc import Mapping
 from typing import Annotated, Self
@@ -10,39 +10,84 @@ from pydantic_settings import NoDecode
 from common.primitives.encryption import FurtherKey, PurposeKey
 from common.process.settings import ServiceSettings
 
+DemoTotpSecret = Annotated[
+    str,
+    Field(
+        description="TOTP secret of this demo account in base32. Empty: the account has no second factor",
+        examples=["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"],
+    ),
+]
+
 
 class Settings(ServiceSettings):
-    """The service's own variables. Demo and bootstrap secrets may be absent: then there is nothing of that kind."""
+    """The service's own variables. Without demo or bootstrap secrets, no demo accounts and no first administrator
+    exist.
+    """
 
     credentials_key: PurposeKey = Field(
-        description="Encrypts TOTP secrets, signing keys and the hash key at rest; a wrong one stops the start"
+        description="Key that encrypts TOTP secrets, signing keys and the hash key at rest. A wrong key stops the start",
+        examples=["Zk1yQ2hhbmdlLXRoaXMta2V5LWluLXByb2R1Y3Rpb24"],
     )
-    credentials_key_previous: FurtherKey = ""
+    credentials_key_previous: FurtherKey = Field(
+        default="",
+        description="The previous CREDENTIALS_KEY while its texts are re-encrypted",
+        examples=["T2xkLWtleS1vZi10aGUtbGFzdC1yb3RhdGlvbi1oZXI"],
+    )
     code_delivery_key: PurposeKey = Field(
-        description="Encrypts one-time codes and their addresses for notifications, which has the same value"
+        description="Key that encrypts one-time codes and their addresses for notifications, which has the same value",
+        examples=["Q29kZS1kZWxpdmVyeS1rZXktc2hhcmVkLWJ5LXR3bw"],
     )
-    code_delivery_key_previous: FurtherKey = ""
+    code_delivery_key_previous: FurtherKey = Field(
+        default="",
+        description="The previous CODE_DELIVERY_KEY while its messages are re-encrypted",
+        examples=["T2xkLWNvZGUtZGVsaXZlcnkta2V5LW9mLXR3bw"],
+    )
     sealing_key: FurtherKey = Field(
         default="",
-        description="The key that all services shared before each purpose had its own; empty after its rotation",
+        description="The key that all services shared before each purpose had its own. Empty after its rotation",
+        examples=["U2hhcmVkLWtleS1vZi10aGUtcmVsZWFzZS1iZWZvcmU"],
     )
-    sealing_key_previous: FurtherKey = ""
-    referral_reward_minor: int = Field(default=50_000, ge=0)
-    passkey_rp_id: str = ""
-    passkey_origins: Annotated[tuple[str, ...], NoDecode] = ()
-    bootstrap_admin_email: str = ""
-    bootstrap_admin_password: str = ""
-    demo_password: str = ""
-    demo_totp_vendor: str = ""
-    demo_totp_vendor2: str = ""
-    demo_totp_hub: str = ""
-    demo_totp_support: str = ""
-    demo_totp_campus: str = ""
-    demo_totp_maker: str = ""
-    demo_totp_checker: str = ""
-    demo_totp_ops: str = ""
-    demo_totp_auditor: str = ""
-    demo_totp_admin: str = ""
+    sealing_key_previous: FurtherKey = Field(
+        default="",
+        description="The previous SEALING_KEY. Empty after its rotation",
+        examples=["T2xkZXItc2hhcmVkLWtleS1vZi1hbi1vbGQtcmVsZWE"],
+    )
+    referral_reward_minor: int = Field(
+        default=50_000, ge=0, description="Reward of a referred user, in kobo. 0 pays nothing", examples=["50000"]
+    )
+    passkey_rp_id: str = Field(
+        default="",
+        description="Domain that passkeys are bound to (WebAuthn relying party id). Empty: the host of BASE_URL",
+        examples=["campus.example"],
+    )
+    passkey_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Origins on which passkeys may be used, separated by commas. Empty: the origin of BASE_URL",
+        examples=["https://campus.example,https://shop.campus.example"],
+    )
+    bootstrap_admin_email: str = Field(
+        default="",
+        description="Mail address of the first platform_admin, created at the first start. Empty: no account is created",
+        examples=["root@campus.example"],
+    )
+    bootstrap_admin_password: str = Field(
+        default="",
+        description="Password of the first platform_admin, at least 10 characters",
+        examples=["correct horse battery staple"],
+    )
+    demo_password: str = Field(
+        default="", description="Password of every demo account, at least 10 characters", examples=["a demo password"]
+    )
+    demo_totp_vendor: DemoTotpSecret = ""
+    demo_totp_vendor2: DemoTotpSecret = ""
+    demo_totp_hub: DemoTotpSecret = ""
+    demo_totp_support: DemoTotpSecret = ""
+    demo_totp_campus: DemoTotpSecret = ""
+    demo_totp_maker: DemoTotpSecret = ""
+    demo_totp_checker: DemoTotpSecret = ""
+    demo_totp_ops: DemoTotpSecret = ""
+    demo_totp_auditor: DemoTotpSecret = ""
+    demo_totp_admin: DemoTotpSecret = ""
 
     @field_validator("passkey_origins", mode="before")
     @classmethod
@@ -53,27 +98,27 @@ class Settings(ServiceSettings):
 
     @model_validator(mode="after")
     def passkeys_belong_to_their_site(self) -> Self:
-        """A browser would refuse every other origin; a setting that can never work stops the start."""
+        """Reject origins outside the relying party: a browser would refuse every passkey there."""
         for origin in self.relying_origins:
             host = urlsplit(origin).hostname or ""
             is_ours = host == self.relying_party_id or host.endswith(f".{self.relying_party_id}")
             if not origin.startswith("android:apk-key-hash:") and (origin != _origin_of(origin) or not is_ours):
-                raise ValueError(f"PASSKEY_ORIGINS: {origin} is no origin of {self.relying_party_id}")
+                raise ValueError(f"PASSKEY_ORIGINS: {origin} is not an origin of {self.relying_party_id}")
         return self
 
     @property
     def relying_party_id(self) -> str:
-        """The domain that passkeys are bound to: the host of BASE_URL unless PASSKEY_RP_ID names another."""
+        """The domain that passkeys are bound to: PASSKEY_RP_ID, or the host of BASE_URL."""
         return self.passkey_rp_id or urlsplit(self.base_url).hostname or ""
 
     @property
     def relying_origins(self) -> tuple[str, ...]:
-        """Where passkeys may be used: the origin of BASE_URL unless PASSKEY_ORIGINS names others."""
+        """The origins on which passkeys may be used: PASSKEY_ORIGINS, or the origin of BASE_URL."""
         return self.passkey_origins or (_origin_of(self.base_url),)
 
     @property
     def demo_totp_by_name(self) -> Mapping[str, str]:
-        """The TOTP secrets (base32) of the demo accounts that have one, by the name that stands in secrets.env."""
+        """The TOTP secrets (base32) of demo accounts by their name in secrets.env."""
         prefix = "demo_totp_"
         named = {
             name.removeprefix(prefix).upper(): getattr(self, name)
@@ -84,7 +129,7 @@ class Settings(ServiceSettings):
 
 
 def _origin_of(url: str) -> str:
-    """The origin as a browser writes it: a default port is left out."""
+    """Return the origin as a browser writes it, without a default port."""
     parts = urlsplit(url)
     port = None if parts.port == {"http": 80, "https": 443}.get(parts.scheme) else parts.port
     return f"{parts.scheme}://{parts.hostname}" + (f":{port}" if port else "")

@@ -89,7 +89,7 @@ async def test_nothing_that_tells_who_it_was_is_left(identity: Identity) -> None
 
 async def test_how_long_a_person_waits_is_told_by_the_service_that_has_not_spoken(identity: Identity) -> None:
     async def shown() -> dict[str, float]:
-        await record_erasure_age_once(identity.dependencies.database, now=identity.clock.now())
+        await record_erasure_age_once(identity.dependencies)
         return {sample.labels["awaits"]: sample.value for sample in ERASURE_OPEN_SECONDS.collect()[0].samples}
 
     _, tokens = await user(identity)

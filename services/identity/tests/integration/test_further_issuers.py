@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -272,9 +272,8 @@ async def test_sessions_of_an_issuer_that_is_no_longer_trusted_end(elsewhere: El
     ours = await identity.log_in("ours@unilag.edu.ng")
 
     async def end(issuers: set[str], staff_issuers: set[str]) -> int:
-        return await revoke_distrusted_sessions_once(
-            identity.dependencies.database, frozenset(issuers), frozenset(staff_issuers), now=identity.clock.now()
-        )
+        trust = {"further_issuers": frozenset(issuers), "staff_issuers": frozenset(staff_issuers)}
+        return await revoke_distrusted_sessions_once(replace(identity.dependencies, **trust))
 
     async def refreshed(tokens: dict[str, Any]) -> int:
         return (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code

@@ -590,8 +590,8 @@ async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministratio
         by_id = {str(user.id): name for name, user in USERS.items()}
         return [by_id[member["id"]] for member in response.json()["data"]]
 
-    staff = [user.name for user in demo.USERS if set(user.roles) & STAFF_ROLES]
-    assert sorted(await names()) == sorted([*staff, "BUYER"])
+    members = [user.name for user in demo.USERS if set(user.roles) & STAFF_ROLES]
+    assert sorted(await names()) == sorted([*members, "BUYER"])
     assert await names(suspended="true") == ["BUYER"]
     assert await names(role="auditor") == ["AUDITOR"]
     assert sorted(await names(campusId=str(demo.LAGOS.id))) == ["CAMPUS", "HUB"]

@@ -1,1 +1,1 @@
-"""What a person proves themselves with: passwords, one-time codes, signed tokens."""
+"""Credentials: passwords, one-time codes, second factors, tokens."""

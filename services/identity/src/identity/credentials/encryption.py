@@ -1,4 +1,4 @@
-"""What identity encrypts with which key (decision 36)."""
+"""The encryption key of each purpose (decision 36)."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from contracts.identity import CODE_DELIVERY
 
 @dataclass(frozen=True, slots=True)
 class Encryption:
-    """`codes` is for one-time codes on their way to notifications; the others are at rest and open for identity alone."""
+    """`codes` encrypts one-time codes for notifications. The others encrypt data at rest and stay inside identity."""
 
     totp_secrets: Encryptor
     signing_keys: Encryptor
@@ -17,7 +17,10 @@ class Encryption:
 
 
 def encryption_of(credentials: tuple[str, str], code_delivery: tuple[str, str], shared: tuple[str, str]) -> Encryption:
-    """Each pair is a key and the previous one. With a shared key texts are still written for the release before."""
+    """Build the encryptors from pairs of current and previous key.
+
+    With a shared key, texts are still written in the format of the previous release.
+    """
     current, previous = credentials
     writes_old_format = bool(shared[0])
 

@@ -1,8 +1,8 @@
-"""What is kept of the mailbox of a person who was erased."""
+"""The stored trace of an erased user's mailbox."""
 
 from identity.credentials.keyed_hashes import KeyedHashes
 
 
 def erased_mailbox_hash(hashes: KeyedHashes, mailbox: str) -> bytes:
-    """By it a mailbox that comes again is known, and nobody can read it back."""
+    """Hash a mailbox so that a returning one is recognized and nobody can read it."""
     return hashes.of("mailbox", mailbox)

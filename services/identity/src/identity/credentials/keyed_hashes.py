@@ -1,4 +1,6 @@
-"""Keyed hashes: what is compared and counted without being stored. Six digits, or an address, would be found from a plain hash."""
+"""Keyed hashes (HMAC) of short secrets and addresses. A plain hash of six digits or an address is reversible by
+guessing.
+"""
 
 import hashlib
 import hmac
@@ -11,11 +13,11 @@ class KeyedHashes:
         self._key = key
 
     def of(self, *parts: str) -> bytes:
-        """The hash of these parts, each with its length, so that no two lists of parts are the same text."""
+        """Hash the parts, each prefixed with its length, so that different lists of parts never collide."""
         text = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in parts)
         return hmac.digest(self._key, text, "sha256")
 
 
 def hash_key_of_release_before(sealing_key: str) -> bytes:
-    """The key that earlier releases derived from `SEALING_KEY`: their hashes stay valid."""
+    """Return the key that earlier releases derived from `SEALING_KEY`; their hashes stay valid."""
     return hashlib.sha256(b"keyed hash:" + sealing_key.encode()).digest()

@@ -1,4 +1,4 @@
-"""Passkeys (WebAuthn Level 2): options for the browser, and the judgement of what an authenticator answers."""
+"""Passkeys (WebAuthn Level 2): options for the browser, and verification of authenticator responses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ log = get_logger(__name__)
 
 NAME_SHOWN: Final = "Campus Marketplace"
 ALGORITHMS: Final = [COSEAlgorithmIdentifier.EDDSA, COSEAlgorithmIdentifier.ECDSA_SHA_256]
-# We ask for no attestation; some browsers pass on a self-attestation nevertheless. Other formats are code that strangers
-# could feed for nothing.
+# No attestation is requested, but some browsers pass on a self-attestation. Parsers of other formats would be attack
+# surface.
 FORMATS: Final = (AttestationFormat.NONE, AttestationFormat.PACKED)
-# WebAuthn, section 4: a credential id has 16 bytes at least and 1023 at most.
+# WebAuthn, section 4: a credential id has at least 16 and at most 1023 bytes.
 CREDENTIAL_ID_BYTES_MIN: Final = 16
 CREDENTIAL_ID_BYTES_MAX: Final = 1023
 _TIMEOUT_MILLISECONDS: Final = int(CHALLENGE_LIFE.total_seconds() * 1000)
@@ -51,7 +51,7 @@ _TIMEOUT_MILLISECONDS: Final = int(CHALLENGE_LIFE.total_seconds() * 1000)
 
 @dataclass(frozen=True, slots=True)
 class RelyingParty:
-    """Who we are to an authenticator: the domain that passkeys are bound to, and the origins they may be used on."""
+    """The domain that passkeys are bound to, and the origins on which they may be used."""
 
     id: str
     origins: tuple[str, ...]
@@ -59,7 +59,7 @@ class RelyingParty:
 
 @dataclass(frozen=True, slots=True)
 class NewPasskey:
-    """What an authenticator made: the id of the credential, its public key (COSE), and its counter."""
+    """A created credential: its id, its public key (COSE), and its signature counter."""
 
     credential_id: bytes
     public_key: bytes
@@ -68,28 +68,28 @@ class NewPasskey:
 
 @dataclass(frozen=True, slots=True)
 class ShownPasskey:
-    """An authenticator's answer to a challenge, not judged yet."""
+    """An unverified assertion of an authenticator."""
 
     credential_id: bytes
     response: Mapping[str, Any]
 
 
 class InvalidCredential(Exception):
-    """A check of ours beside the library's; its text goes to the log only."""
+    """A failed check beyond those of the library. Its text is only logged."""
 
 
 class Passkeys:
-    """Asks authenticators, and judges their answers. Whatever is wrong with an answer is PasskeyRefused."""
+    """Create options and verify authenticator responses. Every invalid response raises PasskeyRejected."""
 
     def __init__(self, relying_party: RelyingParty) -> None:
         self._party = relying_party
 
     def new_challenge(self) -> bytes:
-        """256 random bits, as text."""
+        """Return 256 random bits, as text."""
         return new_secret().encode()
 
     def creation_options(self, user_id: UUID, email: str, challenge: bytes, held: Sequence[bytes]) -> dict[str, Any]:
-        """PublicKeyCredentialCreationOptionsJSON; `held` are the credentials that are not to be made a second time."""
+        """Return PublicKeyCredentialCreationOptionsJSON; `held` are the credentials to exclude."""
         options = generate_registration_options(
             rp_id=self._party.id,
             rp_name=NAME_SHOWN,
@@ -107,7 +107,7 @@ class Passkeys:
         return options_to_json_dict(options)
 
     def request_options(self, challenge: bytes, held: Sequence[bytes]) -> dict[str, Any]:
-        """PublicKeyCredentialRequestOptionsJSON for any of the credentials `held`."""
+        """Return PublicKeyCredentialRequestOptionsJSON for any of the credentials `held`."""
         options = generate_authentication_options(
             rp_id=self._party.id,
             challenge=challenge,
@@ -118,12 +118,12 @@ class Passkeys:
         return options_to_json_dict(options)
 
     def read_new(self, response: Mapping[str, Any], challenge: bytes) -> NewPasskey:
-        """The passkey that was made for this challenge; raises PasskeyRefused."""
+        """Return the passkey created for this challenge. Raises PasskeyRejected."""
         try:
             credential = parse_registration_credential_json(dict(response))
             _check_frame(credential.response.client_data_json)
             if parse_attestation_object(credential.response.attestation_object).fmt not in FORMATS:
-                raise InvalidCredential("an attestation nobody asked for")
+                raise InvalidCredential("unsupported attestation format")
             verified = verify_registration_response(
                 credential=credential,
                 expected_challenge=challenge,
@@ -138,20 +138,20 @@ class Passkeys:
         return NewPasskey(verified.credential_id, verified.credential_public_key, verified.sign_count)
 
     def read_shown(self, response: Mapping[str, Any], user_id: UUID) -> ShownPasskey:
-        """The credential that an answer is of; raises PasskeyRefused for one that names another person."""
+        """Return the credential of an assertion. Raises PasskeyRejected when it names another user."""
         try:
             credential = parse_authentication_credential_json(dict(response))
             _check_frame(credential.response.client_data_json)
             if credential.response.user_handle not in (None, user_id.bytes):
-                raise InvalidCredential("a passkey of another person")
+                raise InvalidCredential("a passkey of another user")
         except Exception as error:
             raise _rejected(error) from error
         return ShownPasskey(credential.raw_id, response)
 
     def sign_count_of(self, shown: ShownPasskey, challenge: bytes, public_key: bytes) -> int:
-        """The counter of an answer that this key gave to this challenge; raises PasskeyRefused.
+        """Return the signature counter of a verified assertion. Raises PasskeyRejected.
 
-        The counter is for the caller to judge, once the signature holds: a stranger's number says nothing.
+        The caller checks the counter: before the signature is verified the number proves nothing.
         """
         try:
             verified = verify_authentication_response(
@@ -169,26 +169,28 @@ class Passkeys:
 
 
 def _check_frame(client_data_json: bytes) -> None:
-    # A page of another site that shows us in a frame could have its visitors confirm what they do not see.
+    # A page that embeds this site in a frame could make its visitors confirm a prompt that they cannot see.
     if parse_client_data_json(client_data_json).cross_origin:
-        raise InvalidCredential("asked from within a page of another site")
+        raise InvalidCredential("embedded in a page of another site")
 
 
 def _check_made(credential_id: bytes, named_id: bytes, public_key: bytes) -> None:
-    """Without attestation nobody has used the key yet: one that cannot verify anything would lock its owner out."""
+    """Check a new key without attestation: a key that cannot verify anything would lock its owner out."""
     if credential_id != named_id:
-        raise InvalidCredential("the credential is not the one that is named")
+        raise InvalidCredential("the credential differs from the named one")
     if not CREDENTIAL_ID_BYTES_MIN <= len(credential_id) <= CREDENTIAL_ID_BYTES_MAX:
-        raise InvalidCredential("an id of this length identifies nothing")
+        raise InvalidCredential("invalid length of the credential id")
     decoded = decode_credential_public_key(public_key)
     key = decoded_public_key_to_cryptography(decoded)
     is_es256 = isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, SECP256R1)
-    wanted = is_es256 if decoded.alg == COSEAlgorithmIdentifier.ECDSA_SHA_256 else isinstance(key, Ed25519PublicKey)
-    if not wanted:
-        raise InvalidCredential("the key is not of its algorithm")
+    fits_algorithm = (
+        is_es256 if decoded.alg == COSEAlgorithmIdentifier.ECDSA_SHA_256 else isinstance(key, Ed25519PublicKey)
+    )
+    if not fits_algorithm:
+        raise InvalidCredential("the key does not fit its algorithm")
 
 
 def _rejected(error: Exception) -> PasskeyRejected:
-    """The library answers bytes of strangers with errors of many kinds, its own and Python's: each is a refusal."""
-    log.info("passkey refused", reason=type(error).__name__, explanation=str(error)[:200])
+    """Map every error to PasskeyRejected. For malformed input the library raises its own and Python's errors."""
+    log.info("passkey rejected", reason=type(error).__name__, explanation=str(error)[:200])
     return PasskeyRejected()

@@ -1,4 +1,4 @@
-"""Passwords: argon2id in threads of its own, a bounded number at once."""
+"""Passwords: argon2id in a bounded pool of threads."""
 
 import asyncio
 import os
@@ -15,42 +15,42 @@ from common.primitives.problems import Unavailable
 
 Result = TypeVar("Result")
 
-# About 30 ms of one processor: one pass above OWASP's floor for this amount of memory (19 MiB, 2 passes, 1 lane).
+# About 30 ms of one processor: one pass above OWASP's minimum for this memory (19 MiB, 2 passes, 1 lane).
 HASHER: Final = PasswordHasher(time_cost=3, memory_cost=19_456, parallelism=1)
-# Hashing is bound by processors and memory: more threads than processors only make everybody wait longer.
+# Hashing is bound by processors and memory: more threads than processors only add latency.
 THREADS: Final = min(4, os.cpu_count() or 1)
-# Whoever stands further back would wait longer than a person does.
+# A longer queue would take longer than a user waits.
 WAITING_MAX: Final = 100
 
 
 class Passwords:
-    """Hashes and checks passwords. Close it at the end."""
+    """Hash and check passwords. Call `close` at the end."""
 
     def __init__(self, hasher: PasswordHasher = HASHER) -> None:
         self._hasher = hasher
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="passwords")
         self._waiting = 0
-        # What an unknown address is checked against, so that it costs as much as a known one.
+        # An unknown address is checked against this hash, so that it costs as much as a known one.
         self._dummy_hash = hasher.hash("the password of nobody")
 
     async def hash(self, password: str) -> str:
-        """The argon2id hash; raises Unavailable when too many wait."""
+        """Return the argon2id hash. Raises Unavailable when the queue is full."""
         return await self._in_thread(self._hash, password)
 
     async def matches(self, password_hash: str | None, password: str) -> bool:
-        """Whether this is the password. None stands for an unknown address: the same work, and never a match."""
+        """Whether the password matches. None stands for an unknown address: the same work, never a match."""
         matched = await self._in_thread(self._matches, password_hash or self._dummy_hash, password)
         return matched and password_hash is not None
 
     async def digest(self, password: str, salt: bytes) -> bytes:
-        """The same digest for the same password and salt, after the same work; raises Unavailable when too many wait.
+        """Return a deterministic digest of password and salt. Raises Unavailable when the queue is full.
 
-        For passwords of sign-ups, of which one address may have several: they are looked up, not compared one by one.
+        Sign-up passwords use it: one address may have several, which are looked up instead of compared one by one.
         """
         return await self._in_thread(self._digest, password, salt)
 
     def is_outdated(self, password_hash: str) -> bool:
-        """Whether the hash was made with other parameters than today's."""
+        """Whether the hash was created with other parameters than the current ones."""
         return self._hasher.check_needs_rehash(password_hash)
 
     def close(self) -> None:
@@ -87,5 +87,5 @@ class Passwords:
 
 
 def _normal(password: str) -> str:
-    """One form for what looks the same, whichever keyboard typed it."""
+    """Normalize to NFKC, so that equal-looking passwords match on every keyboard."""
     return unicodedata.normalize("NFKC", password)

@@ -1,4 +1,4 @@
-"""Passwords of sign-ups: one digest for one address and password, so that a login finds any of several at the cost of one."""
+"""Passwords of sign-ups: one digest for an address and password, so that a login matches any of several with one hash."""
 
 from dataclasses import dataclass
 
@@ -10,18 +10,18 @@ SALT_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class SignUpPassword:
-    """What is stored of the password of a sign-up, and looked up at a login before the proof of the address."""
+    """The stored form of a sign-up's password, looked up at logins before the address is confirmed."""
 
     address_hash: bytes
     digest: bytes
 
 
 def sign_up_address_hash(hashes: KeyedHashes, email: str) -> bytes:
-    """The address as the table of sign-ups holds it."""
+    """Return the hash of the address in the table of sign-ups."""
     return hashes.of("sign_up", email)
 
 
 async def sign_up_password(passwords: Passwords, hashes: KeyedHashes, email: str, password: str) -> SignUpPassword:
-    """The stored form for a normal address; raises Unavailable when too many wait."""
+    """Return the stored form for a normal address. Raises Unavailable when the hashing queue is full."""
     salt = hashes.of("sign_up_salt", email)[:SALT_BYTES]
     return SignUpPassword(sign_up_address_hash(hashes, email), await passwords.digest(password, salt))

@@ -1,4 +1,4 @@
-"""The keys that sign access tokens: Ed25519, in the service's database, the private half sealed."""
+"""The keys that sign access tokens: Ed25519, in the service's database, the private half encrypted."""
 
 import base64
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ ALGORITHM = "EdDSA"
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key in hand, ready to sign."""
+    """A decrypted key, ready to sign."""
 
     kid: str
     private_key: Ed25519PrivateKey
@@ -25,7 +25,7 @@ class SigningKey:
 
 @dataclass(frozen=True, slots=True)
 class EncryptedKey:
-    """A key as it is stored: the public half as a JWK, the private half sealed."""
+    """A key as stored: the public half as a JWK, the private half encrypted."""
 
     kid: str
     public_key: Mapping[str, Any]
@@ -33,14 +33,14 @@ class EncryptedKey:
 
 
 class SigningKeys:
-    """Makes signing keys and opens the stored ones; an opened key is kept, since opening costs more than signing."""
+    """Create signing keys and decrypt stored ones. Decrypted keys are cached: decrypting costs more than signing."""
 
     def __init__(self, encryptor: Encryptor) -> None:
         self._encryptor = encryptor
         self._opened: dict[str, SigningKey] = {}
 
     def make(self) -> EncryptedKey:
-        """A new key pair with a `kid` of its own."""
+        """Return a new key pair with its own `kid`."""
         kid = str(new_id())
         private_key = Ed25519PrivateKey.generate()
         raw = private_key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
@@ -53,7 +53,7 @@ class SigningKeys:
         return EncryptedKey(kid, public_key, self._encryptor.encrypt(base64.b64encode(raw).decode(), _context(kid)))
 
     def open(self, kid: str, encrypted_private_key: str) -> SigningKey:
-        """The stored key; raises DecryptionFailed when CREDENTIALS_KEY does not open it."""
+        """Return the decrypted key. Raises DecryptionFailed when CREDENTIALS_KEY does not match."""
         opened = self._opened.get(kid)
         if opened is None:
             raw = base64.b64decode(self._encryptor.decrypt(encrypted_private_key, _context(kid)))
@@ -61,7 +61,7 @@ class SigningKeys:
         return opened
 
     def reencrypt(self, kid: str, encrypted_private_key: str) -> str:
-        """The same private key under the current key; raises DecryptionFailed."""
+        """Encrypt the private key with the current key. Raises DecryptionFailed."""
         context = _context(kid)
         return self._encryptor.encrypt(self._encryptor.decrypt(encrypted_private_key, context), context)
 

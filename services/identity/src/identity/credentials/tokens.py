@@ -1,4 +1,4 @@
-"""Access tokens, which everybody can check, and refresh tokens, which only this service knows."""
+"""Access tokens, which every service verifies, and refresh tokens, which only this service verifies."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ from identity.domain.authorization_profile import ACCESS_LIFE, AuthorizationProf
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The two tokens of a sign-in, and what the person should know about them."""
+    """The two tokens of a sign-in, with its assurance level and whether a second factor is due."""
 
     access_token: str
     refresh_token: str
@@ -40,20 +40,20 @@ class SignedIn:
 def sign_access_token(
     key: SigningKey, profile: AuthorizationProfile, sign_in: SignIn, *, issuer: str, now: datetime
 ) -> str:
-    """The access token of a person in a session."""
+    """Return the access token of a user in a session."""
     claims = claims_of(profile, sign_in, issuer=issuer, audience=AUDIENCE, now=now)
     return jwt.encode(claims, key.private_key, algorithm=ALGORITHM, headers={"kid": key.kid})
 
 
 def new_refresh_token(session_id: UUID) -> str:
-    """`<session id>.<secret>`: the session stands in front, so that an edge can count refreshes by session."""
+    """Return `<session id>.<secret>`. The session id comes first, so that the gateway can count refreshes by session."""
     return f"{session_id}.{new_secret()}"
 
 
 def successor_of(token: str, hashes: KeyedHashes) -> str:
-    """The refresh token that this one is exchanged for: the same whenever it is asked for, and known to nobody without our key.
+    """Return the refresh token that this one is exchanged for, derived with the hash key.
 
-    So a repeated exchange is answered with it, and it rests nowhere in the clear.
+    It is deterministic, so a repeated exchange returns the same token, and it is never stored in the clear.
     """
     session = token.partition(".")[0]
     secret = base64.urlsafe_b64encode(hashes.of("refresh_successor", token)).rstrip(b"=").decode()
@@ -61,12 +61,12 @@ def successor_of(token: str, hashes: KeyedHashes) -> str:
 
 
 def stored_hash(token: str) -> bytes:
-    """What is stored of a refresh token. 256 random bits need no slow hash."""
+    """Return the stored hash of a refresh token. 256 random bits need no slow hash."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def hash_of_presented(token: str) -> bytes | None:
-    """The stored form of a refresh token that somebody shows; None when it has not our form."""
+    """Return the stored hash of a presented refresh token; None for a malformed one."""
     session, dot, secret = token.partition(".")
     if not dot or not secret or parse_uuid(session) is None:
         return None

@@ -1,1 +1,1 @@
-"""Pure decisions: addresses, campuses, referrals, standing, sessions."""
+"""Pure decisions: addresses, campuses, referrals, authorization, sessions."""

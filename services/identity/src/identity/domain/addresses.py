@@ -1,11 +1,11 @@
-"""Mail addresses and phone numbers in the one form in which they are stored and compared."""
+"""Normal forms of mail addresses and phone numbers, in which they are stored and compared."""
 
 import re
 from typing import Final
 
 import phonenumbers
 
-# A number without a country code is one of the country in which the campuses are.
+# A number without a country code belongs to the country of the campuses.
 PHONE_REGION: Final = "NG"
 EMAIL_CHARACTERS_MAX: Final = 254
 
@@ -17,15 +17,15 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def normal_email(text: str) -> str:
-    """Trimmed and in lower case. Only ASCII letters are lowered: U+212A would become `k` and pass for another domain."""
+    """Trim and lower-case. Only ASCII letters are lowered: U+212A would become `k` and match another domain."""
     return text.strip(" \t\r\n").translate(_LOWERED)
 
 
 def has_address_form(address: str) -> bool:
-    """Whether something stands on both sides of an `@`, without control characters, and without a space that is not quoted.
+    """Whether both sides of an `@` exist, without control characters and without unquoted spaces.
 
-    Wider than `is_email`: whoever created an account elsewhere has judged its address already, and quoted local parts and
-    other scripts are addresses too.
+    Wider than `is_email`: another system has already accepted the address, and quoted local parts and other scripts are
+    valid.
     """
     local, at, domain = address.rpartition("@")
     if not (at and local and domain) or _CONTROL.search(address) is not None:
@@ -35,7 +35,7 @@ def has_address_form(address: str) -> bool:
 
 
 def is_email(address: str) -> bool:
-    """Whether a normal address has the form `local@domain` that mail can be sent to."""
+    """Whether a normal address has the form `local@domain` and can receive mail."""
     local, at, domain = address.rpartition("@")
     return (
         bool(at)
@@ -47,9 +47,9 @@ def is_email(address: str) -> bool:
 
 
 def domain_of(address: str) -> str | None:
-    """The mail domain of a normal address, behind the one `@` that is not quoted.
+    """Return the mail domain of a normal address, after its one unquoted `@`.
 
-    None unless it is a plain host name: no trailing dot, no other script.
+    None unless it is a plain host name: no trailing dot, ASCII only.
     """
     local, at, domain = address.rpartition("@")
     one_at_sign = "@" not in local or (len(local) > 2 and local[0] == local[-1] == '"')
@@ -57,7 +57,7 @@ def domain_of(address: str) -> str | None:
 
 
 def e164_or_none(text: str | None) -> str | None:
-    """The phone number in E.164 form; None for an absent number and for one that cannot exist."""
+    """Return the phone number in E.164 form; None for an absent or impossible number."""
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What an access token says about a person (contract section 5)."""
+"""The roles, campus and vendor that an access token carries (contract section 5)."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -8,13 +8,13 @@ from uuid import UUID
 from common.auth.caller import STEP_UP_LIFE
 from contracts.permissions import STAFF_ROLES, leading_role
 
-# Roles, campus and vendor in a token are as old as the token: short enough to be believed without asking.
+# Roles, campus and vendor in a token may be this old. It is short enough to trust them without a lookup.
 ACCESS_LIFE: Final = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationProfile:
-    """Who a person is at this moment: roles, own vendor, and the campus of their office or else of their studies."""
+    """A user's roles, vendor, and the campus of their appointment or else of their studies."""
 
     user_id: UUID
     role: str
@@ -22,30 +22,30 @@ class AuthorizationProfile:
     campus_id: UUID | None
     vendor_id: UUID | None
     has_second_factor: bool
-    # Whoever is suspended is given no token, whichever way they came.
+    # No token is issued to a suspended user, by any method.
     is_suspended: bool = False
     email_confirmed: bool = False
-    # Whether the account has an address of its own, and not only sessions of a further issuer.
+    # Whether the account has its own address and can sign in here, not only through a further issuer.
     signs_in_here: bool = False
 
     @property
     def awaits_confirmation(self) -> bool:
-        """Whether the account gets no tokens before its address is proven (contract section 10.1)."""
+        """Whether the address must be confirmed before tokens are issued (contract section 10.1)."""
         return self.signs_in_here and not self.email_confirmed
 
     def without_email_rights(self) -> "AuthorizationProfile":
-        """The same person without what an unproven address must not give: roles of staff, and a campus (contract section 10.1)."""
+        """Remove what an unconfirmed address must not give: staff roles and a campus (contract section 10.1)."""
         return replace(self.without_staff_roles(), campus_id=None)
 
     def without_staff_roles(self) -> "AuthorizationProfile":
-        """The same person as seen by an issuer that may not speak about staff."""
+        """Remove staff roles, for an issuer that may not assert them."""
         roles = tuple(role for role in self.roles if role not in STAFF_ROLES)
         return replace(self, role=leading_role(roles), roles=roles)
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """How and when a person proved themselves in a session."""
+    """How and when a user authenticated in a session."""
 
     session_id: UUID
     signed_in_at: datetime
@@ -55,15 +55,15 @@ class SignIn:
     stepped_up_factor_id: UUID | None = None
 
     def stepped_up(self, method: str, factor_id: UUID | None, now: datetime) -> "SignIn":
-        """The same sign-in with a second factor that was shown now; a recovery code is no factor and has no id.
+        """Return the sign-in with a second factor verified now. A recovery code is not a factor and has no id.
 
-        A token tells seconds only. The step-up counts from its full second here too, so that it ends everywhere at once.
+        The step-up counts from its full second, because tokens have no fractions: so it expires everywhere at once.
         """
         second = now.replace(microsecond=0)
         return replace(self, stepped_up_at=second, stepped_up_by=method, stepped_up_factor_id=factor_id)
 
     def aal(self, now: datetime) -> str:
-        """`aal2` while the second factor is not older than 15 minutes, else `aal1`: a refresh does not make it younger."""
+        """Return `aal2` for 15 minutes after the second factor, else `aal1`. A refresh does not extend it."""
         fresh = self.stepped_up_at is not None and now - self.stepped_up_at <= STEP_UP_LIFE
         return "aal2" if fresh else "aal1"
 
@@ -71,10 +71,10 @@ class SignIn:
 def claims_of(
     profile: AuthorizationProfile, sign_in: SignIn, *, issuer: str, audience: str, now: datetime
 ) -> dict[str, Any]:
-    """The claims of an access token issued now."""
+    """Return the claims of an access token issued now."""
     methods = [{"method": sign_in.method, "timestamp": int(sign_in.signed_in_at.timestamp())}]
     if sign_in.stepped_up_at is not None:
-        # A chain without a method was begun by the release before methods were kept, which knew one only.
+        # The previous release stored no method: it had only TOTP.
         methods.append({"method": sign_in.stepped_up_by or "totp", "timestamp": int(sign_in.stepped_up_at.timestamp())})
     return {
         "iss": issuer,

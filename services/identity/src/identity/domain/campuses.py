@@ -1,4 +1,4 @@
-"""Campuses and hubs, and whose they are to change (contract sections 5 and 10)."""
+"""Campuses and hubs, and who may change them (contract sections 5 and 10)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,13 +7,13 @@ from uuid import UUID
 from common.auth.caller import Caller
 from identity.domain.errors import AnotherCampus
 
-# NGN 100,000: a delivery within a campus that costs more is a slip of the keyboard.
+# NGN 100,000: a higher fee for a delivery within a campus is a typing error.
 DELIVERY_FEE_MINOR_MAX: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class NewHub:
-    """A pick-up point to be; the fee in kobo."""
+    """A pick-up point to open; the fee is in kobo."""
 
     name: str
     address: str
@@ -21,7 +21,7 @@ class NewHub:
 
 
 def check_may_manage_campus(caller: Caller, campus_id: UUID) -> None:
-    """Staff change the campus of their office; the platform's staff any. Raises AnotherCampus."""
+    """Allow staff of the campus and staff of the platform. Raises AnotherCampus."""
     if caller.may("campuses:manage_all") or (caller.may("campuses:manage") and campus_id == caller.campus_id):
         return
     raise AnotherCampus

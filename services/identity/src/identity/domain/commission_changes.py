@@ -1,4 +1,4 @@
-"""Commission changes of a vendor, decided by two people (contract section 5.5)."""
+"""Commission changes of a vendor, which need two administrators (contract section 5.5)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from common.primitives.decisions import PreparedDecision, content_hash
 
 Status = Literal["prepared", "approved", "rejected", "expired"]
 
-# A change that nobody approves within this time is prepared anew, with the vendor's present terms in view.
+# An older change must be prepared again, based on the vendor's current terms.
 CHANGE_LIFE: Final = timedelta(days=7)
 
 

@@ -1,15 +1,15 @@
-"""Whether a person may go: the services that keep money or orders of theirs say what is under way (decision 25)."""
+"""Whether a user may be erased, by the open obligations that other services report (decision 25)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-# Whose word is waited for.
+# The services that must evaluate a request before it is decided.
 EVALUATING_SERVICES: Final = frozenset({"orders", "payments", "payouts"})
 Status = Literal["asked", "refused", "done"]
 
 
 def evaluate(verdicts: Mapping[str, Sequence[str]]) -> Status:
-    """`asked` until all have spoken, so that a person learns everything at once; then one open matter is enough to stay."""
+    """Return `asked` until all services have evaluated; then one open obligation is enough to refuse."""
     if not verdicts.keys() >= EVALUATING_SERVICES:
         return "asked"
     return "refused" if any(verdicts.values()) else "done"

@@ -1,4 +1,4 @@
-"""The refusals of this service, named by their condition."""
+"""The named errors of this service."""
 
 from datetime import timedelta
 
@@ -6,34 +6,34 @@ from common.primitives.problems import Conflict, Forbidden, InvalidParam, RateLi
 
 
 class WrongCredentials(Unauthorized):
-    """Address unknown or password wrong: the answer does not tell which (contract section 10)."""
+    """Unknown address or wrong password: the response does not say which (contract section 10)."""
 
     detail = "The address or the password is wrong."
 
 
 class ConfirmationRequired(Forbidden):
-    """The mail address of the account is not proven yet: clients ask for the code (contract section 10.1)."""
+    """The account's mail address is not confirmed. Clients ask for the code (contract section 10.1)."""
 
-    detail = "Confirm your mail address first: we have sent a code to it."
+    detail = "Confirm your mail address first. A code has been sent to it."
 
     def __init__(self, detail: str | None = None) -> None:
         super().__init__(detail, extensions={"confirmationRequired": True})
 
 
 class EmailNotConfirmed(ConfirmationRequired):
-    """A person who signs in elsewhere, whose issuer or create-user has not said that the address is proven."""
+    """A user of a further issuer, whose address neither the issuer nor create-user has confirmed."""
 
     detail = "Confirm your mail address first, where you sign in. Then try again."
 
 
 class SessionInvalid(Unauthorized):
-    """The refresh token is unknown, used, or of an ended session; or the session is not one of ours."""
+    """The refresh token is unknown, used, or of a revoked session; or the session is not of this service."""
 
     detail = "The session has ended. Sign in again."
 
 
 class WrongCode(ValidationFailed):
-    """The one-time code is wrong, was used before, or belongs to no factor of the caller."""
+    """The TOTP or recovery code is wrong, used, or belongs to no factor of the caller."""
 
     detail = "The code is wrong or was used before."
 
@@ -42,7 +42,7 @@ class WrongCode(ValidationFailed):
 
 
 class WrongOneTimeCode(ValidationFailed):
-    """The code that was sent is wrong, used, expired, or of an address that nobody has: the answer does not tell which."""
+    """The sent code is wrong, used or expired, or the address is unknown: the response does not say which."""
 
     detail = "The code is wrong, was used before, or is too old."
 
@@ -60,7 +60,7 @@ class WrongResetToken(ValidationFailed):
 
 
 class WrongCurrentPassword(ValidationFailed):
-    """Whoever changes a password must know the present one; 401 would make clients refresh a token that is good."""
+    """The current password of a change is wrong. 401 would make clients refresh a valid token."""
 
     detail = "The current password is wrong."
 
@@ -69,7 +69,7 @@ class WrongCurrentPassword(ValidationFailed):
 
 
 class TooManyWrongCodes(RateLimited):
-    """Five wrong codes in a row make the next one wait."""
+    """After five consecutive wrong codes the next one must wait."""
 
     detail = "Too many wrong codes. Wait and try again."
 
@@ -78,76 +78,76 @@ class TooManyWrongCodes(RateLimited):
 
 
 class TooManyFactors(Conflict):
-    """Ten of a kind are enough for one person (README)."""
+    """A user has at most ten factors of a kind (README)."""
 
-    detail = "You have as many of these as one person may have. Remove one first."
+    detail = "You have reached the limit of 10 factors of this kind. Remove one first."
 
 
 class SecondFactorMissing(Conflict):
-    """Recovery codes stand in for a second factor, and an assertion needs a passkey: there is none."""
+    """Recovery codes require a second factor, an assertion requires a passkey: the user has none."""
 
     detail = "You have no second factor of this kind yet."
 
 
 class LastFactorOfStaff(Conflict):
-    """Staff keep a second factor: without one they could not do what they were appointed for."""
+    """Staff must keep a second factor, which their actions require."""
 
-    detail = "This is your only second factor, and staff need one. Add another first."
+    detail = "Staff must keep a second factor, and this is your only one. Add another first."
 
 
 class FactorIdWithRecoveryCode(ValidationFailed):
-    """A recovery code came together with the id of a factor."""
+    """The request names a factor beside a recovery code."""
 
-    detail = "A recovery code belongs to no factor."
+    detail = "A recovery code does not belong to a factor. Omit factorId."
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("factorId", "must be absent beside a recovery code")])
 
 
 class ChallengeInvalid(ValidationFailed):
-    """The challenge is unknown, used, too old, or of another person, session or purpose."""
+    """The challenge is unknown, used, expired, or of another user, session or purpose."""
 
-    detail = "The challenge was used, is too old, or is not yours. Ask for options again."
+    detail = "The challenge is used, expired or not yours. Request new options."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("challengeId", "was used, is too old, or is not yours")])
+        super().__init__(invalid_params=[InvalidParam("challengeId", "is used, expired or not yours")])
 
 
 class PasskeyRejected(ValidationFailed):
-    """What the authenticator said does not hold; the answer does not tell which check it failed."""
+    """The authenticator's response is invalid. The response does not say which check failed."""
 
-    detail = "The passkey's answer does not hold for this challenge on this site."
+    detail = "The passkey's response is not valid for this challenge on this site."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("credential", "does not hold for this challenge on this site")])
+        super().__init__(invalid_params=[InvalidParam("credential", "is not valid for this challenge on this site")])
 
 
 class KeysStillInUse(Exception):
-    """Tokens that the previous signing keys signed may still live."""
+    """Tokens signed by the previous signing keys may still be valid."""
 
 
 class UnknownKey(Exception):
-    """No signing key of ours has this `kid`."""
+    """No signing key has this `kid`."""
 
 
 class ProfileMissing(Forbidden):
-    """A good token of a user for whom create-user was never called (contract section 5.2)."""
+    """A valid token of a user without a profile: create-user was not called (contract section 5.2)."""
 
     detail = "There is no profile for this user yet."
 
 
 class AnotherCampus(Forbidden):
-    """What everybody may read, only the staff of its campus may change."""
+    """Everybody may read it, but only staff of its campus may change it."""
 
-    detail = "This belongs to another campus than yours."
+    detail = "This belongs to a campus other than yours."
 
 
 class DomainInUse(Conflict):
-    detail = "Another campus has this mail domain."
+    detail = "Another campus uses this mail domain."
 
 
 class UnknownCampus(ValidationFailed):
-    """Absent, or closed."""
+    """The campus does not exist or is closed."""
 
     detail = "There is no such campus."
 
@@ -160,23 +160,23 @@ class CampusClosed(Conflict):
 
 
 class ApplicationOpen(Conflict):
-    """One open application for each person."""
+    """A user has at most one open application."""
 
     detail = "You have an application that is not decided yet."
 
 
 class VendorOwned(Conflict):
-    """One vendor for each person."""
+    """A user owns at most one vendor."""
 
-    detail = "This person owns a vendor already."
+    detail = "This user owns a vendor already."
 
 
 class OwnApplication(Forbidden):
-    detail = "Nobody decides on their own application."
+    detail = "You cannot decide on your own application. Another member of the staff must."
 
 
 class OwnVendor(Forbidden):
-    detail = "Nobody decides on their own vendor."
+    detail = "You cannot decide on your own vendor. Another member of the staff must."
 
 
 class ApplicationDecidedOtherwise(Conflict):
@@ -185,13 +185,13 @@ class ApplicationDecidedOtherwise(Conflict):
 
 
 class ConcurrentProvisioning(Conflict):
-    """Something that does not provision (the demo data) made a profile of this id at this very moment."""
+    """Another transaction (the demo data) created a profile with this id."""
 
-    detail = "The profile is being made by somebody else. Try again."
+    detail = "Another request is creating this profile. Try again."
 
 
 class WrongPassword(ValidationFailed):
-    """Whoever erases themselves must know their password; 401 would make clients refresh a token that is good."""
+    """The password of an erasure request is wrong. 401 would make clients refresh a valid token."""
 
     detail = "The password is wrong."
 
@@ -200,83 +200,83 @@ class WrongPassword(ValidationFailed):
 
 
 class OpenObligations(Conflict):
-    """Others rely on this person: the office they hold, or staff who look into their vendor."""
+    """Staff, and owners of a suspended vendor, cannot be erased."""
 
     def __init__(self, *, is_staff: bool) -> None:
-        reason = "you hold a role of staff" if is_staff else "your vendor is suspended"
+        reason = "you hold a staff role" if is_staff else "your vendor is suspended"
         super().__init__(f"Your account cannot be erased while {reason}.")
 
 
 class VendorIsClosed(Conflict):
-    """The owner was erased, and nothing of the vendor is anybody's to change."""
+    """The owner was erased, so the vendor can no longer change."""
 
-    detail = "This vendor is closed for good."
+    detail = "This vendor is permanently closed."
 
 
 class UserSuspended(WrongCredentials):
-    """Whoever is suspended is given no tokens; the answer is that of a wrong password."""
+    """No tokens are issued to a suspended user. The response equals that of a wrong password."""
 
 
 class OwnGrant(Forbidden):
-    detail = "Nobody gives a role to themselves."
+    detail = "You cannot grant a role to yourself. Another platform_admin must."
 
 
 class OwnAppointment(Forbidden):
-    detail = "Nobody suspends themselves or takes a role from themselves."
+    detail = "You cannot suspend yourself or revoke your own role. Another platform_admin must."
 
 
 class LastAdmin(Conflict):
-    """Nobody would be left to appoint anybody."""
+    """Without another active platform_admin nobody could appoint staff."""
 
     detail = "This is the last platform_admin who is not suspended."
 
 
 class NoLongerAdmin(Conflict):
-    """The caller's own right to decide was taken away while the request was on its way."""
+    """The caller lost the role or was suspended while the request was processed."""
 
-    detail = "You were suspended, or are no longer platform_admin."
+    detail = "You are suspended or no longer platform_admin, so you cannot decide."
 
 
 class ConflictingRoles(Conflict):
-    """Maker and checker, and platform_admin and a role that moves money, are never one person (contract section 5)."""
+    """Maker and checker exclude each other, and platform_admin excludes roles that move money (contract section 5)."""
 
-    def __init__(self, held: str, wanted: str) -> None:
-        super().__init__(f"Whoever is {held} cannot be {wanted}. Revoke the other role first.")
+    def __init__(self, held: str, requested: str) -> None:
+        super().__init__(f"A {held} cannot also be {requested}. Revoke the other role first.")
 
 
 class AppointedElsewhere(Conflict):
-    """One person has the offices of one campus, and each role once."""
+    """A user has appointments at one campus, and each role once."""
 
     def __init__(self, role: str) -> None:
-        super().__init__(f"This person is {role} at another campus or hub. Revoke that role first.")
+        super().__init__(f"This user is {role} at another campus or hub. Revoke that role first.")
 
 
 class SuspendedGrantee(Conflict):
-    detail = "This person is suspended. Reinstate them first."
+    detail = "This user is suspended. Reinstate them first."
 
 
 class GranteeWithoutSecondFactor(Conflict):
-    detail = "This person has no second factor yet, which the role cannot be used without."
+    detail = "The role requires a second factor, and this user has none. They must enrol one first."
 
 
 class CommissionChangeOpen(Conflict):
-    detail = "Another commission change of this vendor waits for its decision. It is approved or rejected first."
+    detail = "Another commission change of this vendor is pending. Approve or reject it first."
 
 
 class GranteeEmailNotConfirmed(Conflict):
-    detail = "This person has not proven their mail address yet. Staff roles need a proven one."
+    detail = "Staff roles require a confirmed mail address, and this user's is not. They must confirm it first."
 
 
 class ApplicantEmailNotConfirmed(Conflict):
-    detail = "The applicant has not proven their mail address yet."
+    detail = "The applicant's mail address is not confirmed. They must confirm it first."
 
 
 class CommissionChangeOutdated(Conflict):
-    detail = "The vendor's commission is no longer the one that this change starts from. Reject it and prepare it anew."
+    detail = "The vendor's commission has changed since this change was prepared. Reject it and prepare a new one."
 
 
 class UnknownHub(ValidationFailed):
-    """Absent, or closed, or not of the campus that was named."""
+    """The hub does not exist, is closed, or is not of the named campus."""
 
     detail = "There is no such hub."
 
@@ -285,4 +285,4 @@ class UnknownHub(ValidationFailed):
 
 
 class CannotAppoint(Exception):
-    """The person that an operator named cannot be made platform_admin."""
+    """The user named by the operator cannot become platform_admin."""

@@ -1,4 +1,4 @@
-"""Which campus a mail address belongs to: the longest matching suffix of its domain, on label boundaries (contract section 10)."""
+"""The campus of a mail address: the longest matching suffix of its domain, on label boundaries (contract section 10)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from uuid import UUID, uuid5
 
 from identity.domain.addresses import domain_of
 
-# The id of an institution's campus follows from its first domain, so that whoever creates it first creates the same one.
+# The campus id derives from the institution's first domain, so concurrent creations agree on it.
 _CAMPUS_NAMESPACE: Final = UUID("6f0f4d0e-52f4-5a06-9d5f-3a0c2f6b7e11")
 
 
 @dataclass(frozen=True, slots=True)
 class Institution:
-    """A university and the campus it has, or will have, here."""
+    """A university with the id of its campus, which may not exist yet."""
 
     campus_id: UUID
     name: str
@@ -24,7 +24,7 @@ class Institutions:
     """The institutions by each of their mail domains."""
 
     def __init__(self, entries: Iterable[tuple[str, list[str]]], known_ids: Mapping[str, UUID]) -> None:
-        """`entries` are names with their domains; `known_ids` are campuses whose id was fixed before, by first domain."""
+        """`entries` are names with their domains. `known_ids` fixes campus ids by first domain."""
         self._by_domain: dict[str, Institution] = {}
         for name, domains in entries:
             first = domains[0]
@@ -32,7 +32,7 @@ class Institutions:
             self._by_domain.update(dict.fromkeys(domains, institution))
 
     def institution_of(self, address: str) -> Institution | None:
-        """The institution of a normal mail address, or None."""
+        """Return the institution of a normal mail address, or None."""
         domain = domain_of(address)
         while domain:
             found = self._by_domain.get(domain)

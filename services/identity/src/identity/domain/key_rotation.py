@@ -1,4 +1,4 @@
-"""When a signing key is published, signs, and may be forgotten."""
+"""When a signing key is published, signs, and may be retired."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,19 @@ from typing import Final
 
 from identity.domain.sessions import TOKEN_ACCEPTED_FOR
 
-# How long a copy of the key set may be used unasked; it stands in the answer.
+# How long clients may cache the key set; the response's Cache-Control states it.
 KEY_SET_SECONDS: Final = 60
-# Published this long before it signs, a key is known to every copy of the key set by then: the copies of a minute, our own
-# verifiers, which renew theirs every twenty seconds and ask for an unknown key at most every five, and clocks half a minute apart.
+# By the end of this time every cache has the key: copies of a minute, verifiers that poll every 20 s and query an
+# unknown key at most every 5 s, and clocks half a minute apart.
 PUBLISHED_AHEAD: Final = timedelta(seconds=KEY_SET_SECONDS + 30)
-# After the last token that it can have signed, whose signer may have read the key a moment before the next one's time came.
+# After the expiry of the last token that the key can have signed. A signer may read the key a moment before its
+# successor starts.
 FORGOTTEN_AFTER: Final = TOKEN_ACCEPTED_FOR + timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedKey:
-    """A key of the published set; it signs from `signs_from` until a newer one does."""
+    """A published key, which signs from `signs_from` until a newer one does."""
 
     kid: str
     signs_from: datetime
@@ -26,7 +27,7 @@ class ListedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyStates:
-    """The published keys at one moment: `next` ones do not sign yet, `previous` ones sign no more."""
+    """The published keys: `next` ones do not sign yet, `previous` ones no longer sign."""
 
     next: tuple[ListedKey, ...]
     current: ListedKey | None
@@ -35,13 +36,13 @@ class KeyStates:
 
 @dataclass(frozen=True, slots=True)
 class TokensStillValid:
-    """Tokens that the previous keys signed may live until then."""
+    """Tokens signed by the previous keys may be valid until then."""
 
     until: datetime
 
 
 def states_of(keys: Sequence[ListedKey], now: datetime) -> KeyStates:
-    """Which of the published keys signs now."""
+    """Classify the published keys at this moment."""
     oldest_first = sorted(keys, key=lambda key: (key.signs_from, key.kid))
     started = [key for key in reversed(oldest_first) if key.signs_from <= now]
     waiting = [key for key in oldest_first if key.signs_from > now]
@@ -49,7 +50,7 @@ def states_of(keys: Sequence[ListedKey], now: datetime) -> KeyStates:
 
 
 def evaluate_retirement(states: KeyStates, now: datetime) -> TokensStillValid | tuple[ListedKey, ...]:
-    """The previous keys, when nobody can hold a good token of theirs any more."""
+    """Return the previous keys, if no token of theirs can still be valid."""
     if states.current is None or not states.previous:
         return ()
     until = states.current.signs_from + FORGOTTEN_AFTER

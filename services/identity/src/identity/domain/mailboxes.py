@@ -1,4 +1,4 @@
-"""Which mailbox stands behind an address: one mailbox is one person, who is rewarded once (contract section 10)."""
+"""The mailbox behind an address: one mailbox is one user, who is rewarded once (contract section 10)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What a mail provider is known to do with its addresses: one name for several domains, and what it does not read.
+    """A mail provider's rules: its canonical domain, ignored characters, and the mark of a tag.
 
-    `tag_mark` begins a tag beside the `+` that all of them, and most universities, leave out.
+    `tag_mark` starts a tag in addition to `+`, which every provider ignores.
     """
 
     domain: str
@@ -31,14 +31,14 @@ _PROVIDERS: Final[Mapping[str, Provider]] = {
     "protonmail.ch": _PROTON,
     "pm.me": _PROTON,
 }
-# Yahoo's names hold no dash: what stands behind one is a tag.
+# Yahoo names contain no dash: it starts a tag.
 _YAHOO: Final = frozenset({"ymail.com", "rocketmail.com", "myyahoo.com"})
 
 
 def mailbox_of(address: str) -> str:
-    """The one spelling of a normal address's mailbox: without the tag, and without what its provider does not read.
+    """Return the canonical spelling of a normal address's mailbox, without tag and ignored characters.
 
-    In doubt two addresses are one mailbox: a reward that is not paid can be paid later, one that was paid cannot be undone.
+    In doubt two addresses are one mailbox: a reward can be paid later, but not taken back.
     """
     local, _, domain = address.rpartition("@")
     provider = _provider_of(domain)

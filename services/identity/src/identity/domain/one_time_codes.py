@@ -1,29 +1,29 @@
-"""Codes that are sent to an address: how often one may be asked for, and what one is worth when it is shown."""
+"""Codes sent to an address: how often one may be requested, and when it may be redeemed."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-# `already_registered` has no code: its row counts the mails to an address that was signed up with again.
+# `already_registered` has no code: its row counts the mails to an address of a repeated sign-up.
 Purpose = Literal["sign_in", "password_reset", "already_registered"]
 Channel = Literal["sms", "email"]
 
-# A text message may take minutes on a campus; longer, and a code left on a screen is still a key.
-# A mailbox is looked at later than a telephone, and a reset token cannot be guessed.
+# A text message may take minutes on a campus; a longer life lets a code on a screen be used. Mail is read later than a
+# text message, and a reset token cannot be guessed.
 LIFE: Final[dict[Purpose, timedelta]] = {
     "sign_in": timedelta(minutes=10),
     "password_reset": timedelta(minutes=30),
     "already_registered": timedelta(minutes=30),
 }
 CODE_DIGITS: Final = 6
-# With these three numbers a year of guessing at one address has a chance of less than three in a hundred.
+# With these three limits, a year of guessing at one address succeeds in less than 3 % of cases.
 TRIES_MAX: Final = 5
 ISSUED_IN_HOUR_MAX: Final = 5
 ISSUED_IN_DAY_MAX: Final = 15
-# Asked again before the first could arrive: the code under way stays the good one.
+# A request before the first code could arrive keeps that code valid.
 RESEND_AFTER: Final = timedelta(seconds=30)
-# A login before the proof sends a new code at most once a minute (contract section 10.1).
+# A login before the confirmation sends a new code at most once a minute (contract section 10.1).
 LOGIN_RESEND_AFTER: Final = timedelta(minutes=1)
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
@@ -31,7 +31,7 @@ DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a code goes: a mail address or an E.164 number in its normal form."""
+    """The recipient of a code: a mail address or an E.164 number in its normal form."""
 
     channel: Channel
     address: str
@@ -39,7 +39,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class IssuedCode:
-    """The one code of a purpose and an address, as it is stored."""
+    """The current code of a purpose and an address, as stored."""
 
     id: UUID
     code_hash: bytes
@@ -56,7 +56,7 @@ class IssuedCode:
 
 @dataclass(frozen=True, slots=True)
 class Issuable:
-    """A new code may be made; it counts in these windows."""
+    """A new code may be issued; it counts in these windows."""
 
     hour_began_at: datetime
     issued_in_hour: int
@@ -66,13 +66,13 @@ class Issuable:
 
 @dataclass(frozen=True, slots=True)
 class RateExceeded:
-    """No new code: the last one is under way, or there were too many."""
+    """No new code: the last one is recent, or the limit is reached."""
 
 
 def evaluate_request(
     last: IssuedCode | None, now: datetime, *, resend_after: timedelta = RESEND_AFTER
 ) -> Issuable | RateExceeded:
-    """Whether a further code may be made for an address. Whoever used the last one begins anew: they are the owner."""
+    """Whether another code may be issued for an address. Redeeming the last code resets the limits."""
     if last is None or last.used_at is not None:
         return Issuable(now, 1, now, 1)
     if now - last.issued_at < resend_after:
@@ -86,5 +86,5 @@ def evaluate_request(
 
 
 def is_redeemable(code: IssuedCode, now: datetime) -> bool:
-    """Whether a code may still be shown."""
+    """Whether the code is unused, unexpired, and has tries left."""
     return code.used_at is None and now < code.expires_at and code.tries < TRIES_MAX

@@ -1,4 +1,4 @@
-"""Whether a referral token earns the new user the reward: judged once, when the profile is created (contract section 10)."""
+"""Whether a referral token earns the reward, evaluated once when the profile is created (contract section 10)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,14 +17,14 @@ class Referrer:
 
 @dataclass(frozen=True, slots=True)
 class Rewarded:
-    """The new user is credited, and the referrer counts one more."""
+    """The new user gets the reward, and the referrer's count increases."""
 
     referrer_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
 class NotRewarded:
-    """No reward. `reason` is None when no token was given."""
+    """No reward. `reason` is None without a token."""
 
     reason: Reason | None = None
 
@@ -38,10 +38,9 @@ def evaluate_referral(
     mailbox_known: bool,
     address_is_plain: bool = True,
 ) -> Rewarded | NotRewarded:
-    """One mailbox is one person: another spelling of one's own address, or a second account, earns nothing.
+    """Reward each mailbox once: another spelling of one's own address, or a second account, earns nothing.
 
-    An address that is not plain (quoted, in another script, with a comment) may spell a mailbox in a way that cannot be
-    compared.
+    An address that is not plain (quoted, another script, a comment) cannot be compared with other spellings.
     """
     if not token_given:
         return NotRewarded()
@@ -58,7 +57,7 @@ def evaluate_referral(
 
 @dataclass(frozen=True, slots=True)
 class Provisioned:
-    """A profile that exists, with what became of its referral token. The reward is in kobo."""
+    """An existing profile with the outcome of its referral token. The reward is in kobo."""
 
     id: UUID
     campus_id: UUID | None

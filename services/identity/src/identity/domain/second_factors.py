@@ -1,4 +1,4 @@
-"""Second factors beside one-time codes: how many, how long a challenge lasts, and what may be removed."""
+"""Second factors beside TOTP codes: their number, the life of a challenge, and their removal."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from uuid import UUID
 from common.primitives.clock import iso, iso_or_none
 from contracts.permissions import STAFF_ROLES
 
-# A phone, a laptop, a security key and what replaces them; more would only hide a stranger's among them.
+# A phone, a laptop, a security key and their successors. More would only hide an attacker's factor.
 FACTORS_OF_A_KIND_MAX: Final = 10
 RECOVERY_CODES: Final = 10
-# A person finds their security key within that time.
+# Enough time to fetch a security key.
 CHALLENGE_LIFE: Final = timedelta(minutes=5)
-# Several tabs, and a few attempts in each; beyond that the oldest give way.
+# Several tabs with a few attempts each. Beyond it the oldest challenges are deleted.
 OPEN_CHALLENGES_MAX: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A second factor as its owner sees it: never a secret. `kind` is `totp` or `passkey`."""
+    """A second factor as its owner sees it, without its secret. `kind` is `totp` or `passkey`."""
 
     id: UUID
     kind: str
@@ -43,7 +43,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """What a browser hands to an authenticator. `public_key` is the JSON form of WebAuthn's options."""
+    """A challenge for an authenticator. `public_key` is the JSON form of WebAuthn's options."""
 
     id: UUID
     expires_at: datetime
@@ -56,20 +56,20 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Removable:
-    """The factor may go. With the last one whatever stood in for it goes too."""
+    """The factor may be removed. Removing the last one also removes its substitutes."""
 
     is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
 class RequiredByAppointment:
-    """It is the last factor of a member of the staff."""
+    """The last factor of a member of the staff."""
 
 
 def check_removal(
     factor: Factor, owned: Collection[Factor], roles: Collection[str]
 ) -> Removable | RequiredByAppointment:
-    """The verdict on removing a factor of a person who holds these roles. One that was never confirmed counts for nothing."""
+    """Whether a user with these roles may remove the factor. Unconfirmed factors do not count."""
     is_last = factor.confirmed and sum(other.confirmed for other in owned) == 1
     if is_last and not STAFF_ROLES.isdisjoint(roles):
         return RequiredByAppointment()
@@ -78,14 +78,14 @@ def check_removal(
 
 @dataclass(frozen=True, slots=True)
 class SignCountAdvanced:
-    """The authenticator's counter went on, or the authenticator has none and always says zero."""
+    """The counter increased, or the authenticator has none and always sends zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignCountRegressed:
-    """The counter did not go on: two authenticators hold the same key, or an old answer was kept."""
+    """The counter did not increase: the key was cloned, or an old response was replayed."""
 
 
 def check_sign_count(known: int, shown: int) -> SignCountAdvanced | SignCountRegressed:
-    """The verdict on the signature counter of an assertion (WebAuthn, section 6.1.1)."""
+    """Check the signature counter of an assertion (WebAuthn, section 6.1.1)."""
     return SignCountAdvanced() if shown > known or shown == known == 0 else SignCountRegressed()

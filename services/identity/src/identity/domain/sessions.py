@@ -1,4 +1,4 @@
-"""What a refresh token is worth when it is shown."""
+"""The validity of a presented refresh token, and the revocation of sessions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from uuid import UUID
 
 from identity.domain.authorization_profile import ACCESS_LIFE
 
-# A student who signs in once a month stays signed in; each refresh begins the time anew.
+# A student who signs in once a month stays signed in; each refresh extends the session.
 REFRESH_LIFE: Final = timedelta(days=30)
-# The token before the present one is good for so long after its exchange (contract section 10.3).
+# The previous token stays valid so long after its exchange (contract section 10.3).
 REPEATED_FOR: Final = timedelta(seconds=30)
-# What a token of ours may still be believed after it was issued, with the leeway of those who check it.
+# How long a verifier may accept an access token after its issue, clock leeway included.
 TOKEN_ACCEPTED_FOR: Final = ACCESS_LIFE + timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRefreshToken:
-    """A refresh token as it is stored, with its session."""
+    """A refresh token as stored, with its session."""
 
     session_id: UUID
     user_id: UUID
@@ -39,24 +39,24 @@ class Usable:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """The token was exchanged a moment ago: by another tab, or the answer was lost. Its successor is the answer again."""
+    """The token was exchanged a moment ago, by another tab or before a lost response. Its successor is returned again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reused:
-    """The token was exchanged before: one of its two holders is a thief, so the whole family ends."""
+    """The token was exchanged before: one of its two holders is a thief, so the session is revoked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """The session has ended, or the token is too old."""
+    """The session has ended, or the token has expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revocation:
-    """What must be said so that no token of sessions that ended is believed.
+    """The revocation of all tokens of ended sessions.
 
-    `not_before` revokes whatever the person was given before it; None where a session of theirs goes on.
+    `not_before` revokes every earlier token of the user; None while one of their sessions continues.
     """
 
     not_before: datetime | None
@@ -64,10 +64,10 @@ class Revocation:
 
 
 def revocation_of(last_issued: Mapping[UUID, datetime], now: datetime, *, one_goes_on: bool) -> Revocation:
-    """What to say about sessions that ended now, by when each of them was last given tokens.
+    """Return the revocation of sessions that end now, by the time of their last tokens.
 
-    A token tells the second of its birth only. So whatever was issued before this second is revoked by the time, and what
-    was issued within it by its session: a login of the same second, after the end, stays good.
+    Tokens have a precision of a second. Earlier tokens are revoked by time, tokens of this second by their session, so
+    that a login later in the same second stays valid.
     """
     second = now.replace(microsecond=0)
     since = now - TOKEN_ACCEPTED_FOR if one_goes_on else second
@@ -76,7 +76,7 @@ def revocation_of(last_issued: Mapping[UUID, datetime], now: datetime, *, one_go
 
 
 def evaluate_refresh(token: StoredRefreshToken, now: datetime) -> Usable | Repeated | Reused | Invalid:
-    """The verdict on a refresh token. Repeated holds only while its successor is the present token of the chain."""
+    """Evaluate a refresh token. Repeated is valid only while its successor is the current token."""
     if token.session_revoked:
         return Invalid()
     if token.used_at is not None:

@@ -1,4 +1,4 @@
-"""Who may be given which role of staff, and by whom (contract section 5)."""
+"""Who may hold which staff role, and who may grant it (contract section 5)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from contracts.permissions import MONEY_ROLES, STAFF_ROLES
 from identity.domain.errors import AppointedElsewhere, ConflictingRoles, OwnGrant
 
 ADMIN: Final = "platform_admin"
-# What nobody has approved within a day was not wanted, or was forgotten by who should know it best.
+# A grant that nobody approves within a day was not intended or was forgotten.
 GRANT_LIFE: Final = timedelta(hours=24)
-# One person never both prepares and approves; whoever appoints people moves no money.
+# Nobody both prepares and approves, and nobody who appoints staff moves money.
 _EXCLUDE_EACH_OTHER: Final = frozenset(
     {frozenset({"finance_maker", "finance_checker"}), *(frozenset({ADMIN, role}) for role in MONEY_ROLES)}
 )
@@ -22,7 +22,7 @@ _EXCLUDE_EACH_OTHER: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Appointment:
-    """A role with the campus it is held for, and for a hub agent the hub."""
+    """A role with its campus, and for a hub agent the hub."""
 
     role: str
     campus_id: UUID | None = None
@@ -31,7 +31,7 @@ class Appointment:
 
 @dataclass(frozen=True, slots=True)
 class StaffUser:
-    """A person as a decision on their roles needs to know them."""
+    """A user with the facts that a decision on their roles needs."""
 
     user_id: UUID
     appointments: tuple[Appointment, ...]
@@ -44,13 +44,13 @@ class StaffUser:
         return frozenset(appointment.role for appointment in self.appointments)
 
     def appointment(self, role: str) -> Appointment | None:
-        """How they hold the role; None when they do not."""
+        """Return the appointment with this role, None without one."""
         return next((appointment for appointment in self.appointments if appointment.role == role), None)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedGrant:
-    """A grant that needs a second person, as it stands."""
+    """A grant that needs a second approver."""
 
     id: UUID
     user_id: UUID
@@ -77,12 +77,15 @@ class PreparedGrant:
 
 
 def requires_second_approver(role: str) -> bool:
-    """Money roles; and platform_admin, or one of them would make a second one to approve with."""
+    """Roles that move money need one, and platform_admin, who could otherwise create an approver alone."""
     return role == ADMIN or role in MONEY_ROLES
 
 
 def check_location(role: str, campus_id: UUID | None, hub_id: UUID | None) -> None:
-    """A campus_admin has a campus, a hub_agent a hub, whose campus may be told besides; the others have neither (422)."""
+    """Check campus and hub of a role (422): a campus_admin has a campus, a hub_agent a hub, other roles neither.
+
+    The campus of a hub_agent's hub may be given too.
+    """
     if role == "hub_agent":
         if hub_id is None:
             raise ValidationFailed.of("hubId", "is required for hub_agent")
@@ -95,20 +98,20 @@ def check_location(role: str, campus_id: UUID | None, hub_id: UUID | None) -> No
         raise ValidationFailed.of("campusId", f"must be absent for {role}")
 
 
-def check_roles_compatible(appointments: Collection[Appointment], wanted: Appointment) -> None:
-    """Raises RolesExclude, and AppointedElsewhere for a second campus: a token names one, which would count for both roles."""
+def check_roles_compatible(appointments: Collection[Appointment], requested: Appointment) -> None:
+    """Raises ConflictingRoles, and AppointedElsewhere for a second campus: a token names one campus for all roles."""
     for appointment in appointments:
-        if frozenset({appointment.role, wanted.role}) in _EXCLUDE_EACH_OTHER:
-            raise ConflictingRoles(appointment.role, wanted.role)
+        if frozenset({appointment.role, requested.role}) in _EXCLUDE_EACH_OTHER:
+            raise ConflictingRoles(appointment.role, requested.role)
         if (
             appointment.role in STAFF_ROLES
-            and None not in (appointment.campus_id, wanted.campus_id)
-            and (appointment.campus_id != wanted.campus_id)
+            and None not in (appointment.campus_id, requested.campus_id)
+            and (appointment.campus_id != requested.campus_id)
         ):
             raise AppointedElsewhere(appointment.role)
 
 
 def check_not_own_grant(grant: PreparedGrant, decider_id: UUID) -> None:
-    """The person whom a grant is for does not decide on it. Raises OwnGrant (403)."""
+    """The grantee does not decide on the grant. Raises OwnGrant (403)."""
     if decider_id == grant.user_id:
         raise OwnGrant

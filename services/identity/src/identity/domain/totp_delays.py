@@ -1,17 +1,17 @@
-"""When a wrong one-time code makes the next one wait: six digits must not be guessed by somebody who knows the password."""
+"""The delay after wrong TOTP codes: six digits must not be guessed by an attacker with the password."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
-# A person mistypes a few times; a program does not stop there.
+# Users mistype a few times, programs continue.
 FREE_FAILURES: Final = 5
 FIRST_WAIT: Final = timedelta(seconds=30)
-# At this pace a year of guessing has a chance of about one in ten to hit one of three codes; the owner waits minutes.
+# At this rate a year of guessing hits one of three codes with a chance of one in ten. The owner waits minutes.
 LONGEST_WAIT: Final = timedelta(minutes=15)
 
 
 def blocked_until(failures: int, now: datetime) -> datetime | None:
-    """The instant before which no further code is looked at, after `failures` wrong ones in a row."""
+    """Return the time before which no further code is checked, after so many consecutive wrong ones."""
     if failures < FREE_FAILURES:
         return None
     doublings = min(failures - FREE_FAILURES, 10)

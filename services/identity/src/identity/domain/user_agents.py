@@ -1,12 +1,12 @@
-"""What a person is told about the program of a session."""
+"""The name of the client program of a session, shown to the user."""
 
 from typing import Final
 
-# Browsers say less; what is longer is no name of a program.
+# Browsers send less than this.
 CHARACTERS_MAX: Final = 200
 
 
 def printable_user_agent(user_agent: str | None) -> str | None:
-    """The `User-Agent` as it may be kept and shown: printable, on one line, bounded; None when nothing is left."""
+    """Return the `User-Agent` as one printable, bounded line; None when nothing remains."""
     printable = "".join(character if character.isprintable() else " " for character in user_agent or "")
     return " ".join(printable.split())[:CHARACTERS_MAX].rstrip() or None

@@ -1,4 +1,4 @@
-"""What staff decide on an application to sell (contract section 10)."""
+"""Decisions of staff on applications to become a vendor (contract section 10)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ Outcome = Literal["approved", "rejected"]
 
 @dataclass(frozen=True, slots=True)
 class NewApplication:
-    """What a person wants to sell, and under which names."""
+    """The content of an application."""
 
     business_name: str
     legal_name: str
@@ -23,16 +23,16 @@ class NewApplication:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An application in hand."""
+    """A locked application."""
 
     id: UUID
     user_id: UUID
-    wanted: NewApplication
+    details: NewApplication
     status: Literal["pending", "approved", "rejected"]
 
 
 def check_may_decide_application(caller: Caller, *, applicant_id: UUID, campus_id: UUID) -> None:
-    """Staff decide on the applications of their own campus, and nobody on their own. Raises OwnApplication and AnotherCampus."""
+    """Allow staff of the application's campus except the applicant. Raises OwnApplication and AnotherCampus."""
     if applicant_id == caller.id:
         raise OwnApplication
     if campus_id != caller.campus_id:
@@ -40,7 +40,7 @@ def check_may_decide_application(caller: Caller, *, applicant_id: UUID, campus_i
 
 
 def is_undecided(application: Application, outcome: Outcome) -> bool:
-    """False when it was decided so before: a repetition has no effect. Raises ApplicationDecidedOtherwise."""
+    """Return False when the same decision was made before. Raises ApplicationDecidedOtherwise for the other one."""
     if application.status == "pending":
         return True
     if application.status == outcome:

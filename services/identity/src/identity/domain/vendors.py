@@ -1,4 +1,4 @@
-"""Who may do what to a vendor (contract sections 5 and 10)."""
+"""Who may change, suspend and reinstate a vendor (contract sections 5 and 10)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from common.auth.caller import Caller
 from common.primitives.problems import Forbidden
 from identity.domain.errors import AnotherCampus, OwnVendor, VendorIsClosed
 
-# The legal name is compared with the name of the bank account: it stays as it was approved.
+# The legal name is compared with the bank account's, so it stays as approved.
 OWNER_FIELDS: Final = frozenset({"businessName", "category", "description"})
 PLATFORM_FIELDS: Final = frozenset({"commissionBasisPoints"})
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """A vendor in hand; the commission is None where the platform's default counts."""
+    """A locked vendor; the commission is None where the platform's default applies."""
 
     id: UUID
     owner_user_id: UUID
@@ -31,13 +31,13 @@ class Vendor:
     revision: int
 
     def check_open(self) -> None:
-        """Raises ShopClosed."""
+        """Raises VendorIsClosed."""
         if self.status == "closed":
             raise VendorIsClosed
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What every event about a vendor tells of it: whoever hears only one of them knows the whole."""
+    def event_fields(self) -> dict[str, Any]:
+        """The fields of every vendor event, so that each event is complete on its own."""
         return {
             "vendor_id": self.id,
             "owner_user_id": self.owner_user_id,
@@ -49,7 +49,7 @@ class Vendor:
 
 
 def check_may_suspend_vendor(caller: Caller, *, owner_user_id: UUID, campus_id: UUID) -> None:
-    """Staff suspend and reinstate vendors of their own campus, and nobody their own. Raises OwnVendor and AnotherCampus."""
+    """Allow staff of the vendor's campus except its owner. Raises OwnVendor and AnotherCampus."""
     if owner_user_id == caller.id:
         raise OwnVendor
     if campus_id != caller.campus_id:
@@ -57,17 +57,17 @@ def check_may_suspend_vendor(caller: Caller, *, owner_user_id: UUID, campus_id: 
 
 
 def check_may_change_vendor(caller: Caller, fields: Iterable[str], *, owner_user_id: UUID) -> None:
-    """The owner changes how the shop shows itself, the platform its commission; nobody the commission of their own.
+    """Allow owners to change how the shop presents itself, and the platform its commission.
 
-    Raises OwnVendor and Forbidden.
+    Nobody changes the commission of their own vendor. Raises OwnVendor and Forbidden.
     """
-    wanted = frozenset(fields)
+    changed = frozenset(fields)
     is_owner = owner_user_id == caller.id
-    if wanted & PLATFORM_FIELDS:
+    if changed & PLATFORM_FIELDS:
         caller.must_be_allowed("vendors:commission")
         if is_owner:
             raise OwnVendor
-    if wanted & OWNER_FIELDS and not is_owner:
+    if changed & OWNER_FIELDS and not is_owner:
         raise Forbidden
     if not is_owner and not caller.may("vendors:commission"):
         raise Forbidden

@@ -1,1 +1,1 @@
-"""Reads for GET: rows in their public shape."""
+"""Reads for GET: typed records and their public shape."""

@@ -1,69 +1,101 @@
 """Campuses and their hubs."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-import asyncpg
-
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
+from common.primitives.problems import NotFound
 from identity.queries.pages import Position, split_position
 
-_CAMPUSES: Final = """
-SELECT id, name, domain, active, revision, created_at FROM campuses
+_CAMPUS_COLUMNS: Final = "id, name, domain, active, revision, created_at"
+_HUB_COLUMNS: Final = "id, campus_id, name, address, delivery_fee_minor, active, revision, created_at"
+_CAMPUSES: Final = f"""
+SELECT {_CAMPUS_COLUMNS} FROM campuses
 WHERE active AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
 ORDER BY created_at, id LIMIT $3
 """
-_CAMPUS: Final = "SELECT id, name, domain, active, revision, created_at FROM campuses WHERE id = $1"
-_HUBS: Final = """
-SELECT id, campus_id, name, address, delivery_fee_minor, active, revision, created_at FROM hubs
+_CAMPUS: Final = f"SELECT {_CAMPUS_COLUMNS} FROM campuses WHERE id = $1"
+_HUBS: Final = f"""
+SELECT {_HUB_COLUMNS} FROM hubs
 WHERE campus_id = $4 AND active AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
 ORDER BY created_at, id LIMIT $3
 """
-# Whoever does not see a closed campus does not see its hubs.
-_HUB: Final = """
-SELECT id, campus_id, name, address, delivery_fee_minor, active, revision, created_at FROM hubs
-WHERE id = $1 AND EXISTS (SELECT FROM campuses WHERE campuses.id = hubs.campus_id)
+# A hub is visible only when its campus is.
+_HUB: Final = f"""
+SELECT {_HUB_COLUMNS} FROM hubs WHERE id = $1 AND EXISTS (SELECT FROM campuses WHERE campuses.id = hubs.campus_id)
 """
 
 
-async def page_of_campuses(uow: UnitOfWork, after: Position | None, limit: int) -> list[asyncpg.Record]:
-    """One row more than `limit` when there is a next page; oldest first."""
-    return await uow.fetch(_CAMPUSES, *split_position(after), limit + 1)
+@dataclass(frozen=True, slots=True)
+class Campus:
+    id: UUID
+    name: str
+    domain: str | None
+    active: bool
+    revision: int
+    created_at: datetime
+
+    def response(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "name": self.name,
+            "domain": self.domain,
+            "active": self.active,
+            "revision": self.revision,
+            "createdAt": iso(self.created_at),
+        }
 
 
-async def page_of_hubs(uow: UnitOfWork, campus_id: UUID, after: Position | None, limit: int) -> list[asyncpg.Record]:
-    return await uow.fetch(_HUBS, *split_position(after), limit + 1, campus_id)
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A pick-up point; the delivery fee is in kobo."""
+
+    id: UUID
+    campus_id: UUID
+    name: str
+    address: str
+    delivery_fee_minor: int
+    active: bool
+    revision: int
+    created_at: datetime
+
+    def response(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "campusId": self.campus_id,
+            "name": self.name,
+            "address": self.address,
+            "deliveryFeeMinor": self.delivery_fee_minor,
+            "active": self.active,
+            "revision": self.revision,
+            "createdAt": iso(self.created_at),
+        }
 
 
-async def find_campus(uow: UnitOfWork, campus_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_CAMPUS, campus_id)
+async def page_of_campuses(uow: UnitOfWork, after: Position | None, limit: int) -> list[Campus]:
+    """Return up to `limit` + 1 open campuses, oldest first; the extra one shows that there is a next page."""
+    return [Campus(*row) for row in await uow.fetch(_CAMPUSES, *split_position(after), limit + 1)]
 
 
-async def find_hub(uow: UnitOfWork, hub_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_HUB, hub_id)
+async def page_of_hubs(uow: UnitOfWork, campus_id: UUID, after: Position | None, limit: int) -> list[Hub]:
+    """Return up to `limit` + 1 open hubs of the campus, oldest first."""
+    return [Hub(*row) for row in await uow.fetch(_HUBS, *split_position(after), limit + 1, campus_id)]
 
 
-def campus_shown(row: asyncpg.Record) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "name": row["name"],
-        "domain": row["domain"],
-        "active": row["active"],
-        "revision": row["revision"],
-        "createdAt": iso(row["created_at"]),
-    }
+async def get_campus(uow: UnitOfWork, campus_id: UUID) -> Campus:
+    """Raises NotFound."""
+    row = await uow.fetch_row(_CAMPUS, campus_id)
+    if row is None:
+        raise NotFound
+    return Campus(*row)
 
 
-def hub_shown(row: asyncpg.Record) -> dict[str, Any]:
-    """The delivery fee is in kobo."""
-    return {
-        "id": row["id"],
-        "campusId": row["campus_id"],
-        "name": row["name"],
-        "address": row["address"],
-        "deliveryFeeMinor": row["delivery_fee_minor"],
-        "active": row["active"],
-        "revision": row["revision"],
-        "createdAt": iso(row["created_at"]),
-    }
+async def get_hub(uow: UnitOfWork, hub_id: UUID) -> Hub:
+    """Raises NotFound."""
+    row = await uow.fetch_row(_HUB, hub_id)
+    if row is None:
+        raise NotFound
+    return Hub(*row)

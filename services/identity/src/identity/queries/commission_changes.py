@@ -21,7 +21,7 @@ FROM commission_changes, LATERAL (
 _FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR vendor_id = $3)"
 _PAGE: Final = f"{_CHANGE} {_FILTER} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
 _NEWEST, _OLDEST = _PAGE.format("DESC"), _PAGE.format("ASC")
-_TOTAL: Final = f"SELECT count(*) FROM ({_CHANGE} {_FILTER}) AS wanted"
+_TOTAL: Final = f"SELECT count(*) FROM ({_CHANGE} {_FILTER}) AS matching"
 _ONE: Final = f"{_CHANGE} WHERE id = $2"
 
 
@@ -35,9 +35,9 @@ async def page_of_commission_changes(
     limit: int,
     offset: int,
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page and the total."""
+    """Return one page and the total."""
     rows = await uow.fetch(_NEWEST if descending else _OLDEST, now, status, vendor_id, limit, offset)
-    return [_shown(row) for row in rows], await uow.fetch_value(_TOTAL, now, status, vendor_id)
+    return [_response(row) for row in rows], await uow.fetch_value(_TOTAL, now, status, vendor_id)
 
 
 async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datetime) -> dict[str, Any]:
@@ -45,10 +45,10 @@ async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datet
     row = await uow.fetch_row(_ONE, now, change_id)
     if row is None:
         raise NotFound
-    return _shown(row)
+    return _response(row)
 
 
-def _shown(row: asyncpg.Record) -> dict[str, Any]:
+def _response(row: asyncpg.Record) -> dict[str, Any]:
     change = CommissionChange(*list(row.values())[:7])
     return {
         "id": change.id,

@@ -1,4 +1,4 @@
-"""What became of a person's wish to be erased."""
+"""The status of a user's erasure request."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -15,7 +15,7 @@ SELECT service, matter FROM erasure_verdicts, unnest(open_matters) AS matter WHE
 
 
 async def newest_erasure_of(uow: UnitOfWork, user_id: UUID) -> dict[str, Any] | None:
-    """The last time they asked, and what was found to be under way then, once all have spoken."""
+    """Return the newest request, with the open obligations when it was refused."""
     row = await uow.fetch_row(_NEWEST, user_id)
     if row is None:
         return None

@@ -1,6 +1,6 @@
-"""A person's own second factors and recovery codes, never with a secret.
+"""A user's own second factors and recovery codes, without secrets.
 
-No caller may read these tables, so the doors read them for the service, and each statement names the user of the token.
+No caller may read these tables. The endpoints read them as the service, and each statement names the user of the token.
 """
 
 from typing import Any, Final
@@ -10,7 +10,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso_or_none
 from identity.domain.second_factors import Factor
 
-# Each kind is bounded, and of the unconfirmed there is one at most.
+# Each kind is bounded, and a user has at most one unconfirmed factor.
 _LIST_OWN: Final = """
 SELECT id, 'totp' AS kind, name, created_at, last_used_at, confirmed_at IS NOT NULL AS confirmed
 FROM totp_factors WHERE user_id = $1
@@ -25,12 +25,12 @@ FROM recovery_codes WHERE user_id = $1
 
 
 async def list_own_factors(uow: UnitOfWork, user_id: UUID) -> list[Factor]:
-    """The person's second factors of every kind, oldest first."""
+    """Return the user's second factors of every kind, oldest first."""
     return [Factor(**row) for row in await uow.fetch(_LIST_OWN, user_id)]
 
 
 async def recovery_codes_left(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
-    """How many codes the person has left, and since when they have them."""
+    """Return the number of unused codes, and when they were created."""
     row = await uow.fetch_row(_REMAINING, user_id)
     if row is None:
         raise LookupError("an aggregate has one row")

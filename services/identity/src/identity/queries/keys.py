@@ -9,5 +9,5 @@ _PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys WHERE retired_at IS N
 
 
 async def list_public_keys(uow: UnitOfWork) -> list[Mapping[str, Any]]:
-    """The public halves of the keys that sign, will sign, or did so lately; newest first."""
+    """Return the public halves of the next, current and previous keys, newest first."""
     return [row["public_key"] for row in await uow.fetch(_PUBLIC_KEYS)]

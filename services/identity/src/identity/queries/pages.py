@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-# Creation and id of a row. None is the position before the first row of any list.
+# Creation time and id of the last row of the previous page. None is the start of the list.
 Position = tuple[datetime, UUID]
 
 

@@ -1,4 +1,4 @@
-"""What this service keeps of a person, for themselves."""
+"""The personal data of a user in this service, for the user's own export."""
 
 from typing import Final
 
@@ -46,7 +46,7 @@ SECTIONS: Final = (
         "SELECT id::text AS place, id, business_name, legal_name, campus_id, category, description, status, reason, created_at, decided_at "
         "FROM vendor_applications WHERE user_id = $1",
     ),
-    # Whom they brought is those people's own.
+    # The referred users' other data belongs to them.
     Section(
         "referrals",
         "SELECT user_id::text AS place, reward_minor, created_at FROM referrals WHERE referrer_id = $1",

@@ -1,5 +1,7 @@
-"""People: profiles and referrals."""
+"""Profiles and referrals."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,42 +11,59 @@ from contracts.permissions import leading_role
 from identity.domain.errors import ProfileMissing
 
 _PROFILE: Final = """
-SELECT p.id, p.email, p.phone, p.full_name, p.campus_id, p.revision, p.created_at, p.updated_at,
-    p.confirmed_email IS NOT DISTINCT FROM p.email AS email_confirmed,
-    coalesce(p.confirmed_phone = p.phone, false) AS phone_confirmed,
-    array(SELECT g.role FROM role_grants g WHERE g.user_id = p.id ORDER BY g.role) AS roles
+SELECT p.id, p.email, p.confirmed_email IS NOT DISTINCT FROM p.email, p.phone, coalesce(p.confirmed_phone = p.phone, false),
+    p.full_name, array(SELECT g.role FROM role_grants g WHERE g.user_id = p.id ORDER BY g.role), p.campus_id, p.revision,
+    p.created_at, p.updated_at
 FROM profiles p WHERE p.id = $1
 """
 _REFERRAL: Final = """
-SELECT p.referral_token, (SELECT count(*) FROM referrals r WHERE r.referrer_id = p.id) AS referred
-FROM profiles p WHERE p.id = $1
+SELECT p.referral_token, (SELECT count(*) FROM referrals r WHERE r.referrer_id = p.id) FROM profiles p WHERE p.id = $1
 """
 
 
-async def profile_of(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
-    """A person's own profile; raises ProfileMissing."""
+@dataclass(frozen=True, slots=True)
+class Profile:
+    id: UUID
+    email: str
+    email_confirmed: bool
+    phone: str | None
+    phone_confirmed: bool
+    full_name: str | None
+    roles: list[str]
+    campus_id: UUID | None
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+
+    def response(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "email": self.email,
+            "emailConfirmed": self.email_confirmed,
+            "phone": self.phone,
+            "phoneConfirmed": self.phone_confirmed,
+            "fullName": self.full_name,
+            "role": leading_role(self.roles),
+            "roles": self.roles,
+            "campusId": self.campus_id,
+            "revision": self.revision,
+            "createdAt": iso(self.created_at),
+            "updatedAt": iso(self.updated_at),
+        }
+
+
+async def profile_of(uow: UnitOfWork, user_id: UUID) -> Profile:
+    """Raises ProfileMissing."""
     row = await uow.fetch_row(_PROFILE, user_id)
     if row is None:
         raise ProfileMissing
-    return {
-        "id": row["id"],
-        "email": row["email"],
-        "emailConfirmed": row["email_confirmed"],
-        "phone": row["phone"],
-        "phoneConfirmed": row["phone_confirmed"],
-        "fullName": row["full_name"],
-        "role": leading_role(row["roles"]),
-        "roles": row["roles"],
-        "campusId": row["campus_id"],
-        "revision": row["revision"],
-        "createdAt": iso(row["created_at"]),
-        "updatedAt": iso(row["updated_at"]),
-    }
+    return Profile(*row)
 
 
 async def referral_of(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
-    """A person's referral token and how many came with it; raises ProfileMissing."""
+    """Return a user's referral token and the number of users who signed up with it. Raises ProfileMissing."""
     row = await uow.fetch_row(_REFERRAL, user_id)
     if row is None:
         raise ProfileMissing
-    return {"token": row["referral_token"], "count": row["referred"]}
+    token, count = row
+    return {"token": token, "count": count}

@@ -1,4 +1,4 @@
-"""Staff, the grants that wait for a second person, and the trail of acts, as those see them who may read staff."""
+"""Staff, grants that need a second approver, and the audit trail, for readers of staff."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ _STAFF: Final = sorted(STAFF_ROLES)
 _MEMBER: Final = """
 SELECT id, full_name, email, created_at, suspended_at, suspended_by, suspension_reason, has_second_factor FROM staff_members
 """
-# Staff, and whoever is suspended: somebody must be able to find them again.
+# Suspended users are listed too, so that staff can find them again.
 _FILTER: Final = """
 WHERE CASE WHEN $2::text IS NULL AND $3::uuid IS NULL AND suspended_at IS NOT NULL THEN true ELSE EXISTS (
         SELECT FROM role_grants g WHERE g.user_id = staff_members.id AND g.role = ANY ($1::text[])
@@ -41,7 +41,7 @@ FROM staff_grants, LATERAL (
 _GRANTS_FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR user_id = $3)"
 _GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_FILTER} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
 _GRANTS_NEWEST, _GRANTS_OLDEST = _GRANT_PAGE.format("DESC"), _GRANT_PAGE.format("ASC")
-_GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER}) AS wanted"
+_GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER}) AS matching"
 _ONE_GRANT: Final = f"{_GRANT} WHERE id = $2"
 _HELD: Final = """
 SELECT user_id, role, campus_id, hub_id, granted_by, granted_at FROM role_grants WHERE user_id = $1 AND role = $2
@@ -69,15 +69,15 @@ async def page_of_staff(
     limit: int,
     offset: int,
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page and the total of everybody with a role of staff, and of whoever is suspended."""
-    wanted = (_STAFF, role, campus_id, suspended)
-    rows = await uow.fetch(_STAFF_NEWEST if descending else _STAFF_OLDEST, *wanted, limit, offset)
-    return await _members_shown(uow, rows), await uow.fetch_value(_STAFF_TOTAL, *wanted)
+    """Return one page and the total of users with a staff role and of suspended users."""
+    filters = (_STAFF, role, campus_id, suspended)
+    rows = await uow.fetch(_STAFF_NEWEST if descending else _STAFF_OLDEST, *filters, limit, offset)
+    return await _member_responses(uow, rows), await uow.fetch_value(_STAFF_TOTAL, *filters)
 
 
 async def find_member(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
-    """Anybody by their id, staff or not: whoever may be given a role. Raises NotFound."""
-    shown = await _members_shown(uow, await uow.fetch(_ONE, user_id))
+    """Return any user by id, also one without a staff role, who may be granted one. Raises NotFound."""
+    shown = await _member_responses(uow, await uow.fetch(_ONE, user_id))
     if not shown:
         raise NotFound
     return shown[0]
@@ -93,9 +93,9 @@ async def page_of_grants(
     limit: int,
     offset: int,
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page and the total of the grants that needed a second person."""
+    """Return one page and the total of the grants that needed a second approver."""
     rows = await uow.fetch(_GRANTS_NEWEST if descending else _GRANTS_OLDEST, now, status, user_id, limit, offset)
-    return [_grant_shown(row) for row in rows], await uow.fetch_value(_GRANTS_TOTAL, now, status, user_id)
+    return [_grant_response(row) for row in rows], await uow.fetch_value(_GRANTS_TOTAL, now, status, user_id)
 
 
 async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> dict[str, Any]:
@@ -103,11 +103,11 @@ async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime)
     row = await uow.fetch_row(_ONE_GRANT, now, grant_id)
     if row is None:
         raise NotFound
-    return _grant_shown(row)
+    return _grant_response(row)
 
 
 async def find_granted(uow: UnitOfWork, user_id: UUID, role: str) -> dict[str, Any]:
-    """A role that somebody holds, in the shape of a grant that needed nobody else. Raises NotFound."""
+    """Return a held role in the shape of a grant that needed no second approver. Raises NotFound."""
     row = await uow.fetch_row(_HELD, user_id, role)
     if row is None:
         raise NotFound
@@ -137,20 +137,20 @@ async def page_of_staff_actions(
     limit: int,
     offset: int,
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page and the total of the trail."""
-    wanted = (actor_id, subject_id, act)
-    rows = await uow.fetch(_ACTIONS_NEWEST if descending else _ACTIONS_OLDEST, *wanted, limit, offset)
-    return [_act_shown(row) for row in rows], await uow.fetch_value(_ACTIONS_TOTAL, *wanted)
+    """Return one page and the total of the audit trail."""
+    filters = (actor_id, subject_id, act)
+    rows = await uow.fetch(_ACTIONS_NEWEST if descending else _ACTIONS_OLDEST, *filters, limit, offset)
+    return [_staff_action_response(row) for row in rows], await uow.fetch_value(_ACTIONS_TOTAL, *filters)
 
 
-async def _members_shown(uow: UnitOfWork, rows: Sequence[asyncpg.Record]) -> list[dict[str, Any]]:
+async def _member_responses(uow: UnitOfWork, rows: Sequence[asyncpg.Record]) -> list[dict[str, Any]]:
     appointments: dict[UUID, list[asyncpg.Record]] = {row["id"]: [] for row in rows}
     for appointment in await uow.fetch(_APPOINTMENTS, list(appointments)):
         appointments[appointment["user_id"]].append(appointment)
-    return [_member_shown(row, appointments[row["id"]]) for row in rows]
+    return [_member_response(row, appointments[row["id"]]) for row in rows]
 
 
-def _member_shown(row: asyncpg.Record, appointments: Sequence[asyncpg.Record]) -> dict[str, Any]:
+def _member_response(row: asyncpg.Record, appointments: Sequence[asyncpg.Record]) -> dict[str, Any]:
     roles = [appointment["role"] for appointment in appointments]
     return {
         "id": row["id"],
@@ -177,13 +177,13 @@ def _member_shown(row: asyncpg.Record, appointments: Sequence[asyncpg.Record]) -
     }
 
 
-def _grant_shown(row: asyncpg.Record) -> dict[str, Any]:
+def _grant_response(row: asyncpg.Record) -> dict[str, Any]:
     grant = PreparedGrant(row["id"], row["user_id"], row["role"], row["status"], row["prepared_by"], row["expires_at"])
     return {
         "id": row["id"],
         "userId": row["user_id"],
         "role": row["role"],
-        # The roles that need a second person are held for the whole platform.
+        # Roles that need a second approver are held for the whole platform.
         "campusId": None,
         "hubId": None,
         "status": row["status"],
@@ -196,7 +196,7 @@ def _grant_shown(row: asyncpg.Record) -> dict[str, Any]:
     }
 
 
-def _act_shown(row: asyncpg.Record) -> dict[str, Any]:
+def _staff_action_response(row: asyncpg.Record) -> dict[str, Any]:
     return {
         "id": row["id"],
         "actorId": row["actor_id"],

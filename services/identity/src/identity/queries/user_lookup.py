@@ -1,4 +1,4 @@
-"""What is asked about somebody who came with a token of a further issuer, before they are told apart any further."""
+"""The session status of a user with a token of a further issuer."""
 
 from typing import Final
 from uuid import UUID
@@ -12,6 +12,6 @@ FROM profiles p WHERE p.id = $1 AND p.erased_at IS NULL
 
 
 async def is_session_revoked(uow: UnitOfWork, user_id: UUID, session_id: UUID | None) -> bool | None:
-    """Whether this session of the person was ended; None for somebody without a profile."""
+    """Whether this session of the user was revoked; None for a user without a profile."""
     row = await uow.fetch_row(_PRESENCE, user_id, session_id)
     return bool(row["session_revoked"]) if row else None

@@ -1,54 +1,72 @@
-"""Applications to become a vendor, as the applicant and the staff of the campus see them."""
+"""Applications to become a vendor, for the applicant and the staff of the campus."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-import asyncpg
-
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
+from common.primitives.problems import NotFound
 
 _COLUMNS: Final = """
-id, user_id, business_name, legal_name, campus_id, category, description, status, reason, decided_by, decided_at, vendor_id, created_at
+id, user_id, business_name, legal_name, campus_id, category, description, status, reason, vendor_id, decided_by, decided_at, created_at
 """
 _FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR campus_id = $2)"
 _PAGE: Final = (
     f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_FILTER} ORDER BY created_at {{0}}, id {{0}} LIMIT $3 OFFSET $4"
 )
-_NEWEST: Final = _PAGE.format("DESC")
-_OLDEST: Final = _PAGE.format("ASC")
+_NEWEST, _OLDEST = _PAGE.format("DESC"), _PAGE.format("ASC")
 _TOTAL: Final = f"SELECT count(*) FROM vendor_applications WHERE {_FILTER}"
 _APPLICATION: Final = f"SELECT {_COLUMNS} FROM vendor_applications WHERE id = $1"
 
 
+@dataclass(frozen=True, slots=True)
+class VendorApplication:
+    id: UUID
+    user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    category: str
+    description: str
+    status: str
+    reason: str | None
+    vendor_id: UUID | None
+    decided_by: UUID | None
+    decided_at: datetime | None
+    created_at: datetime
+
+    def response(self, viewer_id: UUID) -> dict[str, Any]:
+        """Hide from the applicant who decided."""
+        shown = {
+            "id": self.id,
+            "userId": self.user_id,
+            "businessName": self.business_name,
+            "legalName": self.legal_name,
+            "campusId": self.campus_id,
+            "category": self.category,
+            "description": self.description,
+            "status": self.status,
+            "reason": self.reason,
+            "vendorId": self.vendor_id,
+            "decidedAt": iso_or_none(self.decided_at),
+            "createdAt": iso(self.created_at),
+        }
+        return shown if self.user_id == viewer_id else {**shown, "decidedBy": self.decided_by}
+
+
 async def page_of_applications(
     uow: UnitOfWork, status: str | None, campus_id: UUID | None, *, descending: bool, limit: int, offset: int
-) -> tuple[list[asyncpg.Record], int]:
-    """One page and the total of those that the caller may see: own ones, and the campus's for its staff."""
+) -> tuple[list[VendorApplication], int]:
+    """Return one page and the total of the caller's own applications, and for staff those of their campus."""
     rows = await uow.fetch(_NEWEST if descending else _OLDEST, status, campus_id, limit, offset)
-    return rows, await uow.fetch_value(_TOTAL, status, campus_id)
+    return [VendorApplication(*row) for row in rows], await uow.fetch_value(_TOTAL, status, campus_id)
 
 
-async def find_application(uow: UnitOfWork, application_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_APPLICATION, application_id)
-
-
-def application_shown(row: asyncpg.Record, viewer_id: UUID) -> dict[str, Any]:
-    """The public shape; who decided is the staff's business, not the applicant's."""
-    shown = {
-        "id": row["id"],
-        "userId": row["user_id"],
-        "businessName": row["business_name"],
-        "legalName": row["legal_name"],
-        "campusId": row["campus_id"],
-        "category": row["category"],
-        "description": row["description"],
-        "status": row["status"],
-        "reason": row["reason"],
-        "vendorId": row["vendor_id"],
-        "decidedAt": iso_or_none(row["decided_at"]),
-        "createdAt": iso(row["created_at"]),
-    }
-    if row["user_id"] != viewer_id:
-        shown["decidedBy"] = row["decided_by"]
-    return shown
+async def get_application(uow: UnitOfWork, application_id: UUID) -> VendorApplication:
+    """Raises NotFound."""
+    row = await uow.fetch_row(_APPLICATION, application_id)
+    if row is None:
+        raise NotFound
+    return VendorApplication(*row)

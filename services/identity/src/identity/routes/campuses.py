@@ -1,13 +1,10 @@
-"""Campuses and their hubs: everybody reads, the staff of the campus change (contract section 10)."""
+"""Campuses and hubs: public reads, changes by staff of the campus (contract section 10)."""
 
-from typing import Any
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.database.unit_of_work import UnitOfWork
-from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.http import (
     LIMIT_DEFAULT,
@@ -23,7 +20,7 @@ from common.web.http import (
 )
 from identity.dependencies import Dependencies
 from identity.domain.campuses import NewHub
-from identity.queries.campuses import campus_shown, find_campus, find_hub, hub_shown, page_of_campuses, page_of_hubs
+from identity.queries.campuses import get_campus, get_hub, page_of_campuses, page_of_hubs
 from identity.routes.pages import page_after, page_meta
 from identity.schemas.campuses import Campus, CampusChangeRequest, CampusRequest, Hub, HubChangeRequest, HubRequest
 from identity.use_cases.campuses.change_campus import change_campus
@@ -43,9 +40,9 @@ async def list_campuses_route(
     scope = ("campuses", caller.user_id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows = await page_of_campuses(uow, after, limit)
-    shown = [campus_shown(row) for row in rows[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, rows, limit))
+        campuses = await page_of_campuses(uow, after, limit)
+    shown = [campus.response() for campus in campuses[:limit]]
+    return ok(request, shown, **page_meta(dependencies.cursors, scope, campuses, limit))
 
 
 @router.get("/api/campuses/{campus_id}", responses={200: {"model": Campus}})
@@ -53,7 +50,7 @@ async def list_campuses_route(
 async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        campus = await _campus(uow, campus_id)
+        campus = (await get_campus(uow, campus_id)).response()
     return ok(request, campus, headers=etag(campus))
 
 
@@ -66,11 +63,10 @@ async def list_hubs_route(
     scope = ("hubs", campus_id, caller.user_id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        if await find_campus(uow, campus_id) is None:
-            raise NotFound
-        rows = await page_of_hubs(uow, campus_id, after, limit)
-    shown = [hub_shown(row) for row in rows[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, rows, limit))
+        await get_campus(uow, campus_id)
+        hubs = await page_of_hubs(uow, campus_id, after, limit)
+    shown = [hub.response() for hub in hubs[:limit]]
+    return ok(request, shown, **page_meta(dependencies.cursors, scope, hubs, limit))
 
 
 @router.post("/api/campuses", status_code=201, responses={201: {"model": Campus}})
@@ -79,7 +75,7 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Campu
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus_id = await open_campus(uow, caller, body.name, body.domain, now=dependencies.clock.now())
-        campus = await _campus(uow, campus_id)
+        campus = (await get_campus(uow, campus_id)).response()
     return ok(request, campus, status=201, headers=etag(campus))
 
 
@@ -93,7 +89,7 @@ async def change_campus_route(
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_campus(uow, caller, campus_id, changes, revision, now=dependencies.clock.now())
-        campus = await _campus(uow, campus_id)
+        campus = (await get_campus(uow, campus_id)).response()
     return ok(request, campus, headers=etag(campus))
 
 
@@ -104,7 +100,7 @@ async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUI
     hub = NewHub(body.name, body.address, body.delivery_fee_minor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub_id = await open_hub(uow, caller, campus_id, hub, now=dependencies.clock.now())
-        shown = await _hub(uow, hub_id)
+        shown = (await get_hub(uow, hub_id)).response()
     return ok(request, shown, status=201, headers=etag(shown))
 
 
@@ -113,7 +109,7 @@ async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUI
 async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        hub = await _hub(uow, hub_id)
+        hub = (await get_hub(uow, hub_id)).response()
     return ok(request, hub, headers=etag(hub))
 
 
@@ -127,19 +123,5 @@ async def change_hub_route(
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_hub(uow, caller, hub_id, changes, revision, now=dependencies.clock.now())
-        hub = await _hub(uow, hub_id)
+        hub = (await get_hub(uow, hub_id)).response()
     return ok(request, hub, headers=etag(hub))
-
-
-async def _campus(uow: UnitOfWork, campus_id: UUID) -> dict[str, Any]:
-    campus = await find_campus(uow, campus_id)
-    if campus is None:
-        raise NotFound
-    return campus_shown(campus)
-
-
-async def _hub(uow: UnitOfWork, hub_id: UUID) -> dict[str, Any]:
-    hub = await find_hub(uow, hub_id)
-    if hub is None:
-        raise NotFound
-    return hub_shown(hub)

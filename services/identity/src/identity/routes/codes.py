@@ -1,11 +1,10 @@
-"""One-time codes, and passwords that are forgotten or changed (contract section 10.2)."""
+"""One-time codes, and password reset and change (contract section 10.2)."""
 
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.database.unit_of_work import UnitOfWork
 from common.web.http import (
     CurrentCaller,
     before_sign_in,
@@ -34,7 +33,7 @@ from identity.schemas.codes import (
 from identity.schemas.sessions import Tokens
 from identity.use_cases.accounts.match_password import match_password
 from identity.use_cases.codes.request_code import request_code
-from identity.use_cases.codes.verify_code import Verified, verify_code
+from identity.use_cases.codes.verify_code import verify_code
 from identity.use_cases.passwords.change_password import PasswordChange, change_password
 from identity.use_cases.passwords.reset_password import reset_password
 from identity.use_cases.sessions.open_federated_session import open_federated_session
@@ -60,8 +59,9 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Code
     now = dependencies.clock.now()
     matching_hash = await match_password(dependencies.database, dependencies.passwords, body.destination, body.password)
 
-    async def verify(uow: UnitOfWork) -> Verified | None:
-        return await verify_code(
+    verified = await dependencies.database.transact(
+        acting_as=AUTHENTICATING,
+        work=lambda uow: verify_code(
             uow,
             dependencies.hashes,
             dependencies.signing_keys,
@@ -72,13 +72,12 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Code
             user_agent=request.headers.get("user-agent"),
             issuer=dependencies.issuer,
             now=now,
-        )
-
-    verified = await dependencies.database.transact(acting_as=AUTHENTICATING, work=verify)
+        ),
+    )
     if verified is None:
         raise WrongOneTimeCode
-    if verified.ended is not None:
-        apply_revocation(dependencies, verified.user_id, verified.ended.revocation, now)
+    if verified.revoked is not None:
+        apply_revocation(dependencies, verified.user_id, verified.revoked.revocation, now)
     return ok(request, verified.signed.response())
 
 
@@ -93,11 +92,11 @@ async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -
 async def reset_password_route(request: Request, body: ResetPasswordRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    user_id, ended = await reset_password(
+    user_id, revoked = await reset_password(
         dependencies.database, dependencies.passwords, dependencies.hashes, body.token, body.password, now=now
     )
-    apply_revocation(dependencies, user_id, ended.revocation, now)
-    return ok(request, {"sessionsEnded": ended.count})
+    apply_revocation(dependencies, user_id, revoked.revocation, now)
+    return ok(request, {"sessionsEnded": revoked.count})
 
 
 @router.post("/api/auth/password/change", responses={200: {"model": PasswordChanged}})
@@ -105,7 +104,7 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
 async def change_password_route(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    ended = await change_password(
+    revoked = await change_password(
         dependencies.database,
         dependencies.passwords,
         dependencies.throttle,
@@ -115,8 +114,8 @@ async def change_password_route(request: Request, caller: CurrentCaller, body: C
         PasswordChange(body.current_password, body.new_password),
         now=now,
     )
-    apply_revocation(dependencies, caller.id, ended.revocation, now)
-    return ok(request, {"sessionsEnded": ended.count})
+    apply_revocation(dependencies, caller.id, revoked.revocation, now)
+    return ok(request, {"sessionsEnded": revoked.count})
 
 
 async def _code_requested(

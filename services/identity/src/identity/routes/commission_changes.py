@@ -50,7 +50,7 @@ async def list_commission_changes_route(
 @router.get("/api/commission-changes/{change_id}", responses={200: {"model": CommissionChange}})
 @requires_one_of("vendors:commission", "vendors:read")
 async def read_commission_change_route(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
-    return await _answer(request, caller, change_id)
+    return await _respond(request, caller, change_id)
 
 
 @router.post("/api/commission-changes/{change_id}/approve", responses={200: {"model": CommissionChange}})
@@ -58,11 +58,11 @@ async def read_commission_change_route(request: Request, caller: CurrentCaller, 
 async def approve_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: DecisionApproval
 ) -> Response:
-    """The vendor's new orders have this commission from now on. Its maker is refused."""
+    """Apply the commission to the vendor's new orders. The maker of the change cannot approve it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await approve_commission_change(uow, caller, change_id, body.hash, now=dependencies.clock.now())
-    return await _answer(request, caller, change_id)
+    return await _respond(request, caller, change_id)
 
 
 @router.post("/api/commission-changes/{change_id}/reject", responses={200: {"model": CommissionChange}})
@@ -70,15 +70,15 @@ async def approve_commission_change_route(
 async def reject_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: CommissionRejectionRequest | None = None
 ) -> Response:
-    """The commission stays as it is."""
+    """Reject the change; the commission stays."""
     dependencies = dependencies_of(request, Dependencies)
     reason = body.reason if body else None
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await reject_commission_change(uow, caller, change_id, reason, now=dependencies.clock.now())
-    return await _answer(request, caller, change_id)
+    return await _respond(request, caller, change_id)
 
 
-async def _answer(request: Request, caller: Caller, change_id: UUID) -> Response:
+async def _respond(request: Request, caller: Caller, change_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, await find_commission_change(uow, change_id, now=dependencies.clock.now()))

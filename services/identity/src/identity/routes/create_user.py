@@ -1,13 +1,11 @@
-"""create-user: called by whatever creates accounts (specification: Functions; contract section 10)."""
+"""The create-user function, called by the system that creates accounts (specification: Functions; contract section 10)."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
-from common.database.unit_of_work import UnitOfWork
 from common.web.http import dependencies_of, guarded_router, ok, service_key_only
 from identity.dependencies import Dependencies
-from identity.domain.referrals import Provisioned
 from identity.schemas.profiles import CreatedUser, CreateUserRequest, NewUserMetadata
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
@@ -29,24 +27,24 @@ async def create_user_route(request: Request, body: CreateUserRequest) -> Respon
         email_confirmed=body.user.email_confirmed,
     )
 
-    async def provision(uow: UnitOfWork) -> Provisioned:
-        return await provision_user(
+    provisioned = await dependencies.database.transact(
+        acting_as=CREATING_USERS,
+        work=lambda uow: provision_user(
             uow,
             user,
             institutions=dependencies.institutions,
             hashes=dependencies.hashes,
             reward_minor=dependencies.referral_reward_minor,
             now=dependencies.clock.now(),
-        )
-
-    provisioned = await dependencies.database.transact(acting_as=CREATING_USERS, work=provision)
+        ),
+    )
     referral: dict[str, object] = {"applied": provisioned.applied, "rewardMinor": provisioned.reward_minor}
     if provisioned.reason is not None:
         referral["reason"] = provisioned.reason
-    response = {
+    created = {
         "profileId": provisioned.id,
         "role": "buyer",
         "campusId": provisioned.campus_id,
         "referral": referral,
     }
-    return ok(request, response)
+    return ok(request, created)

@@ -1,4 +1,4 @@
-"""The public keys that everybody checks our tokens with; bare, without the envelope (contract section 1.2)."""
+"""The public keys that verify access tokens, without the response envelope (contract section 1.2)."""
 
 import hashlib
 

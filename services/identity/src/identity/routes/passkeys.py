@@ -88,5 +88,5 @@ async def verify_passkey_route(request: Request, caller: CurrentCaller, body: Ve
 
 
 def _as_json(credential: RequestBody) -> dict[str, Any]:
-    """The credential as the browser wrote it, for the one who can read it."""
+    """Return the credential as the browser sent it."""
     return credential.model_dump(by_alias=True, exclude_none=True)

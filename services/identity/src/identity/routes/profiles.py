@@ -1,4 +1,4 @@
-"""One's own profile and referral token (contract section 10)."""
+"""The caller's own profile, erasure and referral token (contract section 10)."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,7 +22,7 @@ router = guarded_router(tags=["profiles"])
 async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        profile = await profile_of(uow, caller.id)
+        profile = (await profile_of(uow, caller.id)).response()
     return ok(request, profile, headers=etag(profile))
 
 
@@ -38,7 +38,8 @@ async def change_profile_route(
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        profile = await change_profile(uow, caller, changes, revision, now=dependencies.clock.now())
+        changed = await change_profile(uow, caller, changes, revision, now=dependencies.clock.now())
+        profile = changed.response()
     return ok(request, profile, headers=etag(profile))
 
 
@@ -47,7 +48,7 @@ async def change_profile_route(
 async def request_erasure_route(
     request: Request, caller: CurrentCaller, body: ErasureRequest | None = None
 ) -> Response:
-    """The person goes as soon as orders, payments and payouts have said that nothing of theirs is under way; else they stay."""
+    """Request the erasure of one's account. It happens once orders, payments and payouts report no open obligation."""
     dependencies = dependencies_of(request, Dependencies)
     await request_erasure(
         dependencies.database,
@@ -66,7 +67,7 @@ async def request_erasure_route(
 @router.get("/api/profiles/current/erasure", responses=answers(Erasure, 404))
 @signed_in
 async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
-    """What became of one's wish. `openMatters` says what keeps a person whose request was refused."""
+    """Return the newest erasure request. `openMatters` lists the obligations that caused a refusal."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         erasure = await newest_erasure_of(uow, caller.id)

@@ -1,4 +1,4 @@
-"""What this process knows of revocations without waiting for the broker to tell it what it did itself."""
+"""Immediate revocation in this process, before the broker delivers the event."""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,7 +8,7 @@ from identity.domain.sessions import Revocation
 
 
 def apply_revocation(dependencies: Dependencies, user_id: UUID, revocation: Revocation, now: datetime) -> None:
-    """Refuses from here on the tokens that a revocation speaks of."""
+    """Reject the revoked tokens in this process from now on."""
     if revocation.not_before is not None:
         dependencies.revocations.add(user_id, None, revocation.not_before)
     for session_id in revocation.session_ids:

@@ -1,11 +1,11 @@
-"""Whom the doors of credentials act for."""
+"""The service callers that endpoints of credentials and of staff decisions act as."""
 
 from typing import Final
 
 from common.auth.caller import ServiceItself
 
-# No caller may read or write the tables of credentials, so their doors act for the service; see the README.
+# No caller may access the tables of credentials, so their endpoints act as the service (see the README).
 AUTHENTICATING: Final = ServiceItself("authentication")
-# Decisions of staff on vendors write what no caller's role may: a role, a status. Each follows after the caller's right to it was
-# established in a unit of work of the caller.
-DECIDING: Final = ServiceItself("a decision of staff")
+# Staff decisions write roles and states, which no caller's role may write. The caller's right was checked before, in
+# the caller's own unit of work.
+DECIDING: Final = ServiceItself("staff decision")

@@ -1,4 +1,4 @@
-"""Sign-up, login and what keeps a session (contract section 10.2)."""
+"""Sign-up, login, refresh and logout (contract section 10.2)."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from common.web.http import (
 from common.web.responses import answers
 from identity.dependencies import Dependencies
 from identity.domain.errors import SessionInvalid
-from identity.queries.sessions import page_of_sessions, session_shown
+from identity.queries.sessions import page_of_sessions
 from identity.routes.pages import page_after, page_meta
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
@@ -49,11 +49,11 @@ router = guarded_router(tags=["auth"])
 @before_sign_in
 async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    wanted = SignUp(body.email, body.password, body.full_name, body.phone, body.referral_token)
+    sign_up_request = SignUp(body.email, body.password, body.full_name, body.phone, body.referral_token)
     user_id = await sign_up(
         dependencies.database,
         dependencies.passwords,
-        wanted,
+        sign_up_request,
         encryptor=dependencies.encryption.codes,
         institutions=dependencies.institutions,
         hashes=dependencies.hashes,
@@ -109,7 +109,7 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutReq
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         await log_out(uow, caller.id, caller.session_id, now=now)
-    # This process need not wait for the broker to tell it what it did itself.
+    # This process applies the revocation before the broker delivers it.
     dependencies.revocations.add(caller.id, caller.session_id, now)
     return ok(request, {"sessionId": caller.session_id})
 
@@ -123,9 +123,9 @@ async def log_out_everywhere_route(
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        ended = await revoke_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
-    apply_revocation(dependencies, caller.id, ended.revocation, now)
-    return ok(request, {"sessionsEnded": ended.count})
+        revoked = await revoke_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
+    apply_revocation(dependencies, caller.id, revoked.revocation, now)
+    return ok(request, {"sessionsEnded": revoked.count})
 
 
 @router.get("/api/auth/sessions", responses={200: {"model": list[Session]}})
@@ -137,9 +137,9 @@ async def list_sessions_route(
     scope = ("sessions", caller.id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        rows = await page_of_sessions(uow, caller.id, after, limit, now=dependencies.clock.now())
-    shown = [session_shown(row, caller.session_id) for row in rows[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, rows, limit))
+        sessions = await page_of_sessions(uow, caller.id, after, limit, now=dependencies.clock.now())
+    shown = [session.response(caller.session_id) for session in sessions[:limit]]
+    return ok(request, shown, **page_meta(dependencies.cursors, scope, sessions, limit))
 
 
 @router.delete("/api/auth/sessions/{session_id}", responses={200: {"model": SessionEnd}})

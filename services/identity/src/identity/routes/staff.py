@@ -1,4 +1,4 @@
-"""Staff: who holds which role, who is suspended, what waits for a second person, and the trail (contract sections 5 and 10)."""
+"""Staff: roles, suspensions, pending grants and the audit trail (contract sections 5 and 10)."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.database.unit_of_work import UnitOfWork
 from common.web.http import (
     CurrentCaller,
     OffsetPage,
@@ -42,7 +41,6 @@ from identity.schemas.staff import (
     StaffRole,
     UserSuspensionRequest,
 )
-from identity.use_cases.sessions.revoke_sessions import RevokedSessions
 from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
 from identity.use_cases.staff.grant_role import grant_role
 from identity.use_cases.staff.reinstate_user import reinstate_user
@@ -76,21 +74,20 @@ async def list_staff_route(
 @router.get("/api/staff/{user_id}", responses={200: {"model": StaffMember}})
 @requires("staff:read")
 async def read_member_route(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
-    return await _answer_member(request, caller, user_id)
+    return await _respond_member(request, caller, user_id)
 
 
 @router.post("/api/staff/{user_id}/grant", responses={200: {"model": StaffGrant}, 201: {"model": StaffGrant}})
 @requires("staff:manage", step_up=True)
 async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRequest) -> Response:
-    """200 when the person holds the role now, 201 when the grant waits for a second platform_admin."""
+    """Return 200 when the user holds the role now, 201 when the grant waits for a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    wanted = Appointment(body.role, body.campus_id, body.hub_id)
+    requested = Appointment(body.role, body.campus_id, body.hub_id)
 
-    async def grant(uow: UnitOfWork) -> UUID | None:
-        return await grant_role(uow, caller, user_id, wanted, now=now)
-
-    grant_id = await dependencies.database.transact(acting_as=DECIDING, work=grant)
+    grant_id = await dependencies.database.transact(
+        acting_as=DECIDING, work=lambda uow: grant_role(uow, caller, user_id, requested, now=now)
+    )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if grant_id is None:
             return ok(request, await find_granted(uow, user_id, body.role))
@@ -105,13 +102,12 @@ async def revoke_role_route(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    async def revoke(uow: UnitOfWork) -> RevokedSessions | None:
-        return await revoke_role(uow, caller, user_id, body.role, now=now)
-
-    ended = await dependencies.database.transact(acting_as=DECIDING, work=revoke)
-    if ended is not None:
-        apply_revocation(dependencies, user_id, ended.revocation, now)
-    return await _answer_member(request, caller, user_id)
+    revoked = await dependencies.database.transact(
+        acting_as=DECIDING, work=lambda uow: revoke_role(uow, caller, user_id, body.role, now=now)
+    )
+    if revoked is not None:
+        apply_revocation(dependencies, user_id, revoked.revocation, now)
+    return await _respond_member(request, caller, user_id)
 
 
 @router.post("/api/staff/{user_id}/suspend", responses={200: {"model": StaffMember}})
@@ -122,13 +118,13 @@ async def suspend_user_route(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    async def suspend(uow: UnitOfWork) -> RevokedSessions | None:
-        return await suspend_user(uow, caller, user_id, body.reason if body else None, now=now)
-
-    ended = await dependencies.database.transact(acting_as=DECIDING, work=suspend)
-    if ended is not None:
-        apply_revocation(dependencies, user_id, ended.revocation, now)
-    return await _answer_member(request, caller, user_id)
+    reason = body.reason if body else None
+    revoked = await dependencies.database.transact(
+        acting_as=DECIDING, work=lambda uow: suspend_user(uow, caller, user_id, reason, now=now)
+    )
+    if revoked is not None:
+        apply_revocation(dependencies, user_id, revoked.revocation, now)
+    return await _respond_member(request, caller, user_id)
 
 
 @router.post("/api/staff/{user_id}/reinstate", responses={200: {"model": StaffMember}})
@@ -139,11 +135,11 @@ async def reinstate_user_route(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    async def reinstate(uow: UnitOfWork) -> None:
-        await reinstate_user(uow, caller, user_id, body.reason if body else None, now=now)
-
-    await dependencies.database.transact(acting_as=DECIDING, work=reinstate)
-    return await _answer_member(request, caller, user_id)
+    reason = body.reason if body else None
+    await dependencies.database.transact(
+        acting_as=DECIDING, work=lambda uow: reinstate_user(uow, caller, user_id, reason, now=now)
+    )
+    return await _respond_member(request, caller, user_id)
 
 
 @router.get("/api/staff-grants", responses={200: {"model": list[StaffGrant]}})
@@ -155,7 +151,7 @@ async def list_grants_route(
     status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
     user_id: UserIdFilter = None,
 ) -> Response:
-    """The grants that needed a second platform_admin."""
+    """List the grants that needed a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -168,7 +164,7 @@ async def list_grants_route(
 @router.get("/api/staff-grants/{grant_id}", responses={200: {"model": StaffGrant}})
 @requires("staff:read")
 async def read_grant_route(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
-    return await _answer_grant(request, caller, grant_id)
+    return await _respond_grant(request, caller, grant_id)
 
 
 @router.post("/api/staff-grants/{grant_id}/approve", responses={200: {"model": StaffGrant}})
@@ -176,15 +172,14 @@ async def read_grant_route(request: Request, caller: CurrentCaller, grant_id: UU
 async def approve_grant_route(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: DecisionApproval
 ) -> Response:
-    """The person holds the role from their next token on. The maker of the grant is refused."""
+    """Grant the role from the user's next token on. The maker of the grant cannot approve it."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    async def approve(uow: UnitOfWork) -> None:
-        await approve_staff_grant(uow, caller, grant_id, body.hash, now=now)
-
-    await dependencies.database.transact(acting_as=DECIDING, work=approve)
-    return await _answer_grant(request, caller, grant_id)
+    await dependencies.database.transact(
+        acting_as=DECIDING, work=lambda uow: approve_staff_grant(uow, caller, grant_id, body.hash, now=now)
+    )
+    return await _respond_grant(request, caller, grant_id)
 
 
 @router.post("/api/staff-grants/{grant_id}/reject", responses={200: {"model": StaffGrant}})
@@ -195,11 +190,10 @@ async def reject_grant_route(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    async def reject(uow: UnitOfWork) -> None:
-        await reject_staff_grant(uow, caller, grant_id, now=now)
-
-    await dependencies.database.transact(acting_as=DECIDING, work=reject)
-    return await _answer_grant(request, caller, grant_id)
+    await dependencies.database.transact(
+        acting_as=DECIDING, work=lambda uow: reject_staff_grant(uow, caller, grant_id, now=now)
+    )
+    return await _respond_grant(request, caller, grant_id)
 
 
 @router.get("/api/staff-acts", responses={200: {"model": list[StaffAction]}})
@@ -212,7 +206,7 @@ async def list_staff_actions_route(
     subject_id: Annotated[UUID | None, Query(alias="subjectId")] = None,
     act: Annotated[QueryText | None, Query(max_length=60)] = None,
 ) -> Response:
-    """What staff did, newest first; nothing of it is ever changed."""
+    """List the actions of staff, newest first. The trail is append-only."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         shown, total = await page_of_staff_actions(
@@ -221,13 +215,13 @@ async def list_staff_actions_route(
     return ok(request, shown, **page.meta(total))
 
 
-async def _answer_member(request: Request, caller: Caller, user_id: UUID) -> Response:
+async def _respond_member(request: Request, caller: Caller, user_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, await find_member(uow, user_id))
 
 
-async def _answer_grant(request: Request, caller: Caller, grant_id: UUID) -> Response:
+async def _respond_grant(request: Request, caller: Caller, grant_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, await find_grant_response(uow, grant_id, now=dependencies.clock.now()))

@@ -1,6 +1,7 @@
-"""What a service asks about a caller with a token of a further issuer (contract section 5). The gateway does not route it.
+"""The lookup of a caller with a token of a further issuer, for other services (contract section 5). The gateway does
+not route it.
 
-The token itself is the proof: whoever has it may learn what holds for its user, and needs no other secret.
+The token is the only credential: its holder may read the roles of its user.
 """
 
 from starlette.requests import Request
@@ -14,14 +15,14 @@ from identity.schemas.profiles import AuthorizationProfileResponse
 from identity.use_cases.accounts.find_user import find_user
 
 router = guarded_router(tags=["internal"])
-PUBLISHING = ServiceItself("a service asks about its caller")
+PUBLISHING = ServiceItself("user lookup for another service")
 
 
 @router.get(STANDING_PATH, responses={200: {"model": AuthorizationProfileResponse}})
 @signed_in
 async def user_lookup_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    # Looked up anew, though the guard did: that look may be a minute old, and the asker keeps this one for a minute more.
+    # The guard's own lookup may be a minute old, and the calling service caches this one for another minute.
     async with dependencies.database.unit_of_work(acting_as=PUBLISHING) as uow:
         user = await find_user(uow, dependencies.hashes, caller.id, caller.session_id, now=dependencies.clock.now())
     shown = {

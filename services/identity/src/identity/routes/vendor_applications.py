@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.primitives.problems import NotFound
 from common.web.http import (
     CurrentCaller,
     OffsetPage,
@@ -21,7 +20,7 @@ from common.web.http import (
 )
 from identity.dependencies import Dependencies
 from identity.domain.vendor_applications import NewApplication, check_may_decide_application
-from identity.queries.vendor_applications import application_shown, find_application, page_of_applications
+from identity.queries.vendor_applications import get_application, page_of_applications
 from identity.routes.service_callers import DECIDING
 from identity.schemas.vendors import ApprovalRequest, RejectionRequest, VendorApplication, VendorApplicationRequest
 from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
@@ -35,10 +34,10 @@ router = guarded_router(tags=["vendor-applications"])
 @signed_in
 async def apply_as_vendor_route(request: Request, caller: CurrentCaller, body: VendorApplicationRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    wanted = NewApplication(body.business_name, body.legal_name, body.campus_id, body.category, body.description)
+    details = NewApplication(body.business_name, body.legal_name, body.campus_id, body.category, body.description)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        application_id = await apply_as_vendor(uow, caller, wanted, now=dependencies.clock.now())
-    return await _answer(request, caller, application_id, status=201)
+        application_id = await apply_as_vendor(uow, caller, details, now=dependencies.clock.now())
+    return await _respond(request, caller, application_id, status=201)
 
 
 @router.get("/api/vendor-applications", responses={200: {"model": list[VendorApplication]}})
@@ -50,19 +49,19 @@ async def list_applications_route(
     status: Literal["pending", "approved", "rejected"] | None = None,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
 ) -> Response:
-    """One's own; for staff those of their campus; for auditors all."""
+    """List one's own applications. Staff see those of their campus, auditors all."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows, total = await page_of_applications(
+        applications, total = await page_of_applications(
             uow, status, campus_id, descending=page.descending, limit=page.limit, offset=page.offset
         )
-    return ok(request, [application_shown(row, caller.id) for row in rows], **page.meta(total))
+    return ok(request, [application.response(caller.id) for application in applications], **page.meta(total))
 
 
 @router.get("/api/vendor-applications/{application_id}", responses={200: {"model": VendorApplication}})
 @signed_in
 async def read_application_route(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
-    return await _answer(request, caller, application_id)
+    return await _respond(request, caller, application_id)
 
 
 @router.post("/api/vendor-applications/{application_id}/approve", responses={200: {"model": VendorApplication}})
@@ -74,7 +73,7 @@ async def approve_application_route(
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await approve_vendor_application(uow, application_id, by=caller.id, now=dependencies.clock.now())
-    return await _answer(request, caller, application_id)
+    return await _respond(request, caller, application_id)
 
 
 @router.post("/api/vendor-applications/{application_id}/reject", responses={200: {"model": VendorApplication}})
@@ -86,22 +85,18 @@ async def reject_application_route(
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await reject_vendor_application(uow, application_id, body.reason, by=caller.id, now=dependencies.clock.now())
-    return await _answer(request, caller, application_id)
+    return await _respond(request, caller, application_id)
 
 
 async def _check_may_decide(dependencies: Dependencies, caller: Caller, application_id: UUID) -> None:
-    """Applicant and campus of an application never change, so the answer holds after this transaction."""
+    """Applicant and campus of an application never change, so the check holds after this transaction."""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        application = await find_application(uow, application_id)
-    if application is None:
-        raise NotFound
-    check_may_decide_application(caller, applicant_id=application["user_id"], campus_id=application["campus_id"])
+        application = await get_application(uow, application_id)
+    check_may_decide_application(caller, applicant_id=application.user_id, campus_id=application.campus_id)
 
 
-async def _answer(request: Request, caller: Caller, application_id: UUID, *, status: int = 200) -> Response:
+async def _respond(request: Request, caller: Caller, application_id: UUID, *, status: int = 200) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        application = await find_application(uow, application_id)
-    if application is None:
-        raise NotFound
-    return ok(request, application_shown(application, caller.id), status=status)
+        application = await get_application(uow, application_id)
+    return ok(request, application.response(caller.id), status=status)

@@ -1,6 +1,7 @@
-"""Vendors: everybody sees those that sell, owner and staff see and change more (contract section 10)."""
+"""Vendors: active ones are public, owners and staff read and change more (contract section 10)."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -28,12 +29,12 @@ from identity.domain.errors import AnotherCampus
 from identity.domain.vendors import PLATFORM_FIELDS, check_may_change_vendor, check_may_suspend_vendor
 from identity.queries.commission_changes import find_commission_change
 from identity.queries.vendors import (
+    PublicVendor,
+    VendorInFull,
     find_vendor,
     find_vendor_in_full,
     page_of_vendors,
     page_of_vendors_in_full,
-    vendor_shown,
-    vendor_shown_in_full,
 )
 from identity.routes.pages import page_after, page_meta
 from identity.routes.service_callers import DECIDING
@@ -56,17 +57,18 @@ async def list_vendors_route(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """Those that sell. With `status`, in full, those that the caller owns or is staff of."""
+    """List active vendors. With `status`, list in full those that the caller owns or is staff of."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("vendors", campus_id, status, caller.user_id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        vendors: Sequence[PublicVendor]
         if status is None:
-            rows = await page_of_vendors(uow, campus_id, after, limit)
+            vendors = await page_of_vendors(uow, campus_id, after, limit)
         else:
-            rows = await page_of_vendors_in_full(uow, campus_id, status, after, limit)
-    shown = [vendor_shown(row) if status is None else vendor_shown_in_full(row) for row in rows[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, rows, limit))
+            vendors = await page_of_vendors_in_full(uow, campus_id, status, after, limit)
+    shown = [vendor.response() for vendor in vendors[:limit]]
+    return ok(request, shown, **page_meta(dependencies.cursors, scope, vendors, limit))
 
 
 @router.get("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})
@@ -74,14 +76,11 @@ async def list_vendors_route(
 async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        in_full = await find_vendor_in_full(uow, vendor_id)
-        vendor = in_full or await find_vendor(uow, vendor_id)
+        vendor = await find_vendor_in_full(uow, vendor_id) or await find_vendor(uow, vendor_id)
     if vendor is None:
         raise NotFound
-    if in_full is None:
-        return ok(request, vendor_shown(vendor))
-    shown = vendor_shown_in_full(in_full)
-    return ok(request, shown, headers=etag(shown))
+    shown = vendor.response()
+    return ok(request, shown, headers=etag(shown) if isinstance(vendor, VendorInFull) else None)
 
 
 @router.patch("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})
@@ -89,22 +88,24 @@ async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: 
 async def change_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: VendorChangeRequest, if_match: IfMatch = None
 ) -> Response:
-    """The owner: businessName, category, description. The platform: commissionBasisPoints, which stays as it is until a second
-    platform_admin approves the change that is shown as `commissionChange`."""
+    """Change businessName, category or description as the owner, or commissionBasisPoints as the platform.
+
+    The commission changes only when a second platform_admin approves `commissionChange`.
+    """
     dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        vendor = await _locked_vendor(uow, vendor_id)
-        check_may_change_vendor(caller, changes, owner_user_id=vendor["owner_user_id"])
+        vendor = await _find_manageable_vendor(uow, vendor_id)
+        check_may_change_vendor(caller, changes, owner_user_id=vendor.owner_user_id)
     if PLATFORM_FIELDS.isdisjoint(changes):
         async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
             await change_vendor(uow, vendor_id, changes, revision)
-        return await _answer(request, caller, vendor_id)
+        return await _respond(request, caller, vendor_id)
     now, points = dependencies.clock.now(), body.commission_basis_points
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         change_id = await prepare_commission_change(uow, caller, vendor_id, points, revision, now=now)
-    return await _answer(request, caller, vendor_id, change_id)
+    return await _respond(request, caller, vendor_id, change_id)
 
 
 @router.post("/api/vendors/{vendor_id}/suspend", responses={200: {"model": Vendor}})
@@ -116,7 +117,7 @@ async def suspend_vendor_route(
     await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await suspend_vendor(uow, vendor_id, body.reason, by=caller.id, now=dependencies.clock.now())
-    return await _answer(request, caller, vendor_id)
+    return await _respond(request, caller, vendor_id)
 
 
 @router.post("/api/vendors/{vendor_id}/reinstate", responses={200: {"model": Vendor}})
@@ -129,18 +130,18 @@ async def reinstate_vendor_route(
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         reason = body.reason if body else None
         await reinstate_vendor(uow, vendor_id, reason, by=caller.id, now=dependencies.clock.now())
-    return await _answer(request, caller, vendor_id)
+    return await _respond(request, caller, vendor_id)
 
 
 async def _check_may_suspend(dependencies: Dependencies, caller: Caller, vendor_id: UUID) -> None:
-    """Whose vendor it is never changes, so the answer holds after this transaction."""
+    """Owner and campus of a vendor never change, so the check holds after this transaction."""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        vendor = await _locked_vendor(uow, vendor_id)
-        check_may_suspend_vendor(caller, owner_user_id=vendor["owner_user_id"], campus_id=vendor["campus_id"])
+        vendor = await _find_manageable_vendor(uow, vendor_id)
+        check_may_suspend_vendor(caller, owner_user_id=vendor.owner_user_id, campus_id=vendor.campus_id)
 
 
-async def _locked_vendor(uow: UnitOfWork, vendor_id: UUID) -> Any:
-    """The vendor as who may act on it sees it: NotFound, or Forbidden for one that everybody may look at."""
+async def _find_manageable_vendor(uow: UnitOfWork, vendor_id: UUID) -> VendorInFull:
+    """Return the vendor in full. Raises NotFound, and AnotherCampus for one that the caller may only read."""
     vendor = await find_vendor_in_full(uow, vendor_id)
     if vendor is not None:
         return vendor
@@ -149,10 +150,10 @@ async def _locked_vendor(uow: UnitOfWork, vendor_id: UUID) -> Any:
     raise AnotherCampus("This vendor is not yours to change.")
 
 
-async def _answer(request: Request, caller: Caller, vendor_id: UUID, change_id: UUID | None = None) -> Response:
+async def _respond(request: Request, caller: Caller, vendor_id: UUID, change_id: UUID | None = None) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown = vendor_shown_in_full(await _locked_vendor(uow, vendor_id))
+        shown = (await _find_manageable_vendor(uow, vendor_id)).response()
         if change_id is not None:
             shown["commissionChange"] = await find_commission_change(uow, change_id, now=dependencies.clock.now())
     return ok(request, shown, headers=etag(shown))

@@ -1,1 +1,1 @@
-"""Request bodies, and the response shapes that OpenAPI shows."""
+"""Request bodies, and the response models of OpenAPI."""

@@ -1,4 +1,4 @@
-"""Bodies and answers of campuses and hubs."""
+"""Request and response models of campuses and hubs."""
 
 from typing import Annotated
 from uuid import UUID
@@ -13,7 +13,7 @@ from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 def _domain(text: str) -> str:
     domain = domain_of(f"student@{text.lower()}") if text.isascii() else None
     if domain is None:
-        raise ValueError("is no mail domain, such as unilag.edu.ng")
+        raise ValueError("is not a mail domain such as unilag.edu.ng")
     return domain
 
 
@@ -30,7 +30,7 @@ class CampusRequest(RequestBody):
 
 
 class CampusChangeRequest(RequestBody):
-    """Only what is sent is changed; a null is refused."""
+    """Absent fields stay. A null is rejected."""
 
     name: DisplayName = ""
     active: Flag = True
@@ -44,7 +44,7 @@ class HubRequest(RequestBody):
 
 
 class HubChangeRequest(RequestBody):
-    """Only what is sent is changed; a null is refused."""
+    """Absent fields stay. A null is rejected."""
 
     name: DisplayName = ""
     address: Address = ""

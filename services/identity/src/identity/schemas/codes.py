@@ -1,4 +1,4 @@
-"""Bodies and answers of one-time codes and passwords."""
+"""Request and response models of one-time codes and passwords."""
 
 from typing import Annotated, Self
 
@@ -27,12 +27,12 @@ class AddressBody(RequestBody):
 
 
 class CodeRequest(AddressBody):
-    """Where a code shall be sent."""
+    """The address of the code."""
 
 
 class CodeVerification(AddressBody):
     code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}\z")]
-    # The first proof of a mail address keeps the stored password when this is it, and removes it otherwise.
+    # The first confirmation of a mail address keeps the stored password if it matches, and removes it otherwise.
     password: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = None
 
 
@@ -51,18 +51,18 @@ class ChangePasswordRequest(RequestBody):
 
 
 class CodeResponse(ResponseShape):
-    """The same for every address. `expiresIn` is in seconds."""
+    """Identical for every address. `expiresIn` is in seconds."""
 
     expires_in: int
 
 
 class PasswordReset(ResponseShape):
-    """All sessions have ended; sign in with the new password."""
+    """All sessions have ended; the user signs in with the new password."""
 
     sessions_ended: int
 
 
 class PasswordChanged(ResponseShape):
-    """The other sessions have ended."""
+    """All other sessions have ended."""
 
     sessions_ended: int

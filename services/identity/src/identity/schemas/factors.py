@@ -1,4 +1,4 @@
-"""Bodies and answers of second factors."""
+"""Request and response models of second factors."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -8,27 +8,27 @@ from pydantic import Field, StringConstraints
 from common.web.schemas import RequestBody, ResponseShape
 
 FactorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
-# Base64url without padding, as WebAuthn's JSON writes bytes. The bounds are a few times what authenticators send.
+# Base64url without padding, as WebAuthn's JSON encodes bytes. The bounds are a few times the usual sizes.
 _CredentialId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+\z", max_length=1364)]
 _Bytes = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+\z", max_length=16_384)]
 _Word = Annotated[str, StringConstraints(max_length=40)]
 
 
 class EnrollRequest(RequestBody):
-    """There is one kind of factor to enrol this way; a name helps its owner to tell two apart."""
+    """Enrol a TOTP factor. The name distinguishes several."""
 
     name: FactorName | None = None
 
 
 class VerifyRequest(RequestBody):
-    """Six digits, or a recovery code such as `K7QF-2XNA-PD4M-WZ3T`; its case and hyphens do not matter."""
+    """Six digits, or a recovery code such as `K7QF-2XNA-PD4M-WZ3T`. Its case and hyphens do not matter."""
 
     code: Annotated[str, StringConstraints(pattern=r"^(?:[0-9]{6}|[A-Za-z2-7]{4}(?:-?[A-Za-z2-7]{4}){3})\z")]
     factor_id: UUID | None = None
 
 
 class _Credential(RequestBody):
-    """What `PublicKeyCredential.toJSON()` gives. Extensions are not asked for, and whatever they say is not looked at."""
+    """The result of `PublicKeyCredential.toJSON()`. Extensions are not requested and are ignored."""
 
     id: _CredentialId
     raw_id: _CredentialId
@@ -73,7 +73,7 @@ class VerifyPasskeyRequest(RequestBody):
 
 
 class OptionsRequest(RequestBody):
-    """Nothing: the token tells who asks."""
+    """Empty: the token names the user."""
 
 
 class EnrolledFactor(ResponseShape):
@@ -105,7 +105,7 @@ class RecoveryCodesLeft(ResponseShape):
 
 
 class PasskeyChallenge(ResponseShape):
-    """`publicKey` goes to `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` of the browser as it is."""
+    """Pass `publicKey` to the browser's `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` unchanged."""
 
     challenge_id: UUID
     expires_at: str

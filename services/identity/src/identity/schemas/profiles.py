@@ -1,4 +1,4 @@
-"""Bodies and answers of profiles, referrals and create-user."""
+"""Request and response models of profiles, referrals, erasure and create-user."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -16,7 +16,7 @@ class ProfileChangeRequest(RequestBody):
 
 
 class ErasureRequest(RequestBody):
-    # Whoever signs in with another issuer has no password here.
+    # Users of a further issuer have no password here.
     password: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = None
 
 
@@ -30,9 +30,9 @@ class NewUserMetadata(RequestBody):
 class NewUserBody(RequestBody):
     id: UUID
     email: GivenAddress
-    # Any text: a number that cannot exist is left out and never fails the call.
+    # Any text: an impossible number is dropped and never fails the call.
     phone: str | None = None
-    # Whether whoever created the account has proven that the person reads this mailbox.
+    # Whether the calling system has confirmed that the user reads this mailbox.
     email_confirmed: Annotated[bool, Field(strict=True)] = Field(default=False, alias="email_confirmed")
     user_metadata: NewUserMetadata | None = Field(default=None, alias="user_metadata")
 
@@ -89,7 +89,7 @@ class CreatedUser(ResponseShape):
 
 
 class AuthorizationProfileResponse(ResponseShape):
-    """What holds for the user of a further issuer's token."""
+    """The current rights of the user of a further issuer's token."""
 
     roles: list[str]
     vendor_id: UUID | None

@@ -1,4 +1,4 @@
-"""Bodies and answers of sign-up and sessions."""
+"""Request and response models of sign-up and sessions."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -27,11 +27,11 @@ class RefreshRequest(RequestBody):
 
 
 class LogOutRequest(RequestBody):
-    """Nothing: the token tells the session."""
+    """Empty: the token names the session."""
 
 
 class SignedUp(ResponseShape):
-    """The same for an address that has an account already."""
+    """Identical for an address that already has an account."""
 
     user_id: UUID
     confirmation_required: Literal[True]

@@ -1,4 +1,4 @@
-"""Bodies and answers of staff, their grants and the trail of their acts."""
+"""Request and response models of staff, grants and the audit trail."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -7,7 +7,7 @@ from pydantic import StringConstraints
 
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 
-# Merchants come to be by an application, buyers by signing up.
+# merchant comes from a vendor application, buyer from a sign-up.
 StaffRole = Literal[
     "hub_agent",
     "support_agent",
@@ -38,7 +38,7 @@ class UserSuspensionRequest(RequestBody):
 
 
 class GrantDecisionRequest(RequestBody):
-    """Nothing: the path tells the grant."""
+    """Empty: the path names the grant."""
 
 
 class StaffAppointment(ResponseShape):
@@ -49,7 +49,7 @@ class StaffAppointment(ResponseShape):
 
 
 class StaffMember(ResponseShape):
-    """`roles` are all that the person holds, `offices` those of staff with their place."""
+    """`roles` are all roles of the user, `offices` the staff roles with campus and hub."""
 
     id: UUID
     full_name: str | None
@@ -66,7 +66,9 @@ class StaffMember(ResponseShape):
 
 
 class StaffGrant(ResponseShape):
-    """`granted` needed nobody else and has no id; `prepared` waits for a second platform_admin until `expiresAt`."""
+    """`granted` needed no second approver and has no id. `prepared` waits for a second platform_admin until
+    `expiresAt`.
+    """
 
     id: UUID | None
     user_id: UUID
@@ -83,7 +85,7 @@ class StaffGrant(ResponseShape):
 
 
 class StaffAction(ResponseShape):
-    """One line of the trail. No actor: an operator at the machine, or the first start."""
+    """One line of the audit trail. Without an actor: an operator at the machine, or the first start."""
 
     id: UUID
     actor_id: UUID | None

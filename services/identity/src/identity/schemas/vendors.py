@@ -1,4 +1,4 @@
-"""Bodies and answers of vendors and of the applications to become one."""
+"""Request and response models of vendors and vendor applications."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -24,7 +24,7 @@ class VendorApplicationRequest(RequestBody):
 
 
 class ApprovalRequest(RequestBody):
-    """Nothing: the path tells the application."""
+    """Empty: the path names the application."""
 
 
 class RejectionRequest(RequestBody):
@@ -40,8 +40,10 @@ class ReinstatementRequest(RequestBody):
 
 
 class VendorChangeRequest(RequestBody):
-    """Only what is sent is changed. A commission waits for a second platform_admin; null is the platform's default. Any other null is
-    refused."""
+    """Absent fields stay. A commission waits for a second platform_admin; null is the platform's default.
+
+    Any other null is rejected.
+    """
 
     business_name: BusinessName = ""
     category: Category = ""
@@ -51,7 +53,7 @@ class VendorChangeRequest(RequestBody):
 
 
 class Vendor(ResponseShape):
-    """What everybody sees; the rest is for the owner and the staff."""
+    """The public fields; the optional ones are for the owner and the staff."""
 
     id: UUID
     business_name: str
@@ -67,12 +69,12 @@ class Vendor(ResponseShape):
     revision: int | None = None
     commission_change: Annotated[
         CommissionChange | None,
-        Field(description="In the answer that prepared it: it waits for a second platform_admin."),
+        Field(description="The change that this request prepared, which waits for a second platform_admin."),
     ] = None
 
 
 class VendorApplication(ResponseShape):
-    """`decidedBy` is for the staff."""
+    """`decidedBy` is only for the staff."""
 
     id: UUID
     user_id: UUID

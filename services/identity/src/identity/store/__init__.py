@@ -1,1 +1,1 @@
-"""SQL for writes, and the reads that a write decides on. Each function runs as whoever opened the unit of work."""
+"""SQL for writes, and the reads that a write decides on. Each function runs as the caller of its unit of work."""

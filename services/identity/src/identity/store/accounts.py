@@ -1,5 +1,5 @@
 # ruff: noqa: S105 - statements about tokens and password hashes are no passwords
-"""What a person signs in with, and who they are when they do."""
+"""Accounts: credentials, and the authorization profile of a user."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,7 +41,7 @@ SELECT p.id, p.campus_id AS home_campus_id,
 FROM profiles p WHERE p.id = $1
 """
 
-# The account of somebody who signs in elsewhere has no address; their authenticator shows that of their profile.
+# An account of a further issuer has no address; the authenticator app shows the profile's.
 _LOCK_ACCOUNT: Final = """
 SELECT coalesce(a.email, p.email), a.code_failures, a.code_blocked_until
 FROM accounts a JOIN profiles p ON p.id = a.user_id WHERE a.user_id = $1 FOR UPDATE OF a
@@ -50,12 +50,12 @@ _SAVE_CODE_FAILURES: Final = "UPDATE accounts SET code_failures = $2, code_block
 
 
 async def record_account_if_new(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> bool:
-    """Whether the address was free."""
+    """Return False when an account with this address exists."""
     return bool(await uow.fetch_value(_RECORD_ACCOUNT, user_id, email, password_hash, now))
 
 
 async def record_federated_account_if_new(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
-    """The account of somebody who signs in elsewhere: no address of it can be logged in with, and no password matches."""
+    """Create the account of a further issuer's user: without address and password, so nobody can log in to it."""
     await uow.execute(_RECORD_FOREIGN_ACCOUNT, user_id, now)
 
 
@@ -64,14 +64,14 @@ async def count_repeated_sign_up(uow: UnitOfWork, email: str) -> None:
 
 
 async def find_account(uow: UnitOfWork, email: str) -> UUID | None:
-    """The user of a normal address."""
+    """Return the user id of a normal address."""
     user_id: UUID | None = await uow.fetch_value(_FIND_ACCOUNT, email)
     return user_id
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAccount:
-    """An account as a login needs it. It has no password after a first proof that came without it."""
+    """An account for a login. The password is None after a first confirmation that came without it."""
 
     user_id: UUID
     password_hash: str | None
@@ -79,35 +79,35 @@ class OpenAccount:
 
 
 async def find_open_account(uow: UnitOfWork, email: str) -> OpenAccount | None:
-    """The account of a normal address. A suspended user's address is treated as unknown."""
+    """Return the account of a normal address. A suspended user's address counts as unknown."""
     row = await uow.fetch_row(_FIND_OPEN_ACCOUNT, email)
     return OpenAccount(**row) if row else None
 
 
 async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
-    """The address that the person logs in with."""
+    """Return the address that the user logs in with."""
     email: str | None = await uow.fetch_value(_FIND_EMAIL, user_id)
     return email
 
 
 async def lock_password_hash(uow: UnitOfWork, user_id: UUID) -> str | None:
-    """The hash of this moment; it stays until the transaction ends."""
+    """Return the current hash, locked until the transaction ends."""
     password_hash: str | None = await uow.fetch_value(_LOCK_PASSWORD_HASH, user_id)
     return password_hash
 
 
 async def save_password_hash(uow: UnitOfWork, user_id: UUID, old: str, new: str) -> None:
-    """Replaces the hash unless it was replaced meanwhile."""
+    """Replace the hash unless it has changed since."""
     await uow.execute(_SAVE_PASSWORD_HASH, user_id, old, new)
 
 
 async def set_password_hash(uow: UnitOfWork, user_id: UUID, password_hash: str | None) -> None:
-    """Replaces whatever hash there is, behind `lock_password_hash`."""
+    """Replace the hash. Call `lock_password_hash` before."""
     await uow.execute(_SET_PASSWORD_HASH, user_id, password_hash)
 
 
 async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> AuthorizationProfile:
-    """Who the person is at this moment."""
+    """Return the user's current roles, campus and vendor."""
     row = await uow.fetch_row(_FIND_PROFILE, user_id)
     if row is None:
         raise LookupError("an account has a profile")
@@ -127,7 +127,7 @@ async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> Authoriz
 
 @dataclass(frozen=True, slots=True)
 class LockedAccount:
-    """An account in hand, for everything that concerns its second factors."""
+    """A locked account, for changes of its second factors."""
 
     email: str
     code_failures: int
@@ -135,7 +135,7 @@ class LockedAccount:
 
 
 async def lock_account(uow: UnitOfWork, user_id: UUID) -> LockedAccount | None:
-    """One code at a time for one account: two at once must not both find the code unused."""
+    """Lock the account, so that two concurrent requests cannot both find a code unused."""
     row = await uow.fetch_row(_LOCK_ACCOUNT, user_id)
     return LockedAccount(*row) if row else None
 

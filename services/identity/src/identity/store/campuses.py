@@ -1,4 +1,4 @@
-"""Campuses and hubs: what their staff write. It runs as the caller: the row policies hold whose they are."""
+"""Writes of campuses and hubs. They run as the caller, under row policies."""
 
 from datetime import datetime
 from typing import Final
@@ -23,12 +23,12 @@ WHERE id = $1 AND revision = $2
 
 
 async def record_campus_if_new(uow: UnitOfWork, campus_id: UUID, name: str, domain: str | None, now: datetime) -> bool:
-    """False when another campus has the domain."""
+    """Return False when another campus has the domain."""
     return bool(await uow.fetch_value(_RECORD_CAMPUS, campus_id, name, domain, now))
 
 
 async def save_campus(uow: UnitOfWork, campus_id: UUID, revision: int, *, name: str, active: bool) -> bool:
-    """Whether the campus still had this revision."""
+    """Return False when the campus no longer has this revision."""
     return await uow.execute(_SAVE_CAMPUS, campus_id, revision, name, active) == 1
 
 
@@ -39,5 +39,5 @@ async def record_hub(uow: UnitOfWork, hub_id: UUID, campus_id: UUID, hub: NewHub
 async def save_hub(
     uow: UnitOfWork, hub_id: UUID, revision: int, *, name: str, address: str, delivery_fee_minor: int, active: bool
 ) -> bool:
-    """Whether the hub still had this revision."""
+    """Return False when the hub no longer has this revision."""
     return await uow.execute(_SAVE_HUB, hub_id, revision, name, address, delivery_fee_minor, active) == 1

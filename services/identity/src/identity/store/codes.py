@@ -1,4 +1,4 @@
-"""Codes that were issued for an address."""
+"""One-time codes by purpose and address, and the confirmation of addresses."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -7,7 +7,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from identity.domain.one_time_codes import Destination, Issuable, IssuedCode, Purpose
 
-# Two requests for one address at the same moment would each believe to be the first one.
+# Two concurrent requests for one address would each consider themselves the first.
 _LOCK_ADDRESS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('code:' || encode($1, 'hex'), 0))"
 _COLUMNS: Final = """
 SELECT id, code_hash, issued_at, expires_at, tries, used_at,
@@ -34,10 +34,10 @@ _END_CODES: Final = (
     "UPDATE one_time_codes SET expires_at = $2 WHERE user_id = $1 AND used_at IS NULL AND expires_at > $2"
 )
 _USER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
-# SMS sign-in leads to who has proven the number (contract section 10.1), however many accounts name it.
+# A code by SMS signs in the user who confirmed the number (contract section 10.1), however many accounts name it.
 _USER_OF_PHONE: Final = "SELECT id FROM profiles WHERE confirmed_phone = $1 AND phone = $1 AND erased_at IS NULL"
 _NAMES_PHONE: Final = "SELECT EXISTS (SELECT FROM profiles WHERE id = $1 AND phone = $2 AND erased_at IS NULL)"
-# The account of somebody who signs in elsewhere has no address, and no door of ours opens it.
+# An account of a further issuer has no address, and no sign-in here opens it.
 _SIGNS_IN_HERE: Final = "SELECT EXISTS (SELECT FROM accounts WHERE user_id = $1 AND email IS NOT NULL)"
 _IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"
 _CONFIRM_EMAIL: Final = """
@@ -50,11 +50,10 @@ _UNCONFIRM_PHONE_OF_OTHERS: Final = (
 _CONFIRM_PHONE: Final = """
 UPDATE profiles SET confirmed_phone = $2 WHERE id = $1 AND phone = $2 AND confirmed_phone IS DISTINCT FROM $2 RETURNING id
 """
-# The windows of an address are over a day after its last code, and with them all that the row is for.
 
 
 async def lock_address(uow: UnitOfWork, address_hash: bytes) -> None:
-    """One request at a time for one address, until the transaction ends."""
+    """Serialize the requests for one address until the transaction ends."""
     await uow.execute(_LOCK_ADDRESS, address_hash)
 
 
@@ -63,7 +62,7 @@ async def find_code(uow: UnitOfWork, purpose: Purpose, address_hash: bytes) -> I
 
 
 async def lock_code(uow: UnitOfWork, purpose: Purpose, address_hash: bytes) -> IssuedCode | None:
-    """Of two that show one code at once the second sees that it was used."""
+    """Return the code, locked: of two concurrent redemptions the second finds it used."""
     return _code(await uow.fetch_row(_LOCK_CODE, purpose, address_hash))
 
 
@@ -86,7 +85,7 @@ async def save_code(
     now: datetime,
     expires_at: datetime,
 ) -> None:
-    """The one code of this purpose and address from now on."""
+    """Replace the code of this purpose and address."""
     windows = (counted.hour_began_at, counted.issued_in_hour, counted.day_began_at, counted.issued_in_day)
     await uow.execute(_SAVE_CODE, purpose, address_hash, code_id, code_hash, now, expires_at, *windows)
 
@@ -104,12 +103,12 @@ async def mark_used(uow: UnitOfWork, code_id: UUID, now: datetime) -> None:
 
 
 async def expire_codes(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
-    """Whatever was sent to this person before is worth nothing any more."""
+    """Expire every unused code sent to this user."""
     await uow.execute(_END_CODES, user_id, now)
 
 
 async def find_sign_in_user(uow: UnitOfWork, destination: Destination) -> UUID | None:
-    """The one account that an address or a proven number signs in; None while that person is suspended."""
+    """Return the user whom an address or confirmed number signs in; None for a suspended user."""
     statement = _USER_OF_EMAIL if destination.channel == "email" else _USER_OF_PHONE
     user_id: UUID | None = await uow.fetch_value(statement, destination.address)
     if user_id is None or not await uow.fetch_value(_SIGNS_IN_HERE, user_id):
@@ -118,7 +117,7 @@ async def find_sign_in_user(uow: UnitOfWork, destination: Destination) -> UUID |
 
 
 async def may_confirm_phone(uow: UnitOfWork, user_id: UUID, destination: Destination) -> bool:
-    """Whether the number is the one that this user's profile names: only they may prove it for themselves."""
+    """Whether the user's profile names the number: only then may they confirm it."""
     if destination.channel != "sms" or not await uow.fetch_value(_NAMES_PHONE, user_id, destination.address):
         return False
     return not await uow.fetch_value(_IS_SUSPENDED, user_id)
@@ -129,12 +128,12 @@ async def is_email_confirmed(uow: UnitOfWork, user_id: UUID) -> bool:
 
 
 async def save_confirmed_email(uow: UnitOfWork, user_id: UUID, email: str) -> bool:
-    """Whether this was the first proof of the profile's address."""
+    """Return whether this is the first confirmation of the profile's address."""
     return bool(await uow.fetch_value(_CONFIRM_EMAIL, user_id, email))
 
 
 async def save_confirmed_phone(uow: UnitOfWork, user_id: UUID, phone: str) -> list[UUID]:
-    """The number is proven for this user, and for nobody else any more. The users for whom that changed are returned."""
+    """Confirm the number for this user only; return the users whose confirmation changed."""
     before = await uow.fetch(_UNCONFIRM_PHONE_OF_OTHERS, user_id, phone)
     now = await uow.fetch(_CONFIRM_PHONE, user_id, phone)
     return [row["id"] for row in (*before, *now)]

@@ -1,4 +1,4 @@
-"""SQL for writes: commission changes that wait for a second platform_admin."""
+"""Commission changes that need a second platform_admin."""
 
 from datetime import datetime
 from typing import Final
@@ -28,7 +28,7 @@ WHERE prepared_by = $1 AND status = 'prepared' AND expires_at > $3 RETURNING {_C
 
 
 async def find_open_change(uow: UnitOfWork, vendor_id: UUID, now: datetime) -> CommissionChange | None:
-    """The change of a locked vendor that waits for its decision; an expired one is closed."""
+    """Return the pending change of a locked vendor; mark an expired one as such."""
     await uow.execute(_EXPIRE, vendor_id, now)
     row = await uow.fetch_row(_FIND_OPEN, vendor_id)
     return CommissionChange(*row.values()) if row else None
@@ -51,5 +51,5 @@ async def save_verdict(
 
 
 async def reject_changes_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> list[CommissionChange]:
-    """Rejects the open changes that this person prepared, and answers them."""
+    """Reject and return the pending changes that this user prepared."""
     return [CommissionChange(*row.values()) for row in await uow.fetch(_REJECT_OF, preparer_id, by, now)]

@@ -1,4 +1,4 @@
-"""SQL that only the demo data needs: rows with fixed ids, written once."""
+"""SQL for the demo data: rows with fixed ids, written once."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -52,12 +52,14 @@ async def record_vendor_if_new(uow: UnitOfWork, vendor: DemoVendor, now: datetim
 
 
 async def save_account(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> None:
-    """The account with this password; all demo accounts share one hash."""
+    """Save the account with this password; all demo accounts share one hash."""
     await uow.execute(_SAVE_ACCOUNT, user_id, email, password_hash, now)
 
 
 async def save_confirmed(uow: UnitOfWork, user_id: UUID, email: str, phone: str) -> bool:
-    """Whether address and number of a demo account were not proven yet, and are now; a changed number is left as it is."""
+    """Confirm address and number of a demo account, unless the user changed the number. Return whether it was
+    unconfirmed.
+    """
     return bool(await uow.fetch_value(_SAVE_CONFIRMED, user_id, email, phone))
 
 

@@ -1,4 +1,4 @@
-"""Everything that identity keeps encrypted, for `re-encrypt`."""
+"""The encrypted columns of identity, for `re-encrypt`."""
 
 from common.database.hash_keys import hash_key_rows
 from common.database.reencryption import EncryptedRows, stale_text

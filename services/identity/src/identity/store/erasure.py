@@ -1,4 +1,4 @@
-"""What the service knows of a person, taken away. The row of the profile stays, empty."""
+"""Erasure requests, and the removal of personal data. The profile row stays, empty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from common.database.unit_of_work import UnitOfWork
 from contracts.permissions import STAFF_ROLES
 from identity.domain.erasure import EVALUATING_SERVICES, Status
 
-# Whoever decides on an application of the person, or provisions them, holds the profile too.
+# Decisions on the user's application and provisioning lock the profile too.
 _LOCK_PROFILE: Final = "SELECT mailbox FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
 _FIND_OBLIGATIONS: Final = """
 SELECT own.id AS vendor_id, coalesce(own.status = 'suspended', false) AS is_vendor_suspended,
@@ -39,7 +39,7 @@ UPDATE vendors SET business_name = '', legal_name = '', category = NULL, descrip
     status = 'closed', revision = revision + 1
 WHERE id = $1 RETURNING campus_id
 """
-# In the order of their foreign keys; refresh tokens go with their sessions.
+# In the order of their foreign keys. Refresh tokens are deleted with their sessions.
 _DELETE: Final = (
     "DELETE FROM sessions WHERE user_id = $1",
     "DELETE FROM totp_factors WHERE user_id = $1",
@@ -51,9 +51,9 @@ _DELETE: Final = (
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",
     "UPDATE staff_grants SET status = 'expired' WHERE user_id = $1 AND status = 'prepared'",
-    # The standing goes on; why stands once, in the trail of acts.
+    # The suspension stays. Its reason remains only in the audit trail.
     "UPDATE suspensions SET reason = NULL WHERE user_id = $1",
-    # Who brought whom stays counted; a mailbox is rewarded once by the hash that is kept.
+    # The referral stays counted. The stored hash prevents a second reward for the mailbox.
     "UPDATE referrals SET mailbox = user_id::text WHERE user_id = $1",
 )
 _EMPTY_PROFILE: Final = """
@@ -70,7 +70,7 @@ ON CONFLICT (mailbox_hash) DO UPDATE SET erased_at = excluded.erased_at
 
 @dataclass(frozen=True, slots=True)
 class Obligations:
-    """What others rely on a person for."""
+    """The facts that block a user's erasure."""
 
     vendor_id: UUID | None
     is_vendor_suspended: bool
@@ -79,7 +79,7 @@ class Obligations:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A person's wish to be erased, with the vendor that they owned when they said it."""
+    """A user's erasure request, with the vendor that they owned at that time."""
 
     id: UUID
     user_id: UUID
@@ -88,7 +88,7 @@ class Request:
 
 
 async def lock_user(uow: UnitOfWork, user_id: UUID) -> str | None:
-    """The mailbox of a person who is there; their profile stays locked until the transaction ends."""
+    """Return the mailbox of a user who is not erased; the profile stays locked until the transaction ends."""
     mailbox: str | None = await uow.fetch_value(_LOCK_PROFILE, user_id)
     return mailbox
 
@@ -101,7 +101,7 @@ async def find_obligations(uow: UnitOfWork, user_id: UUID) -> Obligations:
 
 
 async def find_open_request(uow: UnitOfWork, user_id: UUID) -> Request | None:
-    """The person must be locked: it orders requests and what is decided on them."""
+    """Return the open request. The caller locks the user before, which orders requests and evaluations."""
     row = await uow.fetch_row(_FIND_OPEN_REQUEST, user_id)
     return None if row is None else Request(**row)
 
@@ -128,23 +128,23 @@ async def record_evaluation_if_new(
 
 
 async def list_verdicts(uow: UnitOfWork, request_id: UUID) -> dict[str, list[str]]:
-    """What each service said so far."""
+    """Return the open obligations that each service has reported."""
     return {row["service"]: row["open_matters"] for row in await uow.fetch(_LIST_VERDICTS, request_id)}
 
 
 async def list_oldest_pending(uow: UnitOfWork) -> dict[str, datetime | None]:
-    """Since when the word of each service is waited for; None where it has said all of its own."""
+    """Return since when each service owes an evaluation; None when it owes none."""
     return {row["judge"]: row["since"] for row in await uow.fetch(_LIST_OLDEST_PENDING, sorted(EVALUATING_SERVICES))}
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
-    """Takes away what names the vendor; its campus is told."""
+    """Remove the vendor's names and return its campus."""
     campus_id: UUID = await uow.fetch_value(_CLOSE_VENDOR, vendor_id)
     return campus_id
 
 
 async def delete_user(uow: UnitOfWork, user_id: UUID, mailbox_hash: bytes, now: datetime) -> None:
-    """Nothing is left that tells who it was; by the hash the mailbox is known not to be a new one."""
+    """Delete all personal data. The stored hash recognizes a returning mailbox."""
     for statement in _DELETE:
         await uow.execute(statement, user_id)
     await uow.execute(_EMPTY_PROFILE, user_id, now)

@@ -1,4 +1,4 @@
-"""Second factors."""
+"""TOTP factors, and the removal of any factor."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,7 +33,7 @@ class Factor:
 
 
 async def list_factors(uow: UnitOfWork, user_id: UUID) -> list[Factor]:
-    """Newest first."""
+    """Return the TOTP factors, newest first."""
     return [Factor(*row) for row in await uow.fetch(_FACTORS, user_id)]
 
 
@@ -42,7 +42,7 @@ async def delete_unconfirmed_factors(uow: UnitOfWork, user_id: UUID) -> None:
 
 
 async def delete_factors(uow: UnitOfWork, user_id: UUID) -> None:
-    """Deletes every TOTP factor of the user."""
+    """Delete every TOTP factor of the user."""
     await uow.execute(_DELETE_ALL, user_id)
 
 

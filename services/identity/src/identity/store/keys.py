@@ -7,9 +7,10 @@ from common.database.unit_of_work import UnitOfWork
 from identity.credentials.signing_keys import EncryptedKey
 from identity.domain.key_rotation import ListedKey
 
-# Three processes that start at once on an empty system make one key and one administrator; a key changes under it as well.
+# Processes that start concurrently on an empty system create one key and one administrator. Key changes hold the lock
+# too.
 _LOCK_FOUNDATIONS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foundations', 0))"
-# The newest that may sign; were all of them of the future, by a clock that was set back, the first of these.
+# The newest key that may sign. If all start in the future, because a clock was set back, the nearest.
 _CURRENT_KEY: Final = """
 SELECT kid, private_key_sealed, signs_from FROM signing_keys WHERE retired_at IS NULL
 ORDER BY signs_from <= $1 DESC, abs(extract(epoch FROM signs_from - $1)), kid DESC LIMIT 1
@@ -31,19 +32,19 @@ async def lock_foundations(uow: UnitOfWork) -> None:
 
 
 async def find_current_key(uow: UnitOfWork, now: datetime) -> tuple[str, str] | None:
-    """`kid` and sealed private key of the key that signs now."""
+    """Return `kid` and encrypted private key of the key that signs now."""
     row = await uow.fetch_row(_CURRENT_KEY, now)
     return (row["kid"], row["private_key_sealed"]) if row else None
 
 
 async def find_signing_since(uow: UnitOfWork, now: datetime) -> datetime | None:
-    """When the key that signs now began to; None without one."""
+    """Return since when the current key signs; None without one."""
     row = await uow.fetch_row(_CURRENT_KEY, now)
     return row["signs_from"] if row else None
 
 
 async def list_keys(uow: UnitOfWork) -> list[ListedKey]:
-    """The keys that are published."""
+    """Return the published keys."""
     return [ListedKey(row["kid"], row["signs_from"]) for row in await uow.fetch(_LISTED_KEYS)]
 
 
@@ -57,11 +58,11 @@ async def save_signs_from(uow: UnitOfWork, kid: str, signs_from: datetime) -> No
 
 
 async def retire_key_if_due(uow: UnitOfWork, kid: str, now: datetime, because: str) -> bool:
-    """Whether this took the key out of the published set; its private half is gone for good."""
+    """Remove the key from the published set and delete its private half. Return False when it was retired before."""
     return bool(await uow.fetch_value(_RETIRE_KEY, kid, now, because))
 
 
 async def find_retired_at(uow: UnitOfWork, kid: str) -> datetime | None:
-    """When the key was retired; None for one that is published, or that never was."""
+    """Return when the key was retired; None for a published or unknown key."""
     retired_at: datetime | None = await uow.fetch_value(_RETIRED_AT, kid)
     return retired_at

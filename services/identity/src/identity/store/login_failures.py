@@ -1,4 +1,4 @@
-"""Failed logins by address, known or not; the address stands here as a keyed hash only."""
+"""Failed logins by address, known or not; the address is stored as a keyed hash only."""
 
 from datetime import datetime
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from common.database.unit_of_work import UnitOfWork
 
 _FIND: Final = "SELECT failures, last_failed_at FROM login_failures WHERE address_hash = $1"
-# After the time in which failures are forgotten the count begins anew.
+# After FORGOTTEN_AFTER the count restarts.
 _COUNT: Final = """
 INSERT INTO login_failures AS f (address_hash, failures, last_failed_at) VALUES ($1, 1, $2)
 ON CONFLICT (address_hash) DO UPDATE SET last_failed_at = excluded.last_failed_at,
@@ -16,7 +16,7 @@ _DELETE: Final = "DELETE FROM login_failures WHERE address_hash = $1"
 
 
 async def find_failures(uow: UnitOfWork, address_hash: bytes) -> tuple[int, datetime | None]:
-    """How many there were, and when the last one was."""
+    """Return the number of failures and the time of the last one."""
     row = await uow.fetch_row(_FIND, address_hash)
     return (row["failures"], row["last_failed_at"]) if row else (0, None)
 

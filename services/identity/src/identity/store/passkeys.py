@@ -1,4 +1,4 @@
-"""Passkeys, and the challenges that wait for an authenticator's answer."""
+"""Passkeys, and open challenges."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,7 +40,7 @@ _DELETE_CHALLENGES: Final = "DELETE FROM passkey_challenges WHERE user_id = $1"
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """A passkey as an assertion is judged by it."""
+    """A passkey to verify an assertion with."""
 
     id: UUID
     public_key: bytes
@@ -56,7 +56,7 @@ async def record_challenge(
     challenge: bytes,
     now: datetime,
 ) -> datetime:
-    """Keeps a challenge for a session of a person, and tells when it expires. The oldest beyond ten give way."""
+    """Store a challenge for a session of a user and return its expiry. Only the newest ten are kept."""
     expires_at = now + CHALLENGE_LIFE
     await uow.execute(_RECORD_CHALLENGE, challenge_id, user_id, session_id, purpose, challenge, now, expires_at)
     await uow.execute(_DELETE_OLD_CHALLENGES, user_id, OPEN_CHALLENGES_MAX)
@@ -66,7 +66,7 @@ async def record_challenge(
 async def claim_challenge(
     uow: UnitOfWork, challenge_id: UUID, user_id: UUID, session_id: UUID, purpose: Purpose, now: datetime
 ) -> bytes | None:
-    """The challenge, which nobody can take again once this transaction commits; None when it is not there to be taken."""
+    """Return and delete the challenge; None when it does not exist. No other transaction can use it after the commit."""
     challenge: bytes | None = await uow.fetch_value(_CLAIM_CHALLENGE, challenge_id, user_id, session_id, purpose, now)
     return challenge
 
@@ -76,19 +76,19 @@ async def list_credential_ids(uow: UnitOfWork, user_id: UUID) -> list[bytes]:
 
 
 async def record_passkey_if_new(uow: UnitOfWork, user_id: UUID, factor: Factor, passkey: NewPasskey) -> bool:
-    """Whether the credential was nobody's before."""
+    """Return False when the credential exists already, of any user."""
     values = (passkey.credential_id, passkey.public_key, passkey.sign_count, factor.name, factor.created_at)
     return bool(await uow.fetch_value(_RECORD_PASSKEY, factor.id, user_id, *values))
 
 
 async def delete_passkeys(uow: UnitOfWork, user_id: UUID) -> None:
-    """Deletes every passkey of the user, and every challenge that could make one."""
+    """Delete every passkey of the user, and every challenge that could create one."""
     await uow.execute(_DELETE, user_id)
     await uow.execute(_DELETE_CHALLENGES, user_id)
 
 
 async def find_passkey(uow: UnitOfWork, user_id: UUID, credential_id: bytes) -> Passkey | None:
-    """The person's own passkey with this credential."""
+    """Return the user's own passkey with this credential."""
     row = await uow.fetch_row(_FIND_PASSKEY, user_id, credential_id)
     return Passkey(**row) if row else None
 

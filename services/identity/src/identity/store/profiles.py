@@ -1,4 +1,4 @@
-"""People as others know them: profiles, referrals, roles. SQL for writes, and the reads that a write decides on."""
+"""Profiles, referrals and roles: writes, and the reads that a write decides on."""
 
 from datetime import datetime
 from typing import Final
@@ -8,9 +8,9 @@ from common.database.unit_of_work import UnitOfWork
 from identity.domain.institutions import Institution
 from identity.domain.referrals import Provisioned, Referrer
 
-# A hundred calls for one new user: the first makes the profile, the others wait here and find it.
+# Of concurrent calls for one new user, the first creates the profile and the others wait and find it.
 _LOCK_NEW_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('user:' || $1, 0))"
-# Two profiles of one mailbox at the same moment would each believe to be the first one.
+# Two concurrent profiles of one mailbox would each consider themselves the first.
 _LOCK_MAILBOX: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mailbox:' || $1, 0))"
 _FIND_CAMPUS: Final = "SELECT id FROM campuses WHERE domain = $1"
 _RECORD_CAMPUS: Final = """
@@ -27,7 +27,7 @@ _FIND_PROVISIONED: Final = """
 SELECT id, campus_id, referral_applied, referral_reward_minor, referral_reason FROM profiles WHERE id = $1
 """
 _FIND_REFERRER: Final = "SELECT id, mailbox FROM profiles WHERE referral_token = $1 AND erased_at IS NULL"
-# One statement: whoever is being erased at this moment is found in one of the two.
+# One statement: a user who is erased concurrently is found in one of the two tables.
 _MAILBOX_KNOWN: Final = """
 SELECT EXISTS (SELECT FROM profiles WHERE mailbox = $1 AND id <> $3)
     OR EXISTS (SELECT FROM erased_mailboxes WHERE mailbox_hash = $2)
@@ -48,7 +48,7 @@ WHERE id = $1 AND phone IS NOT NULL AND confirmed_phone IS DISTINCT FROM phone R
 """
 _FIND_REWARD: Final = "SELECT referral_reward_minor FROM profiles WHERE id = $1 AND referral_applied"
 _FIND_EMAIL: Final = "SELECT email FROM profiles WHERE id = $1 AND erased_at IS NULL"
-# As the caller, whose policy shows only their own row; a referral that points to the row need not wait.
+# Runs as the caller, whose policy shows only their own row. A referral that references the row does not wait.
 _LOCK_PROFILE: Final = "SELECT FROM profiles WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_PROFILE: Final = """
 UPDATE profiles SET full_name = $3, phone = $4, revision = revision + 1, updated_at = $5
@@ -57,12 +57,12 @@ WHERE id = $1 AND revision = $2 RETURNING revision
 
 
 async def lock_new_user(uow: UnitOfWork, user_id: UUID) -> None:
-    """One provisioning at a time for one user, until the transaction ends."""
+    """Serialize provisioning of one user until the transaction ends."""
     await uow.execute(_LOCK_NEW_USER, str(user_id))
 
 
 async def lock_mailbox(uow: UnitOfWork, mailbox: str) -> None:
-    """One profile at a time for one mailbox, until the transaction ends."""
+    """Serialize provisioning of one mailbox until the transaction ends."""
     await uow.execute(_LOCK_MAILBOX, mailbox)
 
 
@@ -72,7 +72,7 @@ async def find_campus_id(uow: UnitOfWork, domain: str) -> UUID | None:
 
 
 async def record_campus_if_new(uow: UnitOfWork, institution: Institution, now: datetime) -> bool:
-    """Whether this made the campus; otherwise it stands already."""
+    """Return False when the campus exists."""
     values = (institution.campus_id, institution.name, institution.domain, now)
     return await uow.fetch_value(_RECORD_CAMPUS, *values) is not None
 
@@ -91,7 +91,7 @@ async def record_profile_if_new(
     email_confirmed: bool = False,
     phone_confirmed: bool = False,
 ) -> bool:
-    """Whether this made the profile. Two at once: the second waits for the first, and then finds it."""
+    """Return False when the profile exists. A concurrent second call waits for the first."""
     values = (
         user_id,
         email,
@@ -108,7 +108,7 @@ async def record_profile_if_new(
 
 
 async def find_provisioned(uow: UnitOfWork, user_id: UUID) -> Provisioned | None:
-    """The answer of the call that made the profile; None before it."""
+    """Return the outcome of the call that created the profile; None before it."""
     row = await uow.fetch_row(_FIND_PROVISIONED, user_id)
     return Provisioned(*row) if row else None
 
@@ -119,7 +119,7 @@ async def find_referrer(uow: UnitOfWork, referral_token: str) -> Referrer | None
 
 
 async def is_mailbox_known(uow: UnitOfWork, mailbox: str, mailbox_hash: bytes, *, besides: UUID) -> bool:
-    """Whether somebody else has, or had before they were erased, this mailbox."""
+    """Whether another user has this mailbox, or had it before their erasure."""
     return bool(await uow.fetch_value(_MAILBOX_KNOWN, mailbox, mailbox_hash, besides))
 
 
@@ -146,23 +146,23 @@ async def record_role_if_new(
 
 
 async def lock_profile(uow: UnitOfWork, user_id: UUID) -> None:
-    """One change of a profile at a time, until the transaction ends."""
+    """Serialize changes of a profile until the transaction ends."""
     await uow.execute(_LOCK_PROFILE, user_id)
 
 
 async def remove_unconfirmed_phone(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
-    """Whether a number was removed that nobody had proven."""
+    """Return whether an unconfirmed number was removed."""
     return bool(await uow.fetch_value(_REMOVE_UNCONFIRMED_PHONE, user_id, now))
 
 
 async def find_reward(uow: UnitOfWork, user_id: UUID) -> int:
-    """The reward of the referral that the user came by, in kobo; 0 without one."""
+    """Return the reward of the referral that the user signed up with, in kobo; 0 without one."""
     reward_minor: int | None = await uow.fetch_value(_FIND_REWARD, user_id)
     return reward_minor or 0
 
 
 async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
-    """The address of a profile, whether or not it has an account."""
+    """Return the address of a profile, with or without an account."""
     email: str | None = await uow.fetch_value(_FIND_EMAIL, user_id)
     return email
 
@@ -170,5 +170,7 @@ async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
 async def save_profile(
     uow: UnitOfWork, user_id: UUID, revision: int, *, full_name: str | None, phone: str | None, now: datetime
 ) -> bool:
-    """Whether the profile still had this revision. Runs as the caller, whose policy allows only their own row."""
+    """Return False when the profile no longer has this revision. Runs as the caller, whose policy allows only their own
+    row.
+    """
     return await uow.fetch_value(_SAVE_PROFILE, user_id, revision, full_name, phone, now) is not None

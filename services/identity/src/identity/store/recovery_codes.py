@@ -23,5 +23,5 @@ async def record_recovery_codes(uow: UnitOfWork, user_id: UUID, hashes: Sequence
 
 
 async def claim_recovery_code(uow: UnitOfWork, user_id: UUID, code_hash: bytes, now: datetime) -> bool:
-    """Whether the code was one of the person's that nobody had used; of two at once one finds it so."""
+    """Mark the code as used. Return False for a wrong or used one; of two concurrent uses one succeeds."""
     return bool(await uow.fetch_value(_USE_CODE, user_id, code_hash, now))

@@ -1,4 +1,4 @@
-"""What identity keeps for a time only. People, their rights and the trail of staff's acts stay (decision 23)."""
+"""Retention of identity's tables. Users, their rights and the audit trail are kept (decision 23)."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,10 +8,10 @@ from identity.domain.login_delays import FORGOTTEN_AFTER
 from identity.domain.one_time_codes import DAY
 
 IMMEDIATELY: Final = timedelta(0)
-# That a session of a further issuer was ended is remembered for longer than a token of it lives.
+# A revoked session of a further issuer is kept for longer than its tokens live.
 FOREIGN_TOKEN: Final = timedelta(days=7)
 SIGN_UP: Final = timedelta(days=30)
-# A session without tokens can be neither refreshed nor stepped up; its last access token ended long before.
+# A session without refresh tokens can be neither refreshed nor stepped up. Its last access token expired long before.
 _EMPTY: Final = "NOT EXISTS (SELECT FROM refresh_tokens WHERE refresh_tokens.session_id = sessions.id)"
 
 RETENTION_RULES: Final[tuple[Rule, ...]] = (
@@ -26,9 +26,9 @@ RETENTION_RULES: Final[tuple[Rule, ...]] = (
         called="sessions_of_issuers",
     ),
     RetentionRule("passkey_challenges", ("id",), "expires_at", IMMEDIATELY),
-    # Limits count codes over a day.
+    # The limits count codes over a day.
     RetentionRule("one_time_codes", ("purpose", "address_hash"), "issued_at", DAY),
-    # A sign-up that nobody proved or logged in with for so long is over.
+    # An unconfirmed sign-up without a login for so long is abandoned.
     RetentionRule("sign_up_passwords", ("address_hash", "password_digest"), "created_at", SIGN_UP),
     RetentionRule("login_failures", ("address_hash",), "last_failed_at", FORGOTTEN_AFTER),
 )

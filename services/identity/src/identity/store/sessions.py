@@ -29,7 +29,7 @@ INSERT INTO refresh_tokens (
     token_hash, session_id, stepped_up_at, stepped_up_by, stepped_up_factor_id, issued_at, expires_at
 ) VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
-# The session's row is the lock of its family: of two exchanges of one token the second sees that it was used.
+# The session's row locks all its tokens: of two exchanges of one token the second finds it used.
 _LOCK_SESSION_OF_TOKEN: Final = """
 SELECT s.id FROM sessions s
 WHERE s.id = (SELECT session_id FROM refresh_tokens WHERE token_hash = $1) FOR UPDATE
@@ -43,7 +43,7 @@ _MARK_REFRESH_TOKEN_USED: Final = "UPDATE refresh_tokens SET used_at = $2 WHERE 
 _LOCK_SESSION: Final = """
 SELECT signed_in_at, method FROM sessions WHERE id = $1 AND user_id = $2 AND ended_at IS NULL FOR UPDATE
 """
-# In one order, so that two who end the same sessions wait for each other instead of locking each other out.
+# In a fixed order, so that two transactions that end the same sessions cannot deadlock.
 _LOCK_SESSIONS: Final = """
 SELECT id FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND id IS DISTINCT FROM $2 ORDER BY id FOR UPDATE
 """
@@ -69,7 +69,7 @@ async def record_session(uow: UnitOfWork, user_id: UUID, sign_in: SignIn, user_a
 async def record_federated_session_if_new(
     uow: UnitOfWork, session_id: UUID, user_id: UUID, signed_in_at: datetime, *, issuer: str, without_staff_roles: bool
 ) -> None:
-    """The session of a further issuer's token, unless it stands already."""
+    """Record the session of a further issuer's token, unless it exists."""
     await uow.execute(_RECORD_FOREIGN_SESSION, session_id, user_id, signed_in_at, issuer, without_staff_roles)
 
 
@@ -80,7 +80,7 @@ async def is_without_staff_roles(uow: UnitOfWork, session_id: UUID) -> bool:
 async def revoke_distrusted(
     uow: UnitOfWork, issuers: Sequence[str], staff_issuers: Sequence[str], now: datetime
 ) -> list[tuple[UUID, UUID]]:
-    """Ends the sessions that today's issuers would not give; tells their ids and users."""
+    """End the sessions that the current issuers could not create; return their ids and users."""
     rows = await uow.fetch(_END_FOREIGN_SESSIONS, list(issuers), list(staff_issuers), now)
     return [(row["id"], row["user_id"]) for row in rows]
 
@@ -93,15 +93,15 @@ async def record_refresh_token(
 
 
 async def lock_refresh_token(uow: UnitOfWork, token_hash: bytes) -> StoredRefreshToken | None:
-    """The token with its session, whose row stays locked until the transaction ends."""
+    """Return the token with its session, whose row stays locked until the transaction ends."""
     if await uow.fetch_value(_LOCK_SESSION_OF_TOKEN, token_hash) is None:
         return None
-    # A second statement: under READ COMMITTED it sees what the one that held the lock before has committed.
+    # A second statement: under READ COMMITTED it sees what the previous holder of the lock committed.
     return await find_refresh_token(uow, token_hash)
 
 
 async def find_refresh_token(uow: UnitOfWork, token_hash: bytes) -> StoredRefreshToken | None:
-    """Another token of a session that the caller has locked."""
+    """Return another token of a session that the caller has locked."""
     row = await uow.fetch_row(_FIND_REFRESH_TOKEN, token_hash)
     return StoredRefreshToken(**row) if row else None
 
@@ -111,7 +111,7 @@ async def mark_refresh_token_used(uow: UnitOfWork, token_hash: bytes, now: datet
 
 
 async def lock_session(uow: UnitOfWork, session_id: UUID, user_id: UUID) -> SignIn | None:
-    """The user's session while it lasts, locked until the transaction ends."""
+    """Return the user's active session, locked until the transaction ends."""
     row = await uow.fetch_row(_LOCK_SESSION, session_id, user_id)
     return SignIn(session_id, row["signed_in_at"], method=row["method"]) if row else None
 
@@ -119,17 +119,17 @@ async def lock_session(uow: UnitOfWork, session_id: UUID, user_id: UUID) -> Sign
 async def revoke_session_if_active(
     uow: UnitOfWork, session_id: UUID, user_id: UUID, now: datetime, because: str
 ) -> bool:
-    """Whether this ended the session; otherwise it had ended before."""
+    """Return False when the session had ended before."""
     return bool(await uow.fetch_value(_END_SESSION, session_id, user_id, now, because))
 
 
 async def lock_sessions(uow: UnitOfWork, user_id: UUID, *, besides: UUID | None) -> list[UUID]:
-    """The user's sessions that last, but one: none of them gets new tokens until the transaction ends."""
+    """Lock the user's active sessions except `besides`: none gets new tokens until the transaction ends."""
     return [row["id"] for row in await uow.fetch(_LOCK_SESSIONS, user_id, besides)]
 
 
 async def list_last_issued(uow: UnitOfWork, session_ids: Sequence[UUID]) -> dict[UUID, datetime]:
-    """When each of these sessions was last given tokens. After `lock_sessions`, so that the last ones are seen."""
+    """Return when each session last got tokens. Call `lock_sessions` before."""
     return {row["session_id"]: row["issued_at"] for row in await uow.fetch(_LAST_ISSUED, list(session_ids))}
 
 
@@ -138,8 +138,8 @@ async def revoke_sessions(uow: UnitOfWork, session_ids: Sequence[UUID], now: dat
 
 
 async def clear_step_ups(uow: UnitOfWork, user_id: UUID, factor_id: UUID | None) -> None:
-    """Takes the second factor out of the user's chains of tokens that it stepped up; None takes out whichever it was.
+    """Remove the step-up by this factor, or by any (None), from the user's refresh tokens.
 
-    Behind `lock_sessions`: a refresh that began before would carry the step-up on into a token not seen here.
+    Call `lock_sessions` before: a concurrent refresh would copy the step-up into a new token.
     """
     await uow.execute(_CLEAR_STEP_UPS, user_id, factor_id)

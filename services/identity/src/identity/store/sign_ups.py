@@ -1,4 +1,4 @@
-"""Passwords of sign-ups by address, whether or not the address had an account; both stand here as keyed or slow hashes only."""
+"""Passwords of sign-ups by address, with or without an account; address and password are stored as hashes only."""
 
 from datetime import datetime
 from typing import Final

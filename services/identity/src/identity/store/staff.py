@@ -1,4 +1,4 @@
-"""Staff: the trail of their acts, their roles, grants that wait for a second person, suspensions."""
+"""Staff: the audit trail, roles, grants that need a second approver, suspensions."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,9 +13,9 @@ from identity.domain.staff import ADMIN, Appointment, PreparedGrant, StaffUser
 _RECORD_ACTION: Final = """
 INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
-# Two admins who revoke each other at once, two grants to one person that exclude each other: each would see what was before.
+# Two admins who revoke each other, or two conflicting grants to one user, would each see the earlier state.
 _LOCK_STAFF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('staff', 0))"
-# FOR UPDATE keeps an account from being made meanwhile, and a session from being begun: their foreign keys wait for it.
+# FOR UPDATE blocks the creation of an account or a session: their foreign keys wait for it.
 _LOCK_PROFILE: Final = "SELECT true FROM profiles WHERE id = $1 AND erased_at IS NULL FOR UPDATE"
 _LOCK_ACCOUNT: Final = "SELECT true FROM accounts WHERE user_id = $1 FOR UPDATE"
 _FIND_USER: Final = """
@@ -59,27 +59,29 @@ _END_SUSPENSION: Final = "DELETE FROM suspensions WHERE user_id = $1"
 
 async def record_staff_action(
     uow: UnitOfWork,
-    *,
-    actor_id: UUID | None,
-    act: str,
+    action: str,
     subject_kind: str,
     subject_id: UUID,
     detail: Mapping[str, Any],
+    *,
+    by: UUID | None,
     now: datetime,
 ) -> None:
-    """One line of the trail, in the transaction of what it tells: `act` is a past participle (`suspended`), the kind a noun
-    (`person`, `vendor`). Without an actor it was an operator at the machine, or the first start. A caller can write only in
-    their own name. `detail` holds camelCase fields; nothing secret, and nothing that tells who a person is but ids."""
-    await uow.execute(_RECORD_ACTION, new_id(), actor_id, act, subject_kind, subject_id, dict(detail), now)
+    """Append a line to the audit trail, in the transaction of the change.
+
+    `action` is a past participle such as `suspended`, `subject_kind` a noun such as `vendor`. `by` is None for an operator at
+    the machine and for the first start. `detail` holds camelCase fields, no secrets, and no personal data except ids.
+    """
+    await uow.execute(_RECORD_ACTION, new_id(), by, action, subject_kind, subject_id, dict(detail), now)
 
 
 async def lock_staff(uow: UnitOfWork) -> None:
-    """One change of staff at a time, until the transaction ends. They are few."""
+    """Serialize changes of staff until the transaction ends. They are rare."""
     await uow.execute(_LOCK_STAFF)
 
 
 async def lock_user(uow: UnitOfWork, user_id: UUID) -> StaffUser | None:
-    """The person, to whom nobody gives a session until the transaction ends; None without a profile."""
+    """Return the user; no session starts until the transaction ends. None without a profile."""
     if await uow.fetch_value(_LOCK_PROFILE, user_id) is None:
         return None
     await uow.execute(_LOCK_ACCOUNT, user_id)
@@ -97,12 +99,12 @@ async def is_admin(uow: UnitOfWork, user_id: UUID) -> bool:
 
 
 async def are_there_other_admins(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Whether somebody else is platform_admin and not suspended. Behind `lock_staff`."""
+    """Whether another active platform_admin exists. Call `lock_staff` before."""
     return bool(await uow.fetch_value(_OTHERS_HOLD, user_id, ADMIN))
 
 
 async def find_hub_campus(uow: UnitOfWork, hub_id: UUID) -> UUID | None:
-    """The campus of an open hub."""
+    """Return the campus of an open hub."""
     campus_id: UUID | None = await uow.fetch_value(_HUB_CAMPUS, hub_id)
     return campus_id
 
@@ -122,11 +124,11 @@ async def revoke_appointment(uow: UnitOfWork, user_id: UUID, role: str) -> None:
 async def record_grant_if_new(
     uow: UnitOfWork, user_id: UUID, role: str, *, by: UUID, now: datetime, expires_at: datetime
 ) -> tuple[UUID, bool]:
-    """The open grant of this role to this person, and whether this made it. Behind `lock_staff`."""
+    """Return the open grant of this role to this user, and whether it is new. Call `lock_staff` before."""
     await uow.execute(_EXPIRE_GRANTS, now)
-    profile: UUID | None = await uow.fetch_value(_FIND_OPEN_GRANT, user_id, role)
-    if profile is not None:
-        return profile, False
+    open_grant_id: UUID | None = await uow.fetch_value(_FIND_OPEN_GRANT, user_id, role)
+    if open_grant_id is not None:
+        return open_grant_id, False
     grant_id = new_id()
     await uow.execute(_RECORD_GRANT, grant_id, user_id, role, by, now, expires_at)
     return grant_id, True
@@ -144,7 +146,7 @@ async def save_decision(uow: UnitOfWork, grant_id: UUID, decision: Verdict, *, b
 async def reject_grants_of(
     uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime
 ) -> list[tuple[UUID, UUID, str]]:
-    """Rejects what this person has prepared and nobody has decided; tells ids, for whom it was, and the role."""
+    """Reject the pending grants that this user prepared; return their ids, grantees and roles."""
     rows = await uow.fetch(_REJECT_GRANTS_OF, preparer_id, by, now)
     return [(row["id"], row["user_id"], row["role"]) for row in rows]
 

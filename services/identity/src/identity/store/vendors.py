@@ -1,4 +1,4 @@
-"""Vendors and the applications to become one. SQL for writes, and the reads that a write decides on."""
+"""Vendors and vendor applications: writes, and the reads that a write decides on."""
 
 from datetime import datetime
 from typing import Final
@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from identity.domain.vendor_applications import Application, NewApplication, Outcome
 from identity.domain.vendors import Vendor
 
-# Whoever applies, is erased, or has an application decided: all hold the applicant's profile, and the second sees the first.
+# Application, decision and erasure lock the applicant's profile, so that the second sees the first.
 _LOCK_APPLICANT: Final = "SELECT true FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
 _LOCK_APPLICANT_OF: Final = """
 SELECT true FROM profiles WHERE id = (SELECT user_id FROM vendor_applications WHERE id = $1) FOR NO KEY UPDATE
@@ -49,12 +49,12 @@ UPDATE vendors SET status = $2, suspension_reason = $3, revision = revision + 1 
 
 
 async def lock_applicant(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Whether the person has a profile; it stays locked until the transaction ends."""
+    """Return whether the user has a profile; it stays locked until the transaction ends."""
     return bool(await uow.fetch_value(_LOCK_APPLICANT, user_id))
 
 
 async def is_applicant_email_confirmed(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Whether the mail address of the profile is proven."""
+    """Whether the mail address of the profile is confirmed."""
     return bool(await uow.fetch_value(_IS_APPLICANT_EMAIL_CONFIRMED, user_id))
 
 
@@ -63,31 +63,31 @@ async def is_campus_open(uow: UnitOfWork, campus_id: UUID) -> bool:
 
 
 async def owns_a_vendor(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Runs as the person themselves: others' vendors are not theirs to see."""
+    """Runs as the user, because other users' vendors are not visible to them."""
     return bool(await uow.fetch_value(_OWNS_A_VENDOR, user_id))
 
 
 async def record_application_if_new(
-    uow: UnitOfWork, application_id: UUID, user_id: UUID, wanted: NewApplication, now: datetime
+    uow: UnitOfWork, application_id: UUID, user_id: UUID, details: NewApplication, now: datetime
 ) -> bool:
-    """False when an application of the person is still open."""
-    values = (wanted.business_name, wanted.legal_name, wanted.campus_id, wanted.category, wanted.description)
+    """Return False when the user has an open application."""
+    values = (details.business_name, details.legal_name, details.campus_id, details.category, details.description)
     return bool(await uow.fetch_value(_RECORD_APPLICATION, application_id, user_id, *values, now))
 
 
 async def lock_application(uow: UnitOfWork, application_id: UUID) -> Application | None:
-    """The application and its applicant, locked until the transaction ends: of two decisions at once the second sees the first.
+    """Return the application, locked with its applicant's profile: of two decisions the second sees the first.
 
-    None when the applicant was erased meanwhile.
+    None when the applicant was erased.
     """
     await uow.execute(_LOCK_APPLICANT_OF, application_id)
     row = await uow.fetch_row(_LOCK_APPLICATION, application_id)
     if row is None:
         return None
-    wanted = NewApplication(
+    details = NewApplication(
         row["business_name"], row["legal_name"], row["campus_id"], row["category"], row["description"]
     )
-    return Application(row["id"], row["user_id"], wanted, row["status"])
+    return Application(row["id"], row["user_id"], details, row["status"])
 
 
 async def save_decision(
@@ -104,14 +104,14 @@ async def save_decision(
 
 
 async def record_vendor_if_new(uow: UnitOfWork, vendor_id: UUID, application: Application, now: datetime) -> bool:
-    """False when the applicant owns a vendor already."""
-    wanted = application.wanted
-    values = (wanted.business_name, wanted.legal_name, wanted.campus_id, wanted.category, wanted.description)
+    """Return False when the applicant owns a vendor already."""
+    details = application.details
+    values = (details.business_name, details.legal_name, details.campus_id, details.category, details.description)
     return bool(await uow.fetch_value(_RECORD_VENDOR, vendor_id, application.user_id, *values, now))
 
 
 async def lock_vendor(uow: UnitOfWork, vendor_id: UUID) -> Vendor:
-    """The vendor, locked until the transaction ends."""
+    """Return the vendor, locked until the transaction ends."""
     row = await uow.fetch_row(_LOCK_VENDOR, vendor_id)
     if row is None:
         raise LookupError("the vendor was there a moment ago, and vendors are never deleted")
@@ -119,7 +119,7 @@ async def lock_vendor(uow: UnitOfWork, vendor_id: UUID) -> Vendor:
 
 
 async def save_vendor(uow: UnitOfWork, vendor: Vendor) -> None:
-    """How the shop shows itself, and its commission."""
+    """Save the vendor's presentation and commission."""
     values = (vendor.business_name, vendor.category, vendor.description, vendor.commission_basis_points)
     await uow.execute(_SAVE_VENDOR, vendor.id, *values)
 

@@ -1,4 +1,4 @@
-"""The metadata that every table of the service belongs to."""
+"""The metadata of every table of the service."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The tables of staff: their trail, grants, suspensions, and the decisions of two administrators."""
+"""The audit trail of staff, grants and suspensions."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -46,25 +46,4 @@ suspensions = sa.Table(
     sa.Column("suspended_at", INSTANT, nullable=False),
     sa.Column("reason", sa.Text),
     foreign("suspensions_user", "user_id", "profiles.id"),
-)
-
-commission_changes = sa.Table(
-    "commission_changes",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("vendor_id", sa.Uuid, nullable=False),
-    sa.Column("before_basis_points", sa.Integer),
-    sa.Column("basis_points", sa.Integer),
-    sa.Column("status", sa.Text, nullable=False, server_default="prepared"),
-    sa.Column("prepared_by", sa.Uuid, nullable=False),
-    sa.Column("prepared_at", INSTANT, nullable=False),
-    sa.Column("expires_at", INSTANT, nullable=False),
-    sa.Column("decided_by", sa.Uuid),
-    sa.Column("decided_at", INSTANT),
-    sa.Column("rejection", sa.Text),
-    foreign("commission_changes_vendor", "vendor_id", "vendors.id"),
-    sa.Index("commission_changes_one_open", "vendor_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
-    sa.Index("commission_changes_newest", "prepared_at", "id"),
-    sa.Index("commission_changes_of_vendor", "vendor_id", "prepared_at", "id"),
-    sa.Index("commission_changes_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
 )

@@ -8,30 +8,28 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import StaleRevision
 from contracts.identity import CredentialsChanged
-from identity.queries.profiles import profile_of
+from identity.queries.profiles import Profile, profile_of
 from identity.store import profiles
 from identity.use_cases.accounts.publish_profile import publish_profile
 
 
 async def change_profile(
     uow: UnitOfWork, caller: Caller, changes: Mapping[str, Any], revision: int | None, *, now: datetime
-) -> dict[str, Any]:
-    """A person changes their name or phone number (`fullName`, `phone`), and every service that keeps them hears of it.
+) -> Profile:
+    """Change the caller's name or phone number (`fullName`, `phone`) and publish the profile.
 
-    Raises ProfileMissing, and StaleRevision when the profile has changed since `revision`. Two changes at once without a
-    revision both happen, one after the other.
+    Two concurrent changes without a revision are both applied, one after the other. Raises ProfileMissing, and StaleRevision
+    when the profile has changed since `revision`.
     """
     await profiles.lock_profile(uow, caller.id)
     before = await profile_of(uow, caller.id)
-    if revision is not None and revision != before["revision"]:
+    if revision is not None and revision != before.revision:
         raise StaleRevision
-    wanted = {name: changes.get(name, before[name]) for name in ("fullName", "phone")}
-    if all(wanted[name] == before[name] for name in wanted):
+    full_name, phone = changes.get("fullName", before.full_name), changes.get("phone", before.phone)
+    if (full_name, phone) == (before.full_name, before.phone):
         return before
-    if not await profiles.save_profile(
-        uow, caller.id, before["revision"], full_name=wanted["fullName"], phone=wanted["phone"], now=now
-    ):
+    if not await profiles.save_profile(uow, caller.id, before.revision, full_name=full_name, phone=phone, now=now):
         raise StaleRevision
-    if wanted["phone"] != before["phone"]:
+    if phone != before.phone:
         uow.publish(CredentialsChanged(user_id=caller.id, change="phone_changed"))
     return await publish_profile(uow, caller.id)

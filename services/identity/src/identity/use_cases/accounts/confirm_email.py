@@ -1,4 +1,4 @@
-"""Prove the mail address of an account."""
+"""Confirm the mail address of an account."""
 
 from datetime import datetime
 from uuid import UUID
@@ -23,12 +23,12 @@ async def confirm_email(
     now: datetime,
     besides: UUID | None = None,
 ) -> RevokedSessions | None:
-    """The first proof of the address ends all sessions and removes every credential that was set before it; None when it was
-    proven before (contract section 10.1).
+    """Confirm the address. The first confirmation ends all sessions and removes every earlier credential.
 
-    `kept_hash` is the stored hash that the prover's password matched: that password stays, and so does the telephone number
-    given with it. Without it the account may have been opened by another person. A session `besides` is one of a further
-    issuer, whose token brought the proof. The caller holds the profile's and the account's row.
+    Returns None when it was confirmed before (contract section 10.1). `matching_hash` is the stored hash that the
+    user's password matched: that password and the phone number given with it are kept. Otherwise another person may
+    have opened the account. `besides` is the session of a further issuer whose token confirmed the address. The caller
+    holds the locks of profile and account.
     """
     if not await codes.save_confirmed_email(uow, user_id, email):
         return None
@@ -43,8 +43,8 @@ async def confirm_email(
         await accounts.set_password_hash(uow, user_id, None)
         if await profiles.remove_unconfirmed_phone(uow, user_id, now):
             await publish_profile(uow, user_id)
-    ended = await revoke_sessions(uow, user_id, because="address_proven", now=now, besides=besides)
+    revoked = await revoke_sessions(uow, user_id, because="address_proven", now=now, besides=besides)
     await sessions.clear_step_ups(uow, user_id, None)
     reward_minor = await profiles.find_reward(uow, user_id)
     uow.publish(EmailConfirmed(user_id=user_id, confirmed_at=iso(now), referral_reward_minor=reward_minor))
-    return ended
+    return revoked

@@ -1,4 +1,4 @@
-"""Say who a person is."""
+"""Find the user of a further issuer's token."""
 
 from datetime import datetime
 from uuid import UUID
@@ -23,19 +23,17 @@ async def find_user(
     federated: FederatedIdentity | None = None,
     now: datetime,
 ) -> LocalUser:
-    """Roles, vendor and campus of somebody whom a further issuer vouches for, at this moment.
+    """Return the current roles, vendor and campus of a user of a further issuer.
 
-    When the issuer of `stranger` says that the address is proven, it is proven for us too, and the first proof removes what was
-    set before it.
-
-    This is the one place that can lock such a person out. Raises ProfileMissing (403) before create-user was called, and
-    Unauthorized when the session was ended or the person is suspended.
+    If the issuer of `federated` has verified the address, it is confirmed here too, and the first confirmation removes
+    earlier credentials. Raises ProfileMissing (403) before create-user was called, and Unauthorized when the session
+    has ended or the user is suspended.
     """
     session_revoked = await is_session_revoked(uow, user_id, session_id)
     if session_revoked is None:
         raise ProfileMissing(user_id)
     if session_revoked:
-        raise Unauthorized("The session was ended. Sign in again.")
+        raise Unauthorized("The session has ended. Sign in again.")
     if federated is not None and federated.email_verified:
         await _confirm_by_issuer(uow, hashes, federated, now)
     profile = await accounts.find_authorization_profile(uow, user_id)
@@ -45,7 +43,7 @@ async def find_user(
 
 
 async def _confirm_by_issuer(uow: UnitOfWork, hashes: KeyedHashes, federated: FederatedIdentity, now: datetime) -> None:
-    """A token that names another address than the profile's proves nothing about the profile's."""
+    """Confirm the profile's address, unless the token names another one."""
     user_id = federated.user_id
     email = await profiles.find_email(uow, user_id)
     if email is None or (federated.email is not None and normal_email(federated.email) != email):

@@ -30,7 +30,7 @@ class DemoPasswordMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DemoSecrets:
-    """The one password of the demo accounts, and the TOTP secrets (base32) of those that have one, by name."""
+    """The shared password of the demo accounts, and the TOTP secrets (base32) by account name."""
 
     password: str = field(repr=False)
     totp_by_name: Mapping[str, str] = field(repr=False)
@@ -39,15 +39,15 @@ class DemoSecrets:
 async def load_demo(
     database: Database, passwords: Passwords, totp: Totp, secrets: DemoSecrets, *, now: datetime
 ) -> None:
-    """Campuses, hubs, people and vendors of the demonstration exist, and the other services hear of the new ones.
+    """Create campuses, hubs, users and vendors of the demo and publish them.
 
-    Run again it changes nothing, but takes over a changed password or TOTP secret. Raises DemoPasswordMissing.
+    A repetition changes nothing except a changed password or TOTP secret. Raises DemoPasswordMissing.
     """
     if len(secrets.password) < password_rules.CHARACTERS_MIN:
         raise DemoPasswordMissing(DemoPasswordMissing.__doc__)
     async with database.unit_of_work(acting_as=LOADING_DEMO) as uow:
         hashes = await demo_store.list_password_hashes(uow, [user.id for user in demo.USERS])
-    # All of them share one hash, which costs one look instead of twelve.
+    # All accounts share one hash, so one password check covers twelve.
     good = {text for text in set(hashes.values()) if await passwords.matches(text, secrets.password)}
     password_hash = next(iter(good), None) or await passwords.hash(secrets.password)
     async with database.unit_of_work(acting_as=LOADING_DEMO) as uow:
@@ -104,7 +104,7 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
     )
     if not created:
         if await demo_store.save_confirmed(uow, user.id, user.email, user.phone):
-            # Loaded by a version before addresses were proven.
+            # A previous release loaded it before addresses were confirmed.
             await publish_profile(uow, user.id)
         return
     for role in user.roles:
@@ -130,8 +130,8 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
 async def _load_factor(uow: UnitOfWork, totp: Totp, user_id: UUID, secret: str | None, now: datetime) -> None:
     if secret is None:
         return
-    profile = [factor for factor in await factors.list_factors(uow, user_id) if factor.confirmed]
-    if any(totp.decrypt(factor.id, factor.encrypted_secret) == secret for factor in profile):
+    confirmed = [factor for factor in await factors.list_factors(uow, user_id) if factor.confirmed]
+    if any(totp.decrypt(factor.id, factor.encrypted_secret) == secret for factor in confirmed):
         return
     await demo_store.delete_factors(uow, user_id)
     factor_id = new_id()

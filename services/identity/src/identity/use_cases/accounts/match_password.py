@@ -1,4 +1,4 @@
-"""Check the password that comes with a code."""
+"""Match the password that a client sends along with a code."""
 
 from typing import Final
 
@@ -8,15 +8,15 @@ from identity.credentials.passwords import Passwords
 from identity.domain.one_time_codes import Destination
 from identity.store import accounts
 
-MATCHING_PASSWORD: Final = ServiceItself("a person who shows a code is no caller yet")
+MATCHING_PASSWORD: Final = ServiceItself("password match")
 
 
 async def match_password(
     database: Database, passwords: Passwords, destination: Destination, password: str | None
 ) -> str | None:
-    """The stored hash that a password sent along with a code matches: the first proof of the address keeps it.
+    """Return the stored hash that the password matches, which the first confirmation of the address keeps; else None.
 
-    An unknown address takes the same work. No transaction is open while the password is hashed.
+    An unknown address costs the same work. No transaction is open while the password is hashed.
     """
     if password is None or destination.channel != "email":
         return None

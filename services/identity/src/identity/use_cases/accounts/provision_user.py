@@ -19,7 +19,7 @@ from identity.store import profiles
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """What is told about a new user, as it came."""
+    """The data of a new user, not normalized."""
 
     id: UUID
     email: str
@@ -32,17 +32,16 @@ class NewUser:
 async def provision_user(
     uow: UnitOfWork, user: NewUser, *, institutions: Institutions, hashes: KeyedHashes, reward_minor: int, now: datetime
 ) -> Provisioned:
-    """A new user becomes a buyer of the campus that their address tells, and their referral token is judged, once.
+    """Create a buyer's profile with the campus of the address, and evaluate the referral token once.
 
-    Repeated for the same id it changes nothing and gives the first answer, whatever else is told by then. A number that
-    cannot exist, a domain that nobody knows and a token that nobody has never fail it (contract section 10).
-    `reward_minor` is in kobo.
+    A repetition for the same id returns the first outcome. An impossible number, an unknown domain and an unknown token
+    never fail it (contract section 10). `reward_minor` is in kobo. Raises ConcurrentProvisioning.
     """
-    # Always the user before the mailbox: two calls that hold one of each would wait for each other.
+    # The user is locked before the mailbox, always in this order, against deadlocks.
     await profiles.lock_new_user(uow, user.id)
-    profile = await profiles.find_provisioned(uow, user.id)
-    if profile is not None:
-        return profile
+    existing = await profiles.find_provisioned(uow, user.id)
+    if existing is not None:
+        return existing
     email = normal_email(user.email)
     mailbox, phone = mailbox_of(email), e164_or_none(user.phone)
     await profiles.lock_mailbox(uow, mailbox)
@@ -86,12 +85,12 @@ async def provision_user(
 
 
 async def _find_or_create_campus(uow: UnitOfWork, institution: Institution | None, now: datetime) -> UUID | None:
-    """The campus of an institution exists from its first student on."""
+    """Return the institution's campus, created with its first student; None without an institution."""
     if institution is None:
         return None
-    profile = await profiles.find_campus_id(uow, institution.domain)
-    if profile is not None:
-        return profile
+    campus_id = await profiles.find_campus_id(uow, institution.domain)
+    if campus_id is not None:
+        return campus_id
     if await profiles.record_campus_if_new(uow, institution, now):
         uow.publish(CampusChanged(campus_id=institution.campus_id, name=institution.name, active=True))
     return await profiles.find_campus_id(uow, institution.domain)
@@ -120,7 +119,7 @@ async def _record_referral_outcome(
     reward_minor: int,
     now: datetime,
 ) -> Provisioned:
-    """Writes the outcome down with the profile: a repeated call answers it again."""
+    """Store the outcome with the profile, so that a repeated call returns it."""
     if isinstance(verdict, NotRewarded):
         provisioned = Provisioned(user_id, campus_id, applied=False, reward_minor=0, reason=verdict.reason)
     else:

@@ -1,27 +1,25 @@
-"""Tell the other services how a person stands now."""
+"""Publish a profile to the other services."""
 
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from contracts.identity import ProfileChanged
 from contracts.permissions import STAFF_ROLES
-from identity.queries.profiles import profile_of
+from identity.queries.profiles import Profile, profile_of
 
 
-async def publish_profile(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
-    """Says contact, name, campus, whether the number was proven, and roles of staff, as this transaction leaves them; the profile
-    is told to the caller too. Raises ProfileMissing."""
+async def publish_profile(uow: UnitOfWork, user_id: UUID) -> Profile:
+    """Publish and return the profile as this transaction changed it. Raises ProfileMissing."""
     profile = await profile_of(uow, user_id)
     uow.publish(
         ProfileChanged(
             user_id=user_id,
-            email=profile["email"],
-            phone=profile["phone"],
-            full_name=profile["fullName"],
-            campus_id=profile["campusId"],
-            phone_confirmed=profile["phoneConfirmed"],
-            staff_roles=tuple(role for role in profile["roles"] if role in STAFF_ROLES),
+            email=profile.email,
+            phone=profile.phone,
+            full_name=profile.full_name,
+            campus_id=profile.campus_id,
+            phone_confirmed=profile.phone_confirmed,
+            staff_roles=tuple(role for role in profile.roles if role in STAFF_ROLES),
         )
     )
     return profile

@@ -18,16 +18,16 @@ from identity.store import accounts, sign_ups
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 from identity.use_cases.codes.request_code import request_code
 
-SIGNING_UP = ServiceItself("a person who signs up is no caller yet")
+SIGNING_UP = ServiceItself("sign-up")
 
 
 class _AddressRegistered(Exception):
-    """Rolls back what was begun for an address that has an account."""
+    """Rolls back the transaction of a sign-up whose address has an account."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignUp:
-    """What a person tells who signs up; address and number in their normal forms."""
+    """The data of a sign-up; address and number in their normal forms."""
 
     email: str
     password: str
@@ -47,11 +47,11 @@ async def sign_up(
     reward_minor: int,
     now: datetime,
 ) -> UUID:
-    """A person opens an account and becomes a buyer; a code goes to the address at once (contract section 10.1).
+    """Open a buyer's account and send a code to the address (contract section 10.1). Return the user's id.
 
-    A known address is answered in the same way and after the same work: both hashes, the whole transaction (rolled back), one
-    commit with an item of work for the worker, who sends the owner a mail that says so. The password of the sign-up is kept
-    for either, so that a login with it is answered alike.
+    A known address gets the same response after the same work: both hashes, the whole transaction (rolled back), and
+    one commit that enqueues a mail to the owner. The sign-up's password is stored either way, so that a login with it
+    gets the same response.
     """
     password_hash = await passwords.hash(request.password)
     shown = await sign_up_password(passwords, hashes, request.email, request.password)
@@ -65,7 +65,7 @@ async def sign_up(
         if not await accounts.record_account_if_new(uow, user.id, request.email, password_hash, now):
             raise _AddressRegistered
         await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
-        # A code that somebody asked for before the account existed went to nobody: it must not delay this one.
+        # A code requested before the account existed went to nobody, so it must not delay this one.
         await request_code(uow, encryptor, hashes, "sign_in", destination, now=now, resend_after=timedelta(0))
         return provisioned
 

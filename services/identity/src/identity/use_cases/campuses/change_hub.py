@@ -1,55 +1,56 @@
 """Change a hub."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.problems import NotFound, StaleRevision
+from common.primitives.problems import StaleRevision
 from contracts.identity import HubChanged
 from identity.domain.campuses import check_may_manage_campus
-from identity.queries.campuses import find_hub
+from identity.queries.campuses import get_hub
 from identity.store import campuses
 from identity.store.staff import record_staff_action
-
-_COLUMNS = {"name": "name", "address": "address", "deliveryFeeMinor": "delivery_fee_minor", "active": "active"}
 
 
 async def change_hub(
     uow: UnitOfWork, caller: Caller, hub_id: UUID, changes: Mapping[str, Any], revision: int | None, *, now: datetime
 ) -> None:
-    """Staff change a pick-up point of their campus, its fee (kobo), or close it; orders placed before keep what they froze.
+    """Change name, address or fee (kobo) of a hub, or close it. Orders placed before keep the fee that they froze.
 
-    Raises NotFound, AnotherCampus, and StaleRevision when it has changed since `revision` or changes meanwhile.
+    Raises NotFound, AnotherCampus, and StaleRevision when it has changed since `revision` or changes concurrently.
     """
-    before = await find_hub(uow, hub_id)
-    if before is None:
-        raise NotFound
-    check_may_manage_campus(caller, before["campus_id"])
-    if revision is not None and revision != before["revision"]:
+    before = await get_hub(uow, hub_id)
+    check_may_manage_campus(caller, before.campus_id)
+    if revision is not None and revision != before.revision:
         raise StaleRevision
-    after = {column: changes.get(name, before[column]) for name, column in _COLUMNS.items()}
-    if all(after[column] == before[column] for column in after):
-        return
-    if not await campuses.save_hub(uow, hub_id, before["revision"], **after):
-        raise StaleRevision
-    await record_staff_action(
-        uow,
-        actor_id=caller.id,
-        act="changed",
-        subject_kind="hub",
-        subject_id=hub_id,
-        detail={name: after[column] for name, column in _COLUMNS.items()},
-        now=now,
+    after = replace(
+        before,
+        name=changes.get("name", before.name),
+        address=changes.get("address", before.address),
+        delivery_fee_minor=changes.get("deliveryFeeMinor", before.delivery_fee_minor),
+        active=changes.get("active", before.active),
     )
+    if after == before:
+        return
+    fee = after.delivery_fee_minor
+    if not await campuses.save_hub(
+        uow,
+        hub_id,
+        before.revision,
+        name=after.name,
+        address=after.address,
+        delivery_fee_minor=fee,
+        active=after.active,
+    ):
+        raise StaleRevision
+    detail = {"name": after.name, "address": after.address, "deliveryFeeMinor": fee, "active": after.active}
+    await record_staff_action(uow, "changed", "hub", hub_id, detail, by=caller.id, now=now)
     uow.publish(
         HubChanged(
-            hub_id=hub_id,
-            campus_id=before["campus_id"],
-            name=after["name"],
-            delivery_fee_minor=after["delivery_fee_minor"],
-            active=after["active"],
+            hub_id=hub_id, campus_id=after.campus_id, name=after.name, delivery_fee_minor=fee, active=after.active
         )
     )

@@ -13,19 +13,15 @@ from identity.store.staff import record_staff_action
 
 
 async def open_campus(uow: UnitOfWork, caller: Caller, name: str, domain: str | None, *, now: datetime) -> UUID:
-    """The platform opens a campus before its first student comes. `domain` is the first mail domain of a known institution:
-    whoever signs up there belongs to this campus. Raises DomainTaken."""
+    """Open a campus before its first student and return its id. Raises DomainInUse.
+
+    Users with an address of the institution whose first mail domain is `domain` belong to this campus.
+    """
     campus_id = new_id()
     if not await campuses.record_campus_if_new(uow, campus_id, name, domain, now):
         raise DomainInUse
     await record_staff_action(
-        uow,
-        actor_id=caller.id,
-        act="opened",
-        subject_kind="campus",
-        subject_id=campus_id,
-        detail={"name": name, "domain": domain},
-        now=now,
+        uow, "opened", "campus", campus_id, {"name": name, "domain": domain}, by=caller.id, now=now
     )
     uow.publish(CampusChanged(campus_id=campus_id, name=name, active=True))
     return campus_id

@@ -1,4 +1,4 @@
-"""Ask for a code."""
+"""Request a code."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -32,11 +32,11 @@ async def request_code(
     resend_after: timedelta = RESEND_AFTER,
     claimant_id: UUID | None = None,
 ) -> None:
-    """Somebody wants a code for an address. One is made and counted whether or not anybody has that address.
+    """Issue and count a code for an address, whether or not it has an account, and enqueue its delivery.
 
-    Who has it is looked up by the worker, after the answer: so known and unknown addresses are the same work here, and one
-    that was asked for too often is silently left with the code it has. `claimant_id` is the signed-in user who asks: the code of
-    the number that their profile names proves it.
+    The worker looks up the account after the response, so known and unknown addresses cost the same work. Beyond the
+    rate limit nothing happens and the last code stays valid. `claimant_id` is the signed-in user: the code of their
+    profile's number confirms it.
     """
     address_hash = hashes.of("address", destination.channel, destination.address)
     await codes.lock_address(uow, address_hash)
@@ -45,7 +45,7 @@ async def request_code(
         return
     code_id = new_id()
     code = new_digits(CODE_DIGITS) if purpose == "sign_in" else new_secret()
-    # A short code means something with its address only; a reset token is shown alone.
+    # A short code is only valid with its address; a reset token is presented alone.
     code_hash = hashes.of(purpose, destination.address if purpose == "sign_in" else "", code)
     expires_at = now + LIFE[purpose]
     await codes.save_code(uow, purpose, address_hash, code_id, code_hash, verdict, now=now, expires_at=expires_at)

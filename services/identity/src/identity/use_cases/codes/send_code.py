@@ -1,4 +1,4 @@
-"""Send a code to who has the address."""
+"""Send a code to the account of its address."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,7 +14,7 @@ from identity.store import codes
 
 
 class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):
-    """The item of `identity.codes`: a code that was made for an address, both sealed."""
+    """The work item of `identity.codes`: a code for an address, both encrypted."""
 
     code_id: UUID
     purpose: Purpose
@@ -27,11 +27,9 @@ class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):
 async def send_code(
     uow: UnitOfWork, encryptor: Encryptor, hashes: KeyedHashes, item: CodeToSend, *, now: datetime
 ) -> None:
-    """The code goes to the one account that has the address; where there is none, or a newer code, nothing is sent.
+    """Publish the code for the one account of the address; do nothing without an account or after a newer code.
 
-    An address that was signed up with again gets a mail that says so, and no code.
-
-    Raises DecryptionFailed when CODE_DELIVERY_KEY does not open the item.
+    A repeated sign-up gets a mail without a code. Raises DecryptionFailed when CODE_DELIVERY_KEY does not match.
     """
     destination = Destination(item.channel, encryptor.decrypt(item.address_sealed, str(item.code_id)))
     address_hash = hashes.of("address", destination.channel, destination.address)

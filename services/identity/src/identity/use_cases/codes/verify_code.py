@@ -1,4 +1,4 @@
-"""Begin a session with a code that was sent."""
+"""Start a session with a code."""
 
 import hmac
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from identity.use_cases.sessions.start_session import start_session
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The tokens, and the sessions that ended when the code was the first proof of the address."""
+    """The tokens, and the sessions that the first confirmation of the address ended."""
 
     user_id: UUID
     signed: SignedIn
-    ended: RevokedSessions | None
+    revoked: RevokedSessions | None
 
 
 async def verify_code(
@@ -42,17 +42,17 @@ async def verify_code(
     issuer: str,
     now: datetime,
 ) -> Verified | None:
-    """A person shows the code that was sent to an address of theirs, once, and gets tokens at AAL1.
+    """Redeem a code once and return tokens at AAL1; None for an invalid code.
 
-    A mail address is proven by it, and the first proof removes what was set before it. A number is proven only for the
-    signed-in user who asked for the code (contract section 10.1). None means that the code is not good; it is no exception,
-    because the count of tries must commit.
+    None is a result and not an exception, because the count of tries must commit. The code confirms a mail address; the
+    first confirmation removes earlier credentials. It confirms a number only for the signed-in user who requested it
+    (contract section 10.1).
     """
     address_hash = hashes.of("address", destination.channel, destination.address)
     shown = hashes.of("sign_in", destination.address, code)
     seen = await codes.find_code(uow, "sign_in", address_hash)
     if seen is not None and seen.user_id is not None:
-        # The profile, the account, then the code: as everywhere that holds more than one of them.
+        # Lock order: profile, account, code.
         await profiles.lock_profile(uow, seen.user_id)
         await accounts.lock_password_hash(uow, seen.user_id)
     issued = await codes.lock_code(uow, "sign_in", address_hash)
@@ -63,13 +63,13 @@ async def verify_code(
     if not hmac.compare_digest(issued.code_hash, shown) or user_id is None or seen is None or user_id != seen.user_id:
         return None
     claims = caller.user_id == user_id and await codes.may_confirm_phone(uow, user_id, destination)
-    # The number may have changed hands since it was sent.
+    # The number may belong to another account since the code was sent.
     if not claims and await codes.find_sign_in_user(uow, destination) != user_id:
         return None
     await codes.mark_used(uow, issued.id, now)
-    ended = None
+    revoked = None
     if destination.channel == "email":
-        ended = await confirm_email(uow, hashes, user_id, destination.address, matching_hash=matching_hash, now=now)
+        revoked = await confirm_email(uow, hashes, user_id, destination.address, matching_hash=matching_hash, now=now)
     elif claims:
         for changed in await codes.save_confirmed_phone(uow, user_id, destination.address):
             await publish_profile(uow, changed)
@@ -79,13 +79,13 @@ async def verify_code(
         signed = await start_session(
             uow, signing_keys, user_id, method="otp", user_agent=user_agent, issuer=issuer, now=now
         )
-    return Verified(user_id, signed, ended)
+    return Verified(user_id, signed, revoked)
 
 
 async def _in_session_of_the_issuer(
     uow: UnitOfWork, signing_keys: SigningKeys, caller: Caller, user_id: UUID, *, issuer: str, now: datetime
 ) -> SignedIn:
-    """A user who signs in elsewhere gets tokens of the session that the issuer began: it limits their roles."""
+    """Return tokens for the further issuer's session, which limits the roles. Raises SessionInvalid."""
     sign_in = await sessions.lock_session(uow, caller.session_id, user_id) if caller.session_id else None
     if sign_in is None:
         raise SessionInvalid

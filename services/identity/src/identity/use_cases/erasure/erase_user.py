@@ -1,4 +1,4 @@
-"""Erase a person of whom nothing is under way."""
+"""Erase a user without open obligations."""
 
 from datetime import datetime
 
@@ -13,9 +13,9 @@ from identity.use_cases.sessions.revoke_sessions import revoke_sessions
 async def erase_user(
     uow: UnitOfWork, hashes: KeyedHashes, request: erasure.Request, mailbox: str, *, now: datetime
 ) -> None:
-    """A person goes: account, sessions, factors and contact are removed, their vendor is closed, and every service hears of it.
+    """Delete account, sessions, factors and contact data, close the vendor, and publish the erasure.
 
-    The person is locked. Their address is free for a new account, which the same mailbox is not rewarded for.
+    The caller holds the user's lock. The address is free for a new account, but its mailbox is not rewarded again.
     """
     await revoke_sessions(uow, request.user_id, because="erased", now=now)
     await erasure.delete_user(uow, request.user_id, erased_mailbox_hash(hashes, mailbox), now)

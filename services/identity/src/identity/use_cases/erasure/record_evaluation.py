@@ -1,4 +1,4 @@
-"""A service said what is under way of somebody who wants to be erased."""
+"""Record a service's evaluation of an erasure request."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,10 +15,10 @@ from identity.use_cases.erasure.erase_user import erase_user
 async def record_evaluation(
     uow: UnitOfWork, hashes: KeyedHashes, request_id: UUID, service: str, open_matters: Sequence[str], *, now: datetime
 ) -> bool:
-    """Once all have spoken the person is erased, or stays and may begin anything again. False for a request that is over."""
-    asked = await erasure.find_request(uow, request_id)
-    mailbox = await erasure.lock_user(uow, asked.user_id) if asked else None
-    # Read again under the lock: of two verdicts at once the second sees the first.
+    """Record the evaluation; after the last one erase the user, or refuse. Return False for a closed request."""
+    found = await erasure.find_request(uow, request_id)
+    mailbox = await erasure.lock_user(uow, found.user_id) if found else None
+    # Read again under the lock: of two concurrent evaluations the second sees the first.
     request = await erasure.find_request(uow, request_id)
     if request is None or mailbox is None or request.status != "asked":
         return False
@@ -40,7 +40,7 @@ async def record_evaluation(
 
 
 async def _own_obligations(uow: UnitOfWork, request: erasure.Request) -> list[str]:
-    """What came about here since the person asked."""
+    """Return the obligations in this service that are newer than the request."""
     obligations = await erasure.find_obligations(uow, request.user_id)
     found = {
         "staff_role": obligations.is_staff,

@@ -1,4 +1,4 @@
-"""A person asks to be erased."""
+"""Request one's own erasure."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from identity.domain.errors import OpenObligations, ProfileMissing, WrongPasswor
 from identity.store import accounts, erasure, login_failures
 from identity.use_cases.passwords.verify_password import VerifiedPassword, verify_password
 
-REQUESTING_ERASURE = ServiceItself("credentials are out of every caller's reach")
+REQUESTING_ERASURE = ServiceItself("erasure request")
 
 
 async def request_erasure(
@@ -27,15 +27,15 @@ async def request_erasure(
     *,
     now: datetime,
 ) -> None:
-    """Writes the wish down and asks who keeps orders and money of theirs; asked again meanwhile it changes nothing.
+    """Record the request and publish it for evaluation. A repetition while it is open changes nothing.
 
-    Whoever has a second factor must have shown it; whoever has a password here shows it. Raises StepUpRequired, WrongPassword,
-    ProfileMissing, and OpenObligations for staff and for the owner of a suspended vendor.
+    A user with a second factor must have stepped up, and a user with a password must send it. Raises StepUpRequired,
+    WrongPassword, ProfileMissing, and OpenObligations for staff and for the owner of a suspended vendor.
     """
     verified = await _verify_caller(database, passwords, throttle, hashes, caller, password, now=now)
 
-    async def ask(uow: UnitOfWork) -> None:
-        # The profile before the account, as whoever grants a role or suspends takes them.
+    async def record_request(uow: UnitOfWork) -> None:
+        # Lock order: profile, account, as in changes of staff.
         if await erasure.lock_user(uow, caller.id) is None:
             raise ProfileMissing
         stored_hash = await accounts.lock_password_hash(uow, caller.id)
@@ -52,7 +52,7 @@ async def request_erasure(
         await erasure.record_request(uow, request_id, caller.id, obligations.vendor_id, now)
         uow.publish(ErasureRequested(user_id=caller.id, request_id=request_id, vendor_id=obligations.vendor_id))
 
-    await database.transact(acting_as=REQUESTING_ERASURE, work=ask)
+    await database.transact(acting_as=REQUESTING_ERASURE, work=record_request)
 
 
 async def _verify_caller(
@@ -65,7 +65,7 @@ async def _verify_caller(
     *,
     now: datetime,
 ) -> VerifiedPassword | None:
-    """The password's proof; None for a user without a password here, who signs in elsewhere or with codes."""
+    """Return the verified password; None for a user without one, who signs in elsewhere or with codes."""
     async with database.unit_of_work(acting_as=REQUESTING_ERASURE) as uow:
         if await erasure.lock_user(uow, caller.id) is None:
             raise ProfileMissing

@@ -1,4 +1,4 @@
-"""Begin to use a second factor."""
+"""Enrol a TOTP factor."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from identity.store import accounts, factors
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """A factor that counts from its first code on; the secret is shown this once."""
+    """A factor that its first code confirms. The secret is shown only once."""
 
     factor_id: UUID
     secret: str
@@ -26,10 +26,10 @@ class Enrolled:
 async def enroll_factor(
     uow: UnitOfWork, totp: Totp, caller: Caller, name: str | None = None, *, now: datetime
 ) -> Enrolled:
-    """A person gets the secret of a new TOTP factor.
+    """Create a TOTP factor and return its secret.
 
-    Raises StepUpRequired when they have a factor of any kind already and have not just shown one: a password alone must
-    not add one. Raises TooManyFactors.
+    Raises TooManyFactors, SessionInvalid, and StepUpRequired when the user has a confirmed factor: a password alone
+    must not add one.
     """
     account = await accounts.lock_account(uow, caller.id)
     if account is None:

@@ -25,17 +25,17 @@ async def register_passkey(
     *,
     now: datetime,
 ) -> Factor:
-    """A passkey that was made for a challenge of this session becomes a second factor of the person.
+    """Store a passkey created for a challenge of this session as a second factor.
 
-    Raises SessionNotHeld, ChallengeUnusable, PasskeyRefused, TooManyFactors, and StepUpRequired as for its options.
+    Raises SessionInvalid, ChallengeInvalid, PasskeyRejected, TooManyFactors and StepUpRequired.
     """
-    # The account's row stands for all its factors: two registrations at once do not exceed their number.
+    # The account's lock covers all its factors: concurrent registrations cannot exceed the limit.
     account = await accounts.lock_account(uow, caller.id)
     if account is None or caller.session_id is None:
         raise SessionInvalid
     profile = await accounts.find_authorization_profile(uow, caller.id)
     if profile.has_second_factor:
-        # Judged again: somebody with the password alone may have got a challenge before the owner had a factor.
+        # Checked again: an attacker with the password could have got a challenge before the owner had a factor.
         caller.must_have_stepped_up(now)
     challenge = await passkeys.claim_challenge(uow, challenge_id, caller.id, caller.session_id, "registration", now)
     if challenge is None:

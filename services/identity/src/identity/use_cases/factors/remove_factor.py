@@ -14,13 +14,13 @@ from identity.store import accounts, factors, recovery_codes, sessions
 
 
 async def remove_factor(uow: UnitOfWork, caller: Caller, factor_id: UUID, *, now: datetime) -> None:
-    """A person gives up a second factor: no chain of tokens that it stepped up carries AAL2 on from here.
+    """Remove a second factor, and AAL2 from the refresh tokens that it stepped up.
 
-    With the last factor the recovery codes go, and whatever they stepped up. Raises NotFound, LastFactorOfStaff, and
+    The last factor also removes the recovery codes and their step-ups. Raises NotFound, LastFactorOfStaff and
     StepUpRequired.
     """
     caller.must_have_stepped_up(now)
-    # The account's row stands for all its factors: of two removals at once the second sees which one is the last.
+    # The account's lock covers all its factors: of two removals the second sees which factor is the last.
     if await accounts.lock_account(uow, caller.id) is None:
         raise NotFound
     owned = await list_own_factors(uow, caller.id)

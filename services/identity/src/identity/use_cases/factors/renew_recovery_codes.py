@@ -15,12 +15,12 @@ from identity.store.recovery_codes import delete_recovery_codes, record_recovery
 async def renew_recovery_codes(
     uow: UnitOfWork, recovery_codes: RecoveryCodes, caller: Caller, *, now: datetime
 ) -> list[str]:
-    """A person gets ten new recovery codes, shown this once; the old ones are worth nothing from here.
+    """Replace the recovery codes by ten new ones, shown only once.
 
-    Raises SessionNotHeld, SecondFactorMissing, and StepUpRequired.
+    Raises SessionInvalid, SecondFactorMissing and StepUpRequired.
     """
     caller.must_have_stepped_up(now)
-    # Two renewals at once would leave twenty codes.
+    # Without the lock two concurrent renewals would leave twenty codes.
     if await accounts.lock_account(uow, caller.id) is None:
         raise SessionInvalid
     profile = await accounts.find_authorization_profile(uow, caller.id)

@@ -1,4 +1,4 @@
-"""Ask for an assertion of a passkey."""
+"""Create a challenge for a passkey's assertion."""
 
 from datetime import datetime
 
@@ -14,11 +14,11 @@ from identity.store import accounts, passkeys
 async def start_passkey_assertion(
     uow: UnitOfWork, authenticators: Passkeys, caller: Caller, *, now: datetime
 ) -> Challenge:
-    """A person gets what their browser needs to show a passkey of theirs, and a challenge for this session.
+    """Return a challenge for this session and the options of an assertion.
 
-    Raises SessionNotHeld and SecondFactorMissing.
+    Raises SessionInvalid and SecondFactorMissing.
     """
-    # As everything that concerns the factors of an account: whoever removes it at this moment waits, or is waited for.
+    # Serialized with every change of the account's factors.
     if await accounts.lock_account(uow, caller.id) is None or caller.session_id is None:
         raise SessionInvalid
     held = await passkeys.list_credential_ids(uow, caller.id)

@@ -1,4 +1,4 @@
-"""Ask for a new passkey."""
+"""Create a challenge for a new passkey."""
 
 from datetime import datetime
 
@@ -14,9 +14,9 @@ from identity.store import accounts, passkeys
 async def start_passkey_registration(
     uow: UnitOfWork, authenticators: Passkeys, caller: Caller, *, now: datetime
 ) -> Challenge:
-    """A person gets what their browser needs to make a passkey, and a challenge for this session.
+    """Return a challenge for this session and the options of a new passkey.
 
-    Raises SessionNotHeld, TooManyFactors, and StepUpRequired when they have a factor already and have not just shown one.
+    Raises SessionInvalid, TooManyFactors, and StepUpRequired when the user has a factor.
     """
     account = await accounts.lock_account(uow, caller.id)
     if account is None or caller.session_id is None:

@@ -1,4 +1,4 @@
-"""Step up to AAL2."""
+"""Step up to AAL2 with a code."""
 
 from datetime import datetime
 from uuid import UUID
@@ -31,10 +31,10 @@ async def verify_factor(
     issuer: str,
     now: datetime,
 ) -> SignedIn | None:
-    """A person shows a one-time code or a recovery code in a session of theirs and gets tokens at AAL2; no code works again.
+    """Redeem a TOTP or recovery code and return tokens at AAL2; None for a wrong code.
 
-    None means a wrong code; it is no exception, because the count of wrong codes must commit. Raises SessionNotHeld,
-    TooManyWrongCodes and RecoveryCodeOfNoFactor, and StepUpRequired for a first code of a further factor at AAL1.
+    None is a result and not an exception, because the count of wrong codes must commit. Raises SessionInvalid,
+    TooManyWrongCodes, FactorIdWithRecoveryCode, and StepUpRequired for the first code of a further factor at AAL1.
     """
     account = await accounts.lock_account(uow, caller.id)
     session = await sessions.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
@@ -76,13 +76,13 @@ async def _by_totp(
     factor_id: UUID | None,
     now: datetime,
 ) -> SignIn | None:
-    """Without a named factor the confirmed ones are asked, or else the new one that is being confirmed."""
+    """Without a factor id, try the confirmed factors, or else the unconfirmed one."""
     enrolled = await factors.list_factors(uow, caller.id)
     confirmed = [factor for factor in enrolled if factor.confirmed]
     has_factor = any(factor.confirmed for factor in await list_own_factors(uow, caller.id))
     for factor in [factor for factor in enrolled if factor.id == factor_id] if factor_id else confirmed or enrolled:
         if has_factor and not factor.confirmed:
-            # Otherwise whoever has the password alone could confirm a factor of their own beside the owner's.
+            # Otherwise an attacker with the password could confirm a factor of their own.
             caller.must_have_stepped_up(now)
         secret = totp.decrypt(factor.id, factor.encrypted_secret)
         counter = totp.counter_of(secret, code, now, after=factor.last_counter)

@@ -30,9 +30,9 @@ async def verify_passkey(
     issuer: str,
     now: datetime,
 ) -> SignedIn:
-    """A person shows a passkey in a session of theirs and gets tokens at AAL2; the challenge never works again.
+    """Verify an assertion and return tokens at AAL2. The challenge is used up.
 
-    Raises SessionNotHeld, ChallengeUnusable and PasskeyRefused. There is nothing to guess, so nothing is counted.
+    Raises SessionInvalid, ChallengeInvalid and PasskeyRejected. Failures are not counted: nothing can be guessed.
     """
     account = await accounts.lock_account(uow, caller.id)
     session = await sessions.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
@@ -47,7 +47,11 @@ async def verify_passkey(
         raise PasskeyRejected
     sign_count = authenticators.sign_count_of(shown, challenge, passkey.public_key)
     if isinstance(check_sign_count(passkey.sign_count, sign_count), SignCountRegressed):
-        log.warning("passkey counter went back", user_id=str(caller.id), passkey_id=str(passkey.id))
+        log.warning(
+            "passkey rejected: its signature counter did not increase, the key may be cloned",
+            user_id=str(caller.id),
+            passkey_id=str(passkey.id),
+        )
         raise PasskeyRejected
     await passkeys.save_passkey_used(uow, passkey.id, sign_count, now)
     profile = await accounts.find_authorization_profile(uow, caller.id)

@@ -15,7 +15,7 @@ from identity.store import accounts, codes, login_failures
 from identity.use_cases.passwords.verify_password import VerifiedPassword, verify_password
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
 
-CHANGING_PASSWORD = ServiceItself("credentials are out of every caller's reach")
+CHANGING_PASSWORD = ServiceItself("password change")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ async def change_password(
     *,
     now: datetime,
 ) -> RevokedSessions:
-    """A person who is signed in and knows their password sets another; their other sessions end, this one goes on.
+    """Replace the password and end all other sessions.
 
-    Raises SessionNotHeld for a person or session that is not of this service, and WrongCurrentPassword, which counts and
-    slows down like a failed login: a stolen token must not be a way to guess the password.
+    Raises SessionInvalid for a user or session of a further issuer, and WrongCurrentPassword. A wrong password counts
+    and delays like a failed login, so that a stolen token cannot be used to guess it.
     """
     async with database.unit_of_work(acting_as=CHANGING_PASSWORD) as uow:
         email = await accounts.find_email(uow, user_id)

@@ -1,4 +1,4 @@
-"""Set a new password with a token that was sent."""
+"""Set a new password with the token of a mail."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,17 +14,16 @@ from identity.store import accounts, codes, login_failures, profiles
 from identity.use_cases.accounts.confirm_email import confirm_email
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
 
-RESETTING_PASSWORD = ServiceItself("a person who resets their password is no caller yet")
+RESETTING_PASSWORD = ServiceItself("password reset")
 
 
 async def reset_password(
     database: Database, passwords: Passwords, hashes: KeyedHashes, token: str, password: str, *, now: datetime
 ) -> tuple[UUID, RevokedSessions]:
-    """A person who has the token of a mail sets a new password, once; all their sessions end, and every other token dies.
+    """Set a new password with a token, once. End all sessions and expire every other code. Return the user's id.
 
-    The token is a proof of the address: the first one removes what was set before it, as a code does.
-
-    Raises WrongResetToken. No transaction is open while the password is hashed.
+    The token confirms the address; the first confirmation removes earlier credentials. No transaction is open while the
+    password is hashed. Raises WrongResetToken.
     """
     token_hash = hashes.of("password_reset", "", token)
     async with database.unit_of_work(acting_as=RESETTING_PASSWORD) as uow:
@@ -34,16 +33,16 @@ async def reset_password(
     password_hash = await passwords.hash(password)
     user_id = issued.user_id
 
-    async def reset(uow: UnitOfWork) -> RevokedSessions:
-        return await _reset(uow, hashes, user_id, token_hash, password_hash, now)
-
-    return user_id, await database.transact(acting_as=RESETTING_PASSWORD, work=reset)
+    return user_id, await database.transact(
+        acting_as=RESETTING_PASSWORD,
+        work=lambda uow: _reset(uow, hashes, user_id, token_hash, password_hash, now),
+    )
 
 
 async def _reset(
     uow: UnitOfWork, hashes: KeyedHashes, user_id: UUID, token_hash: bytes, password_hash: str, now: datetime
 ) -> RevokedSessions:
-    # The profile, the account, then the code; of two resets with one token the second finds it used.
+    # Lock order: profile, account, code. Of two resets with one token the second finds it used.
     await profiles.lock_profile(uow, user_id)
     await accounts.lock_password_hash(uow, user_id)
     email = await accounts.find_email(uow, user_id)
@@ -52,9 +51,9 @@ async def _reset(
         raise WrongResetToken
     await codes.mark_used(uow, issued.id, now)
     await codes.expire_codes(uow, user_id, now)
-    ended = await revoke_sessions(uow, user_id, because="password_reset", now=now)
+    revoked = await revoke_sessions(uow, user_id, because="password_reset", now=now)
     await confirm_email(uow, hashes, user_id, email, matching_hash=None, now=now)
     await accounts.set_password_hash(uow, user_id, password_hash)
     await login_failures.clear_failures(uow, hashes.of("login", email))
     uow.publish(CredentialsChanged(user_id=user_id, change="password_reset"))
-    return ended
+    return revoked

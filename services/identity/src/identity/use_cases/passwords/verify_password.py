@@ -1,4 +1,4 @@
-"""Check a password."""
+"""Verify a password."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,12 +13,12 @@ from identity.credentials.sign_up_passwords import sign_up_password
 from identity.domain.login_delays import FORGOTTEN_AFTER, pause_seconds
 from identity.store import accounts, login_failures, sign_ups
 
-VERIFYING_PASSWORD = ServiceItself("a person who shows a password is no caller yet")
+VERIFYING_PASSWORD = ServiceItself("password verification")
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPassword:
-    """Whose password it is, and against what it was checked. `failures_key` counts the failures of the address."""
+    """The user of a verified password, and the hash it matched. `failures_key` is the key of the address's failures."""
 
     user_id: UUID
     password_hash: str
@@ -28,7 +28,7 @@ class VerifiedPassword:
 
 @dataclass(frozen=True, slots=True)
 class UnconfirmedSignUp:
-    """The password of a sign-up to an address that is not proven by it: of a new account, or of a sign-up that found one."""
+    """The password of a sign-up whose address is unconfirmed, or had an account already."""
 
 
 async def verify_password(
@@ -41,13 +41,13 @@ async def verify_password(
     *,
     now: datetime,
 ) -> VerifiedPassword | UnconfirmedSignUp | None:
-    """The account of a normal address that is proven, when this is its password; None otherwise, and one more failure is counted.
+    """Verify the password of a normal address; count a failure and return None if it is wrong.
 
-    Before the proof, and for whoever signed up with an address that was taken, the right password is AwaitingProof: the two
-    take the same work and leave the same trace, so that nobody finds out by signing up which addresses have an account.
+    Before the confirmation, and for sign-ups with a registered address, the right password returns UnconfirmedSignUp.
+    Both cost the same work and leave the same trace, so sign-ups do not reveal which addresses have an account.
 
-    After failures, wherever they came from, the look is put off; it is never refused. An unknown address is counted,
-    put off and hashed in the same way, and so is a suspended person's. No transaction is open while anybody waits or hashes.
+    After failures the check is delayed, never refused. Unknown addresses and suspended users are counted, delayed and
+    hashed alike. No transaction is open during the delay or the hashing.
     """
     failures_key = hashes.of("login", email)
     async with database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
@@ -60,7 +60,7 @@ async def verify_password(
         return VerifiedPassword(account.user_id, password_hash, failures_key, failures > 0)
     shown = await sign_up_password(passwords, hashes, email, password)
     async with database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
-        # An account from before sign-ups were kept has its password's hash only.
+        # An older account has only its password's hash.
         if await sign_ups.is_sign_up_password(uow, shown.address_hash, shown.digest) or is_right:
             return UnconfirmedSignUp()
         await login_failures.count_failure(uow, failures_key, now, forgotten_before=now - FORGOTTEN_AFTER)

@@ -21,10 +21,10 @@ async def issue_tokens(
     now: datetime,
     successor: str | None = None,
 ) -> SignedIn:
-    """A person gets an access token for their standing of this moment, and a refresh token that works once.
+    """Issue an access token with the user's current rights, and a refresh token for one use.
 
-    `successor` is the refresh token that an exchanged one leads to. Raises UserSuspended, and ConfirmationRequired before the
-    proof of the address: every way in ends here, so that none can forget it.
+    `successor` is the refresh token that replaces an exchanged one. Raises UserSuspended, and ConfirmationRequired
+    before the address is confirmed: every sign-in ends here, so none can omit the checks.
     """
     refresh_token = successor or new_refresh_token(sign_in.session_id)
     signed = await sign_tokens(uow, signing_keys, profile, sign_in, refresh_token, issuer=issuer, now=now)

@@ -1,4 +1,4 @@
-"""Begin a session with a password."""
+"""Start a session with a password."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,14 +19,14 @@ from identity.use_cases.codes.request_code import request_code
 from identity.use_cases.passwords.verify_password import UnconfirmedSignUp, VerifiedPassword, verify_password
 from identity.use_cases.sessions.start_session import start_session
 
-LOGGING_IN = ServiceItself("a person who logs in is no caller yet")
-# A hash may be renewed or a password changed between the check and the session; that it happens twice in a row is no accident.
+LOGGING_IN = ServiceItself("log-in")
+# The hash may be renewed or the password changed between the check and the session, but not twice in a row.
 CHECKS_MAX = 2
 
 
 @dataclass(frozen=True, slots=True)
 class LogIn:
-    """What a person shows who logs in, and with which program."""
+    """The credentials and the client program of a login."""
 
     email: str
     password: str = field(repr=False)
@@ -45,10 +45,10 @@ async def log_in(
     issuer: str,
     now: datetime,
 ) -> SignedIn:
-    """A person shows their password and gets the tokens of a new session at AAL1.
+    """Verify the password and return the tokens of a new session at AAL1.
 
-    Raises WrongCredentials, after the same work for an unknown address as for a wrong password, and ConfirmationRequired before
-    the proof of the address, when a new code is sent, at most one a minute.
+    Raises WrongCredentials, after the same work for an unknown address as for a wrong password. Raises
+    ConfirmationRequired before the address is confirmed and sends a new code, at most once a minute.
     """
     email = normal_email(request.email)
     for _ in range(CHECKS_MAX):
@@ -65,7 +65,7 @@ async def log_in(
 
 
 async def _send_code(database: Database, encryptor: Encryptor, hashes: KeyedHashes, email: str, now: datetime) -> None:
-    """Committed before the refusal, which is an exception."""
+    """Commit the code before the error is raised."""
     destination = Destination("email", email)
     async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
         await request_code(uow, encryptor, hashes, "sign_in", destination, now=now, resend_after=LOGIN_RESEND_AFTER)
@@ -81,7 +81,7 @@ async def _start(
     issuer: str,
     now: datetime,
 ) -> SignedIn | None:
-    """The session; None when the password is no longer the one that was checked: a reset must leave no session behind it."""
+    """Return the tokens; None when the password has changed since the check, so that a reset leaves no session."""
     outdated = passwords.is_outdated(verified.password_hash)
     renewed = await passwords.hash(request.password) if outdated else None
     async with database.unit_of_work(acting_as=LOGGING_IN) as uow:

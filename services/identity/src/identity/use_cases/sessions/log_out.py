@@ -10,11 +10,8 @@ from identity.store import sessions
 
 
 async def log_out(uow: UnitOfWork, user_id: UUID, session_id: UUID, *, now: datetime) -> bool:
-    """A person ends a session of theirs: its refresh tokens are worth nothing, and every service hears of it.
-
-    False when they have no such session that lasts.
-    """
-    ended = await sessions.revoke_session_if_active(uow, session_id, user_id, now, "logged_out")
-    if ended:
+    """End a session of the user and publish the revocation. Return False without such an active session."""
+    revoked = await sessions.revoke_session_if_active(uow, session_id, user_id, now, "logged_out")
+    if revoked:
         uow.publish(SessionRevoked(user_id=user_id, session_id=session_id, not_before=iso(now)))
-    return ended
+    return revoked

@@ -1,4 +1,4 @@
-"""Let somebody with a token of a further issuer use a session of ours."""
+"""Open a local session for a token of a further issuer."""
 
 from collections.abc import Collection
 
@@ -8,11 +8,10 @@ from identity.store import accounts, sessions
 
 
 async def open_federated_session(uow: UnitOfWork, caller: Caller, staff_issuers: Collection[str]) -> None:
-    """Whoever came with a token of a further issuer has an account and a session of ours from here on, for what needs one.
+    """Record an account and a session for a caller with a further issuer's token; otherwise do nothing.
 
-    The account has no address and no password, so that no door of ours opens it. In the session, and in the tokens that
-    it gives, roles of staff count only when the issuer is one of `staff_issuers`: stepping up must not be a way round that.
-    Nothing happens for a caller with a token of our own.
+    The account has no address and no password, so nobody can log in to it. Staff roles count in the session only if the
+    issuer is in `staff_issuers`, so a step-up cannot circumvent that limit.
     """
     if caller.issuer is None or caller.session_id is None or caller.issued_at is None:
         return

@@ -18,10 +18,10 @@ from identity.use_cases.sessions.sign_tokens import sign_tokens
 async def refresh_session(
     uow: UnitOfWork, signing_keys: SigningKeys, hashes: KeyedHashes, token: str, *, issuer: str, now: datetime
 ) -> SignedIn | None:
-    """A refresh token is exchanged for its successor and a new access token. Shown again within 30 s, while the successor is
-    unused, it gives the same successor; any other use of an exchanged token ends the session and its whole family.
+    """Exchange a refresh token for its successor and a new access token; None when nothing is issued.
 
-    None means that nothing was issued. It is an answer and no exception, because the end of the family must commit.
+    Within 30 s an unused successor is returned again. Any other reuse revokes the session. None is a result and not an
+    exception, because the revocation must commit.
     """
     token_hash = hash_of_presented(token)
     shown = await sessions.lock_refresh_token(uow, token_hash) if token_hash else None
@@ -40,7 +40,7 @@ async def refresh_session(
     if isinstance(verdict, Repeated):
         present = await sessions.find_refresh_token(uow, stored_hash(successor))
         if present is None:
-            # Exchanged under another key, or by the version before: nobody proved a theft, and nothing can be repeated.
+            # Exchanged under another key or by the previous release: no theft is proven, and nothing can be repeated.
             return None
         if isinstance(evaluate_refresh(present, now), Usable):
             profile = await accounts.find_authorization_profile(uow, present.user_id)

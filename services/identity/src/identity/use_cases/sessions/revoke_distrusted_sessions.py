@@ -1,4 +1,4 @@
-"""End what further issuers gave who are no longer trusted as they were."""
+"""Revoke the sessions of issuers that are no longer trusted."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,9 +12,11 @@ from identity.store import sessions
 async def revoke_distrusted_sessions(
     uow: UnitOfWork, issuers: Collection[str], staff_issuers: Collection[str], *, now: datetime
 ) -> int:
-    """Sessions of issuers that TRUSTED_ISSUERS lists no longer end, and those with roles of staff whose issuer lost the right
-    to speak about staff: their refresh tokens would outlive that by a month. Tells how many ended."""
-    ended = await sessions.revoke_distrusted(uow, list(issuers), list(staff_issuers), now)
-    for session_id, user_id in ended:
+    """End sessions of issuers that TRUSTED_ISSUERS no longer lists, and staff sessions of issuers without that right.
+
+    Their refresh tokens would otherwise live for a month. Returns the number of sessions.
+    """
+    revoked = await sessions.revoke_distrusted(uow, list(issuers), list(staff_issuers), now)
+    for session_id, user_id in revoked:
         uow.publish(SessionRevoked(user_id=user_id, session_id=session_id, not_before=iso(now)))
-    return len(ended)
+    return len(revoked)

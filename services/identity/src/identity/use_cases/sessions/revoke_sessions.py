@@ -1,4 +1,4 @@
-"""End all sessions of a person."""
+"""End all sessions of a user."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from identity.store import sessions
 
 @dataclass(frozen=True, slots=True)
 class RevokedSessions:
-    """How many sessions ended, and what was said about them."""
+    """The number of ended sessions, and their revocation."""
 
     count: int
     revocation: Revocation
@@ -22,13 +22,13 @@ class RevokedSessions:
 async def revoke_sessions(
     uow: UnitOfWork, user_id: UUID, *, because: str, now: datetime, besides: UUID | None = None
 ) -> RevokedSessions:
-    """A person is signed out everywhere, or everywhere but in the session `besides`, and every service hears of it.
+    """End the user's sessions, except `besides`, and publish the revocation.
 
-    Whoever lets a person sign in again afterwards needs to do nothing: see `revocation_of`.
+    A login directly afterwards stays valid: see `revocation_of`.
     """
     session_ids = await sessions.lock_sessions(uow, user_id, besides=besides)
     known = await sessions.list_last_issued(uow, session_ids)
-    # A session of a further issuer was given its tokens there; when, nobody here knows.
+    # A further issuer issues the tokens of its sessions; the time of the last one is unknown here.
     last_issued = {session_id: known.get(session_id, now) for session_id in session_ids}
     await sessions.revoke_sessions(uow, session_ids, now, because)
     revocation = revocation_of(last_issued, now, one_goes_on=besides is not None)

@@ -1,4 +1,4 @@
-"""Sign an access token beside a refresh token."""
+"""Sign an access token for a refresh token."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from identity.store import keys, sessions
 
 
 class NoSigningKey(Exception):
-    """The service was never started on this database: the first start makes the key."""
+    """The service never started on this database; the first start creates the key."""
 
 
 async def sign_tokens(
@@ -24,7 +24,7 @@ async def sign_tokens(
     issuer: str,
     now: datetime,
 ) -> SignedIn:
-    """A new access token beside a refresh token; nothing is stored. Raises like `issue_tokens`."""
+    """Return a new access token with the refresh token. Stores nothing. Raises like `issue_tokens`."""
     if profile.is_suspended:
         raise UserSuspended
     if profile.awaits_confirmation:

@@ -1,4 +1,4 @@
-"""Begin a session."""
+"""Start a session."""
 
 from datetime import datetime
 from uuid import UUID
@@ -23,7 +23,7 @@ async def start_session(
     issuer: str,
     now: datetime,
 ) -> SignedIn:
-    """A person who has proven themselves by `method` gets the tokens of a new session at AAL1."""
+    """Start a session of a user authenticated by `method` and return its tokens at AAL1."""
     sign_in = SignIn(new_id(), now, method=method)
     await sessions.record_session(uow, user_id, sign_in, printable_user_agent(user_agent))
     profile = await accounts.find_authorization_profile(uow, user_id)

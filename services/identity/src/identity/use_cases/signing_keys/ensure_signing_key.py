@@ -1,4 +1,4 @@
-"""Make the key that signs, before the first token."""
+"""Create the signing key at the first start."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ STARTING = ServiceItself("the first start")
 
 
 async def ensure_signing_key(database: Database, signing_keys: SigningKeys, *, now: datetime) -> None:
-    """There is a key to sign with. Of several processes that start at once, one makes it."""
+    """Create a signing key if there is none. Of concurrent processes one creates it."""
     async with database.unit_of_work(acting_as=STARTING) as uow:
         await keys.lock_foundations(uow)
         current = await keys.find_current_key(uow, now)

@@ -1,4 +1,4 @@
-"""Take a signing key that somebody else may have out of the published set at once."""
+"""Retire a compromised signing key at once."""
 
 from datetime import datetime
 
@@ -17,10 +17,9 @@ RETIRING = ServiceItself("the retire-keys command")
 
 
 async def retire_compromised_key(database: Database, signing_keys: SigningKeys, kid: str, *, now: datetime) -> str:
-    """The key verifies nothing any more, whatever lives of its tokens: within a minute every process refuses them.
+    """Retire the key: within a minute every process rejects its tokens. Return a message for the operator.
 
-    Was it the one that signs, the next key or a new one signs from this moment on. Gives the sentence to tell the
-    operator. Raises UnknownKey.
+    If it is the current key, the next key or a new one signs from now on. Raises UnknownKey.
     """
     async with database.unit_of_work(acting_as=RETIRING) as uow:
         await keys.lock_foundations(uow)
@@ -28,7 +27,7 @@ async def retire_compromised_key(database: Database, signing_keys: SigningKeys, 
         if not await keys.retire_key_if_due(uow, kid, now, "compromised"):
             retired_at = await keys.find_retired_at(uow, kid)
             if retired_at is None:
-                raise UnknownKey(f"There is no signing key {kid}. The published ones stand in /.well-known/jwks.json.")
+                raise UnknownKey(f"There is no signing key {kid}. /.well-known/jwks.json lists the published ones.")
             return f"Nothing to do: key {kid} was retired at {iso(retired_at)}."
         signer = await _ensure_signer(uow, signing_keys, states, kid, now)
     log.warning("audit: signing key retired", kid=kid, because="compromised", signing_now=signer)
@@ -36,7 +35,7 @@ async def retire_compromised_key(database: Database, signing_keys: SigningKeys, 
 
 
 async def _ensure_signer(uow: UnitOfWork, signing_keys: SigningKeys, states: KeyStates, kid: str, now: datetime) -> str:
-    """The `kid` of the key that signs once `kid` is gone."""
+    """Return the `kid` of the key that signs after the retirement."""
     if states.current is not None and states.current.kid != kid:
         return states.current.kid
     if states.next:

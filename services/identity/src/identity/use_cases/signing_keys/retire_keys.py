@@ -1,4 +1,4 @@
-"""Take old signing keys out of the published set."""
+"""Retire superseded signing keys."""
 
 from datetime import datetime
 
@@ -16,17 +16,17 @@ RETIRING = ServiceItself("the retire-keys command")
 
 
 async def retire_keys(database: Database, *, now: datetime) -> str:
-    """The keys that sign no more are forgotten, once no token of theirs can live; repeated, it finds nothing to do.
+    """Retire the previous keys when none of their tokens can be valid. Return a message for the operator.
 
-    Gives the sentence to tell the operator. Raises KeysStillNeeded.
+    A repetition changes nothing. Raises KeysStillInUse.
     """
     async with database.unit_of_work(acting_as=RETIRING) as uow:
         await keys.lock_foundations(uow)
         verdict = evaluate_retirement(states_of(await keys.list_keys(uow), now), now)
         if isinstance(verdict, TokensStillValid):
             raise KeysStillInUse(
-                f"Tokens signed by the previous key may live until {iso(verdict.until)}. Come again then; a key that "
-                "somebody else may have is taken out at once by: retire-keys --compromised KID"
+                f"Tokens signed by the previous key may live until {iso(verdict.until)}. Try again then. A compromised key "
+                "is retired at once by: retire-keys --compromised KID"
             )
         for key in verdict:
             await keys.retire_key_if_due(uow, key.kid, now, "superseded")
@@ -35,5 +35,5 @@ async def retire_keys(database: Database, *, now: datetime) -> str:
     return (
         f"Retired: {', '.join(key.kid for key in verdict)}."
         if verdict
-        else "Nothing to do: no key waits to be retired."
+        else "Nothing to do: no key is due for retirement."
     )

@@ -1,4 +1,4 @@
-"""Bring the next signing key."""
+"""Rotate the signing key."""
 
 from datetime import datetime
 
@@ -16,10 +16,9 @@ ROTATING = ServiceItself("the rotate-keys command")
 
 
 async def rotate_keys(database: Database, signing_keys: SigningKeys, *, now: datetime) -> str:
-    """A new key is published now and signs a little later; until it is retired the old one verifies beside it.
+    """Publish a new key, which signs a little later. Return a message for the operator.
 
-    While a rotation is not ended by `retire_keys`, nothing more happens, so that a repeated command is no second rotation.
-    Gives the sentence to tell the operator.
+    The old key verifies until it is retired. Until `retire_keys` finishes the rotation a repetition changes nothing.
     """
     async with database.unit_of_work(acting_as=ROTATING) as uow:
         await keys.lock_foundations(uow)
@@ -29,11 +28,9 @@ async def rotate_keys(database: Database, signing_keys: SigningKeys, *, now: dat
         if states.previous and states.current is not None:
             return (
                 f"Nothing to do: key {states.current.kid} has signed since {iso(states.current.signs_from)}; "
-                "retire-keys ends that rotation, and then another can begin."
+                "run retire-keys to finish that rotation before the next."
             )
         made, signs_from = signing_keys.make(), now + PUBLISHED_AHEAD
         await keys.record_key(uow, made, now=now, signs_from=signs_from)
     log.info("audit: signing key published", kid=made.kid, signs_from=iso(signs_from))
-    return (
-        f"Key {made.kid} is published and signs from {iso(signs_from)} on. Nothing needs a restart. Then: retire-keys."
-    )
+    return f"Key {made.kid} is published and signs from {iso(signs_from)} on. No restart is needed. Next: retire-keys."

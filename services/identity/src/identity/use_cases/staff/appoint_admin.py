@@ -1,4 +1,4 @@
-"""Appoint a platform_admin from the machine."""
+"""Appoint a platform_admin by command."""
 
 from datetime import datetime
 
@@ -15,8 +15,9 @@ OPERATING = ServiceItself("an operator at the machine")
 
 
 async def appoint_admin(database: Database, email: str, *, now: datetime) -> str:
-    """Who has this address is platform_admin; told is a sentence for the operator. The second admin comes to be this way:
-    the first has nobody who could approve. Recorded without an actor. Raises CannotAppoint.
+    """Appoint the user of this address and return a message for the operator. Raises CannotAppoint.
+
+    The second admin is appointed this way, because the first has no second approver. The trail records no actor.
     """
 
     async def appoint(uow: UnitOfWork) -> str:
@@ -24,12 +25,12 @@ async def appoint_admin(database: Database, email: str, *, now: datetime) -> str
         user_id = await accounts.find_account(uow, normal_email(email))
         user = await staff.lock_user(uow, user_id) if user_id else None
         if user is None:
-            raise CannotAppoint("nobody signs in with this address")
+            raise CannotAppoint("no account has this address")
         if user.is_suspended:
-            raise CannotAppoint("this person is suspended")
+            raise CannotAppoint("this user is suspended; reinstate them first")
         if not user.email_confirmed:
             raise CannotAppoint(
-                "this address is not proven: its owner signs in with the code that is sent to it, then try again"
+                "this address is not confirmed: its owner must sign in with the code sent to it, then try again"
             )
         if ADMIN in user.roles:
             return f"{user.user_id} is {ADMIN} already"
@@ -39,13 +40,7 @@ async def appoint_admin(database: Database, email: str, *, now: datetime) -> str
             raise CannotAppoint(conflict.explanation) from None
         await staff.record_appointment(uow, user.user_id, Appointment(ADMIN), by=None, now=now)
         await staff.record_staff_action(
-            uow,
-            actor_id=None,
-            act="role_granted",
-            subject_kind="person",
-            subject_id=user.user_id,
-            detail={"role": ADMIN, "by": "operator"},
-            now=now,
+            uow, "role_granted", "person", user.user_id, {"role": ADMIN, "by": "operator"}, by=None, now=now
         )
         await publish_profile(uow, user.user_id)
         return f"{user.user_id} is {ADMIN} from the next token on"

@@ -16,10 +16,10 @@ from identity.use_cases.staff.lock_staff_grant import lock_staff_grant
 async def approve_staff_grant(
     uow: UnitOfWork, caller: Caller, grant_id: UUID, approved_hash: str, *, now: datetime
 ) -> None:
-    """A second platform_admin agrees, and the person holds the role from their next token on. Repeated it changes nothing.
+    """Grant the prepared role from the user's next token on. A repetition changes nothing.
 
-    Raises NotFound, OwnGrant (403) for the person whom it is for, SuspendedGrantee, GranteeUnproven, GranteeWithoutSecondFactor,
-    RolesExclude, NoLongerAppointing (409), and what `evaluate_approval` refuses.
+    Raises NotFound, OwnGrant (403), SuspendedGrantee, GranteeEmailNotConfirmed, GranteeWithoutSecondFactor,
+    ConflictingRoles, NoLongerAdmin (409), and the errors of `evaluate_approval`.
     """
     grant, user = await lock_staff_grant(uow, caller, grant_id)
     if not evaluate_approval(grant.decision_at(now), approved_hash, caller.id):
@@ -29,7 +29,7 @@ async def approve_staff_grant(
     if not user.email_confirmed:
         raise GranteeEmailNotConfirmed
     if not user.has_second_factor:
-        # Otherwise whoever learns the password enrols a factor of their own and holds the role.
+        # Otherwise an attacker with the password could enrol a factor and hold the role.
         raise GranteeWithoutSecondFactor
     if user.appointment(grant.role) is None:
         check_roles_compatible(user.appointments, Appointment(grant.role))
@@ -37,11 +37,11 @@ async def approve_staff_grant(
     await staff.save_decision(uow, grant_id, "approved", by=caller.id, now=now)
     await staff.record_staff_action(
         uow,
-        actor_id=caller.id,
-        act="role_granted",
-        subject_kind="person",
-        subject_id=grant.user_id,
-        detail={"role": grant.role, "grantId": str(grant_id), "preparedBy": str(grant.prepared_by)},
+        "role_granted",
+        "person",
+        grant.user_id,
+        {"role": grant.role, "grantId": str(grant_id), "preparedBy": str(grant.prepared_by)},
+        by=caller.id,
         now=now,
     )
     await publish_profile(uow, grant.user_id)

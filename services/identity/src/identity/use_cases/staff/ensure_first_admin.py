@@ -1,4 +1,4 @@
-"""Make the first platform administrator, before the first request."""
+"""Create the first platform administrator at the first start."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ STARTING = ServiceItself("the first start")
 
 
 class BootstrapImpossible(Exception):
-    """BOOTSTRAP_ADMIN_EMAIL is no address, or BOOTSTRAP_ADMIN_PASSWORD is shorter than ten characters."""
+    """BOOTSTRAP_ADMIN_EMAIL is not an address, or BOOTSTRAP_ADMIN_PASSWORD is shorter than ten characters."""
 
 
 async def ensure_first_admin(
@@ -34,8 +34,10 @@ async def ensure_first_admin(
     hashes: KeyedHashes,
     now: datetime,
 ) -> None:
-    """There is a platform_admin to begin with, made once: an address that has an account is left as it is, even when its
-    role was taken away since. Raises BootstrapImpossible."""
+    """Create the first platform_admin once. An existing account stays as it is, even without the role.
+
+    Raises BootstrapImpossible.
+    """
     address = normal_email(email)
     if not is_email(address) or len(password) < password_rules.CHARACTERS_MIN:
         raise BootstrapImpossible(BootstrapImpossible.__doc__)
@@ -48,12 +50,6 @@ async def ensure_first_admin(
         await accounts.record_account_if_new(uow, user.id, address, await passwords.hash(password), now)
         await profiles.record_role_if_new(uow, user.id, ADMIN, now)
         await staff.record_staff_action(
-            uow,
-            actor_id=None,
-            act="role_granted",
-            subject_kind="person",
-            subject_id=user.id,
-            detail={"role": ADMIN, "by": "first start"},
-            now=now,
+            uow, "role_granted", "person", user.id, {"role": ADMIN, "by": "first start"}, by=None, now=now
         )
     log.info("first platform administrator created", user_id=str(user.id))

@@ -1,4 +1,4 @@
-"""Give a role of staff."""
+"""Grant a staff role."""
 
 from datetime import datetime
 from uuid import UUID
@@ -26,19 +26,18 @@ from identity.use_cases.staff.lock_staff_member import lock_staff_member
 
 
 async def grant_role(
-    uow: UnitOfWork, caller: Caller, user_id: UUID, wanted: Appointment, *, now: datetime
+    uow: UnitOfWork, caller: Caller, user_id: UUID, requested: Appointment, *, now: datetime
 ) -> UUID | None:
-    """A person holds the role from their next token on; a role that moves money or appoints people is only prepared, and the
-    id of that grant is told. The same again changes nothing.
+    """Grant the role from the user's next token on; prepare it if it needs a second approver and return the grant's id.
 
-    Raises OwnGrant (403), NotFound, ValidationFailed for a place that does not fit or does not exist, and AppointedElsewhere,
-    RolesExclude, SuspendedGrantee, GranteeUnproven, NoLongerAppointing (409).
+    A repetition changes nothing. Raises OwnGrant (403), NotFound, ValidationFailed for an unfit or unknown campus or
+    hub, and AppointedElsewhere, ConflictingRoles, SuspendedGrantee, GranteeEmailNotConfirmed, NoLongerAdmin (409).
     """
-    check_location(wanted.role, wanted.campus_id, wanted.hub_id)
+    check_location(requested.role, requested.campus_id, requested.hub_id)
     if user_id == caller.id:
         raise OwnGrant
     user = await lock_staff_member(uow, caller, user_id)
-    appointment = await _with_campus(uow, wanted)
+    appointment = await _with_campus(uow, requested)
     held = user.appointment(appointment.role)
     if held is not None:
         if held != appointment:
@@ -55,27 +54,27 @@ async def grant_role(
     detail = {"role": appointment.role, "campusId": appointment.campus_id, "hubId": appointment.hub_id}
     await staff.record_staff_action(
         uow,
-        actor_id=caller.id,
-        act="role_granted",
-        subject_kind="person",
-        subject_id=user_id,
-        detail={name: str(value) for name, value in detail.items() if value is not None},
+        "role_granted",
+        "person",
+        user_id,
+        {name: str(value) for name, value in detail.items() if value is not None},
+        by=caller.id,
         now=now,
     )
     await publish_profile(uow, user_id)
     return None
 
 
-async def _with_campus(uow: UnitOfWork, wanted: Appointment) -> Appointment:
-    """The office at an open campus; a hub's campus follows from the hub."""
-    if wanted.hub_id is not None:
-        campus_id = await staff.find_hub_campus(uow, wanted.hub_id)
-        if campus_id is None or wanted.campus_id not in (None, campus_id):
+async def _with_campus(uow: UnitOfWork, requested: Appointment) -> Appointment:
+    """Return the appointment with an open campus; a hub determines its campus."""
+    if requested.hub_id is not None:
+        campus_id = await staff.find_hub_campus(uow, requested.hub_id)
+        if campus_id is None or requested.campus_id not in (None, campus_id):
             raise UnknownHub
-        return Appointment(wanted.role, campus_id, wanted.hub_id)
-    if wanted.campus_id is not None and not await vendors.is_campus_open(uow, wanted.campus_id):
+        return Appointment(requested.role, campus_id, requested.hub_id)
+    if requested.campus_id is not None and not await vendors.is_campus_open(uow, requested.campus_id):
         raise UnknownCampus
-    return wanted
+    return requested
 
 
 async def _prepare(uow: UnitOfWork, caller: Caller, user_id: UUID, role: str, now: datetime) -> UUID:
@@ -85,11 +84,11 @@ async def _prepare(uow: UnitOfWork, caller: Caller, user_id: UUID, role: str, no
     if is_new:
         await staff.record_staff_action(
             uow,
-            actor_id=caller.id,
-            act="role_grant_prepared",
-            subject_kind="person",
-            subject_id=user_id,
-            detail={"role": role, "grantId": str(grant_id)},
+            "role_grant_prepared",
+            "person",
+            user_id,
+            {"role": role, "grantId": str(grant_id)},
+            by=caller.id,
             now=now,
         )
     return grant_id

@@ -1,4 +1,4 @@
-"""Open a prepared grant to decide on it."""
+"""Lock a prepared grant for a decision."""
 
 from uuid import UUID
 
@@ -11,16 +11,16 @@ from identity.use_cases.staff.lock_staff_member import lock_staff_member
 
 
 async def lock_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID) -> tuple[PreparedGrant, StaffUser]:
-    """The grant and its person, for somebody who may decide on it, while no other change of staff runs.
+    """Return the grant and its user, while no other change of staff runs.
 
-    Raises NotFound, OwnGrant (403) and NoLongerAppointing (409).
+    Raises NotFound, OwnGrant (403) and NoLongerAdmin (409).
     """
     found = await staff.find_grant(uow, grant_id)
     if found is None:
         raise NotFound
     check_not_own_grant(found, caller.id)
     user = await lock_staff_member(uow, caller, found.user_id)
-    # Whom it is for never changes; how it stands may have changed before the lock was ours.
+    # The grantee never changes, but the status may have changed before the lock.
     grant = await staff.find_grant(uow, grant_id)
     if grant is None:
         raise NotFound

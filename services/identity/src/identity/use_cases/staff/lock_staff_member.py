@@ -1,4 +1,4 @@
-"""Begin a change of somebody's roles or standing."""
+"""Lock a user for a change of their roles or suspension."""
 
 from uuid import UUID
 
@@ -11,9 +11,9 @@ from identity.use_cases.staff.lock_staff_as_admin import lock_staff_as_admin
 
 
 async def lock_staff_member(uow: UnitOfWork, caller: Caller, user_id: UUID) -> StaffUser:
-    """The person to decide on, while no other change of staff runs and nobody gives them a session.
+    """Return the user, while no other change of staff runs and no session of theirs starts.
 
-    Raises NoLongerAppointing (409) and NotFound.
+    Raises NoLongerAdmin (409) and NotFound.
     """
     await lock_staff_as_admin(uow, caller)
     user = await staff.lock_user(uow, user_id)

@@ -1,4 +1,4 @@
-"""Reinstate a person."""
+"""Reinstate a user."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,20 +10,14 @@ from identity.use_cases.staff.lock_staff_member import lock_staff_member
 
 
 async def reinstate_user(uow: UnitOfWork, caller: Caller, user_id: UUID, reason: str | None, *, now: datetime) -> None:
-    """A suspended person may sign in again, with the roles they had. Nothing changes for anybody else.
+    """Lift a user's suspension; their roles apply again. Without a suspension nothing changes.
 
-    Raises NotFound and NoLongerAppointing (409).
+    Raises NotFound and NoLongerAdmin (409).
     """
     user = await lock_staff_member(uow, caller, user_id)
     if not user.is_suspended:
         return
     await staff.lift_suspension(uow, user_id)
     await staff.record_staff_action(
-        uow,
-        actor_id=caller.id,
-        act="reinstated",
-        subject_kind="person",
-        subject_id=user_id,
-        detail={} if reason is None else {"reason": reason},
-        now=now,
+        uow, "reinstated", "person", user_id, {} if reason is None else {"reason": reason}, by=caller.id, now=now
     )

@@ -1,4 +1,4 @@
-"""Withdraw the decisions that a person has prepared."""
+"""Reject the pending decisions that a user has prepared."""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,24 +8,24 @@ from identity.store import commission_changes, staff
 
 
 async def reject_prepared_by(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> None:
-    """Whoever is no admin any more has also prepared nothing: a second admin must not complete it unawares."""
+    """Reject what a removed admin prepared, so that a second admin does not complete it unaware."""
     for grant_id, user_id, role in await staff.reject_grants_of(uow, preparer_id, by=by, now=now):
         await staff.record_staff_action(
             uow,
-            actor_id=by,
-            act="role_grant_rejected",
-            subject_kind="person",
-            subject_id=user_id,
-            detail={"role": role, "grantId": str(grant_id), "preparedBy": str(preparer_id)},
+            "role_grant_rejected",
+            "person",
+            user_id,
+            {"role": role, "grantId": str(grant_id), "preparedBy": str(preparer_id)},
+            by=by,
             now=now,
         )
     for change in await commission_changes.reject_changes_of(uow, preparer_id, by=by, now=now):
         await staff.record_staff_action(
             uow,
-            actor_id=by,
-            act="commission_change_rejected",
-            subject_kind="vendor",
-            subject_id=change.vendor_id,
-            detail={"changeId": str(change.id), "preparedBy": str(preparer_id)},
+            "commission_change_rejected",
+            "vendor",
+            change.vendor_id,
+            {"changeId": str(change.id), "preparedBy": str(preparer_id)},
+            by=by,
             now=now,
         )

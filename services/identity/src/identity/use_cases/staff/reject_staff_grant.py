@@ -11,9 +11,9 @@ from identity.use_cases.staff.lock_staff_grant import lock_staff_grant
 
 
 async def reject_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *, now: datetime) -> None:
-    """A second platform_admin refuses, and the person does not get the role. Repeated it changes nothing.
+    """Reject the prepared role. A repetition changes nothing.
 
-    Raises NotFound, OwnGrant (403) for the person whom it is for, NoLongerAppointing (409), and what `evaluate_rejection` refuses.
+    Raises NotFound, OwnGrant (403), NoLongerAdmin (409), and the errors of `evaluate_rejection`.
     """
     grant, _ = await lock_staff_grant(uow, caller, grant_id)
     if not evaluate_rejection(grant.decision_at(now), caller.id):
@@ -21,10 +21,10 @@ async def reject_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *,
     await staff.save_decision(uow, grant_id, "rejected", by=caller.id, now=now)
     await staff.record_staff_action(
         uow,
-        actor_id=caller.id,
-        act="role_grant_rejected",
-        subject_kind="person",
-        subject_id=grant.user_id,
-        detail={"role": grant.role, "grantId": str(grant_id), "preparedBy": str(grant.prepared_by)},
+        "role_grant_rejected",
+        "person",
+        grant.user_id,
+        {"role": grant.role, "grantId": str(grant_id), "preparedBy": str(grant.prepared_by)},
+        by=caller.id,
         now=now,
     )

@@ -1,4 +1,4 @@
-"""Take a role of staff away."""
+"""Revoke a staff role."""
 
 from datetime import datetime
 from uuid import UUID
@@ -17,9 +17,9 @@ from identity.use_cases.staff.reject_prepared_by import reject_prepared_by
 async def revoke_role(
     uow: UnitOfWork, caller: Caller, user_id: UUID, role: str, *, now: datetime
 ) -> RevokedSessions | None:
-    """A person does not hold the role any more; what tokens say otherwise is revoked everywhere, and they sign in again.
+    """Revoke the role and end the user's sessions; None when the user does not hold it.
 
-    None when they did not hold it: nothing changes. Raises NotFound, OwnAppointment (403), and LastAdmin, NoLongerAppointing (409).
+    Raises NotFound, OwnAppointment (403), LastAdmin and NoLongerAdmin (409).
     """
     user = await lock_staff_member(uow, caller, user_id)
     if role == ADMIN and role in user.roles and not await staff.are_there_other_admins(uow, user_id):
@@ -35,11 +35,11 @@ async def revoke_role(
     detail = {"role": role, "campusId": held.campus_id, "hubId": held.hub_id}
     await staff.record_staff_action(
         uow,
-        actor_id=caller.id,
-        act="role_revoked",
-        subject_kind="person",
-        subject_id=user_id,
-        detail={name: str(value) for name, value in detail.items() if value is not None},
+        "role_revoked",
+        "person",
+        user_id,
+        {name: str(value) for name, value in detail.items() if value is not None},
+        by=caller.id,
         now=now,
     )
     await publish_profile(uow, user_id)

@@ -1,4 +1,4 @@
-"""Suspend a person."""
+"""Suspend a user."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,10 +16,10 @@ from identity.use_cases.staff.reject_prepared_by import reject_prepared_by
 async def suspend_user(
     uow: UnitOfWork, caller: Caller, user_id: UUID, reason: str | None, *, now: datetime
 ) -> RevokedSessions | None:
-    """A person is signed out everywhere and no way in lets them in until they are reinstated; their roles stay.
+    """End the user's sessions and block every sign-in until the reinstatement; their roles stay.
 
-    None when they were suspended before: the first reason stands. Raises NotFound, OwnAppointment (403), and LastAdmin,
-    NoLongerAppointing (409).
+    None for a suspended user, whose first reason stays. Raises NotFound, OwnAppointment (403), LastAdmin and
+    NoLongerAdmin (409).
     """
     user = await lock_staff_member(uow, caller, user_id)
     if ADMIN in user.roles and not user.is_suspended and not await staff.are_there_other_admins(uow, user_id):
@@ -32,12 +32,6 @@ async def suspend_user(
     await reject_prepared_by(uow, user_id, by=caller.id, now=now)
     await codes.expire_codes(uow, user_id, now)
     await staff.record_staff_action(
-        uow,
-        actor_id=caller.id,
-        act="suspended",
-        subject_kind="person",
-        subject_id=user_id,
-        detail={} if reason is None else {"reason": reason},
-        now=now,
+        uow, "suspended", "person", user_id, {} if reason is None else {"reason": reason}, by=caller.id, now=now
     )
     return await revoke_sessions(uow, user_id, because="suspended", now=now)

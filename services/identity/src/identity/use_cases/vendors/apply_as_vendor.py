@@ -11,20 +11,20 @@ from identity.domain.vendor_applications import NewApplication
 from identity.store import vendors
 
 
-async def apply_as_vendor(uow: UnitOfWork, caller: Caller, wanted: NewApplication, *, now: datetime) -> UUID:
-    """A person asks to sell on a campus. After a rejection they may ask again, and both applications are kept.
+async def apply_as_vendor(uow: UnitOfWork, caller: Caller, details: NewApplication, *, now: datetime) -> UUID:
+    """Record an application and return its id. After a rejection the user may apply again.
 
-    Raises ProfileMissing and AddressUnproven (403), UnknownCampus (422), VendorOwned and ApplicationOpen (409).
+    Raises ProfileMissing and EmailNotConfirmed (403), UnknownCampus (422), VendorOwned and ApplicationOpen (409).
     """
     if not await vendors.lock_applicant(uow, caller.id):
         raise ProfileMissing
     if not await vendors.is_applicant_email_confirmed(uow, caller.id):
         raise EmailNotConfirmed
-    if not await vendors.is_campus_open(uow, wanted.campus_id):
+    if not await vendors.is_campus_open(uow, details.campus_id):
         raise UnknownCampus
     if await vendors.owns_a_vendor(uow, caller.id):
         raise VendorOwned
     application_id = new_id()
-    if not await vendors.record_application_if_new(uow, application_id, caller.id, wanted, now):
+    if not await vendors.record_application_if_new(uow, application_id, caller.id, details, now):
         raise ApplicationOpen
     return application_id

@@ -17,10 +17,10 @@ from identity.use_cases.vendors.lock_commission_change import lock_commission_ch
 async def approve_commission_change(
     uow: UnitOfWork, caller: Caller, change_id: UUID, approved_hash: str, *, now: datetime
 ) -> None:
-    """The vendor has the new commission from now on, once; orders placed before keep theirs.
+    """Apply the commission to new orders of the vendor; earlier orders keep theirs.
 
-    Raises NotFound, OwnVendor (403), NoLongerAppointing, ShopClosed, CommissionChangedMeanwhile (409), and what `evaluate_approval`
-    refuses.
+    Raises NotFound, OwnVendor (403), NoLongerAdmin, VendorIsClosed, CommissionChangeOutdated (409), and the errors of
+    `evaluate_approval`.
     """
     change, vendor = await lock_commission_change(uow, caller, change_id)
     if not evaluate_approval(change.decision_at(now), approved_hash, caller.id):
@@ -33,16 +33,16 @@ async def approve_commission_change(
     await vendors.save_vendor(uow, changed)
     await record_staff_action(
         uow,
-        actor_id=caller.id,
-        act="changed",
-        subject_kind="vendor",
-        subject_id=vendor.id,
-        detail={
+        "changed",
+        "vendor",
+        vendor.id,
+        {
             "commissionBasisPoints": change.basis_points,
             "before": change.before_basis_points,
             "changeId": str(change_id),
             "preparedBy": str(change.prepared_by),
         },
+        by=caller.id,
         now=now,
     )
-    uow.publish(VendorChanged(**changed.told))
+    uow.publish(VendorChanged(**changed.event_fields))

@@ -1,4 +1,4 @@
-"""Approve an application to sell."""
+"""Approve a vendor application."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,17 +14,17 @@ from identity.store.staff import record_staff_action
 
 
 async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, by: UUID, now: datetime) -> None:
-    """The applicant is a merchant with a vendor of their own from their next token on; everybody who must know hears of it.
+    """Create the applicant's vendor, grant the role merchant from their next token on, and publish both.
 
-    Runs as the service after `by` was found to be the one to decide. Repeated it changes nothing.
-    Raises NotFound, ApplicationDecidedOtherwise, CampusClosed, ApplicantUnproven and VendorOwned (409).
+    Runs as the service after the right of `by` was checked. A repetition changes nothing. Raises NotFound,
+    ApplicationDecidedOtherwise, CampusClosed, ApplicantEmailNotConfirmed and VendorOwned (409).
     """
     application = await vendors.lock_application(uow, application_id)
     if application is None:
         raise NotFound
     if not is_undecided(application, "approved"):
         return
-    if not await vendors.is_campus_open(uow, application.wanted.campus_id):
+    if not await vendors.is_campus_open(uow, application.details.campus_id):
         raise CampusClosed
     if not await vendors.is_applicant_email_confirmed(uow, application.user_id):
         raise ApplicantEmailNotConfirmed
@@ -35,20 +35,20 @@ async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, b
     await vendors.save_decision(uow, application_id, "approved", by=by, now=now, vendor_id=vendor_id)
     await record_staff_action(
         uow,
-        actor_id=by,
-        act="approved",
-        subject_kind="vendor_application",
-        subject_id=application_id,
-        detail={"vendorId": vendor_id, "applicantId": application.user_id},
+        "approved",
+        "vendor_application",
+        application_id,
+        {"vendorId": vendor_id, "applicantId": application.user_id},
+        by=by,
         now=now,
     )
     uow.publish(
         VendorApproved(
             vendor_id=vendor_id,
             owner_user_id=application.user_id,
-            business_name=application.wanted.business_name,
-            legal_name=application.wanted.legal_name,
-            campus_id=application.wanted.campus_id,
+            business_name=application.details.business_name,
+            legal_name=application.details.legal_name,
+            campus_id=application.details.campus_id,
         )
     )
     uow.publish(

@@ -1,4 +1,4 @@
-"""Change a vendor."""
+"""Change how a vendor presents itself."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,22 +18,18 @@ _COLUMNS: Final = {
 
 
 async def change_vendor(uow: UnitOfWork, vendor_id: UUID, changes: Mapping[str, Any], revision: int | None) -> None:
-    """The owner changes how the shop shows itself.
+    """Change name, category or description and publish the vendor.
 
-    Runs as the service after the fields were found to be the caller's to change. Raises ShopClosed, and StaleRevision when the vendor
+    Runs as the service after the caller's right was checked. Raises VendorIsClosed, and StaleRevision when the vendor
     has changed since `revision`.
     """
     before = await vendors.lock_vendor(uow, vendor_id)
     before.check_open()
     if revision is not None and revision != before.revision:
         raise StaleRevision
-    wanted: dict[str, Any] = {_COLUMNS[name]: value for name, value in changes.items()}
-    after = replace(before, **wanted)
+    changed: dict[str, Any] = {_COLUMNS[name]: value for name, value in changes.items()}
+    after = replace(before, **changed)
     if after == before:
         return
     await vendors.save_vendor(uow, after)
-    uow.publish(
-        VendorChanged(
-            **after.told,
-        )
-    )
+    uow.publish(VendorChanged(**after.event_fields))

@@ -1,4 +1,4 @@
-"""Open a prepared commission change to decide on it."""
+"""Lock a prepared commission change for a decision."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from identity.use_cases.staff.lock_staff_as_admin import lock_staff_as_admin
 
 
 async def lock_commission_change(uow: UnitOfWork, caller: Caller, change_id: UUID) -> tuple[CommissionChange, Vendor]:
-    """The change and its vendor, both locked. Raises NotFound, OwnVendor (403) and NoLongerAppointing (409)."""
+    """Return the change and its vendor. Raises NotFound, OwnVendor (403) and NoLongerAdmin (409)."""
     found = await commission_changes.find_change(uow, change_id)
     if found is None:
         raise NotFound

@@ -1,4 +1,4 @@
-"""Prepare another commission of a vendor."""
+"""Prepare a commission change of a vendor."""
 
 from datetime import datetime
 from uuid import UUID
@@ -17,10 +17,10 @@ from identity.use_cases.staff.lock_staff_as_admin import lock_staff_as_admin
 async def prepare_commission_change(
     uow: UnitOfWork, caller: Caller, vendor_id: UUID, basis_points: int | None, revision: int | None, *, now: datetime
 ) -> UUID | None:
-    """The id of the change that waits for a second platform_admin; None when the vendor has this commission already.
+    """Return the id of the change that waits for a second platform_admin; None without a difference.
 
-    The commission stays as it is until the approval. The same request again answers the same change. Runs as the service after the
-    vendor was found to be the caller's to change. Raises ShopClosed, StaleRevision, CommissionChangeOpen and NoLongerAppointing (409).
+    A repetition returns the same change. Runs as the service after the caller's right was checked. Raises
+    VendorIsClosed, StaleRevision, CommissionChangeOpen and NoLongerAdmin (409).
     """
     await lock_staff_as_admin(uow, caller)
     vendor = await vendors.lock_vendor(uow, vendor_id)
@@ -39,11 +39,11 @@ async def prepare_commission_change(
     await commission_changes.record_change(uow, change, now)
     await record_staff_action(
         uow,
-        actor_id=caller.id,
-        act="commission_change_prepared",
-        subject_kind="vendor",
-        subject_id=vendor_id,
-        detail={"commissionBasisPoints": basis_points, "before": before, "changeId": str(change.id)},
+        "commission_change_prepared",
+        "vendor",
+        vendor_id,
+        {"commissionBasisPoints": basis_points, "before": before, "changeId": str(change.id)},
+        by=caller.id,
         now=now,
     )
     return change.id

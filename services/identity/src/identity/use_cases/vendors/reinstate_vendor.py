@@ -10,27 +10,14 @@ from identity.store.staff import record_staff_action
 
 
 async def reinstate_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str | None, *, by: UUID, now: datetime) -> None:
-    """A suspension is over, and everything that it held goes on. Repeated it changes nothing.
+    """Lift a vendor's suspension. Without a suspension nothing changes.
 
-    Runs as the service after `by` was found to be the one to decide. Raises ShopClosed.
+    Runs as the service after the right of `by` was checked. Raises VendorIsClosed.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
     vendor.check_open()
     if vendor.status == "active":
         return
     await vendors.save_vendor_status(uow, vendor_id, "active", None)
-    await record_staff_action(
-        uow,
-        actor_id=by,
-        act="reinstated",
-        subject_kind="vendor",
-        subject_id=vendor_id,
-        detail={"reason": reason},
-        now=now,
-    )
-    uow.publish(
-        VendorReinstated(
-            **vendor.told,
-            reason=reason,
-        )
-    )
+    await record_staff_action(uow, "reinstated", "vendor", vendor_id, {"reason": reason}, by=by, now=now)
+    uow.publish(VendorReinstated(**vendor.event_fields, reason=reason))

@@ -14,9 +14,9 @@ from identity.use_cases.vendors.lock_commission_change import lock_commission_ch
 async def reject_commission_change(
     uow: UnitOfWork, caller: Caller, change_id: UUID, reason: str | None, *, now: datetime
 ) -> None:
-    """The commission stays as it is, and a change may be prepared anew.
+    """Reject the change; the commission stays and another change may be prepared.
 
-    Raises NotFound, OwnVendor (403), NoLongerAppointing (409), and what `evaluate_rejection` refuses.
+    Raises NotFound, OwnVendor (403), NoLongerAdmin (409), and the errors of `evaluate_rejection`.
     """
     change, vendor = await lock_commission_change(uow, caller, change_id)
     if not evaluate_rejection(change.decision_at(now), caller.id):
@@ -24,10 +24,10 @@ async def reject_commission_change(
     await commission_changes.save_verdict(uow, change_id, "rejected", by=caller.id, now=now, reason=reason)
     await record_staff_action(
         uow,
-        actor_id=caller.id,
-        act="commission_change_rejected",
-        subject_kind="vendor",
-        subject_id=vendor.id,
-        detail={"changeId": str(change_id), "preparedBy": str(change.prepared_by), "reason": reason},
+        "commission_change_rejected",
+        "vendor",
+        vendor.id,
+        {"changeId": str(change_id), "preparedBy": str(change.prepared_by), "reason": reason},
+        by=caller.id,
         now=now,
     )

@@ -1,4 +1,4 @@
-"""Reject an application to sell."""
+"""Reject a vendor application."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,9 +14,9 @@ from identity.store.staff import record_staff_action
 async def reject_vendor_application(
     uow: UnitOfWork, application_id: UUID, reason: str, *, by: UUID, now: datetime
 ) -> None:
-    """The applicant hears the reason, and may apply again. Repeated it changes nothing: the first reason stands.
+    """Reject the application and publish the reason; the user may apply again. The first reason stays.
 
-    Runs as the service after `by` was found to be the one to decide. Raises NotFound and ApplicationDecidedOtherwise (409).
+    Runs as the service after the right of `by` was checked. Raises NotFound and ApplicationDecidedOtherwise (409).
     """
     application = await vendors.lock_application(uow, application_id)
     if application is None:
@@ -26,11 +26,11 @@ async def reject_vendor_application(
     await vendors.save_decision(uow, application_id, "rejected", by=by, now=now, reason=reason)
     await record_staff_action(
         uow,
-        actor_id=by,
-        act="rejected",
-        subject_kind="vendor_application",
-        subject_id=application_id,
-        detail={"applicantId": application.user_id, "reason": reason},
+        "rejected",
+        "vendor_application",
+        application_id,
+        {"applicantId": application.user_id, "reason": reason},
+        by=by,
         now=now,
     )
     uow.publish(

@@ -10,28 +10,14 @@ from identity.store.staff import record_staff_action
 
 
 async def suspend_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str, *, by: UUID, now: datetime) -> None:
-    """A vendor sells nothing new and is paid nothing for now; open orders finish (contract section 10).
+    """Stop new sales and payouts of a vendor; open orders continue (contract section 10). The first reason stays.
 
-    Runs as the service after `by` was found to be the one to decide. Repeated it changes nothing: the first reason stands. Raises
-    ShopClosed.
+    Runs as the service after the right of `by` was checked. Raises VendorIsClosed.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
     vendor.check_open()
     if vendor.status == "suspended":
         return
     await vendors.save_vendor_status(uow, vendor_id, "suspended", reason)
-    await record_staff_action(
-        uow,
-        actor_id=by,
-        act="suspended",
-        subject_kind="vendor",
-        subject_id=vendor_id,
-        detail={"reason": reason},
-        now=now,
-    )
-    uow.publish(
-        VendorSuspended(
-            **vendor.told,
-            reason=reason,
-        )
-    )
+    await record_staff_action(uow, "suspended", "vendor", vendor_id, {"reason": reason}, by=by, now=now)
+    uow.publish(VendorSuspended(**vendor.event_fields, reason=reason))
