@@ -105,7 +105,7 @@ async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(ma
         return next((json.loads(row) for row in rows if shown in row and row.endswith("\n")), None)
 
     found = await market.until("the line in the log", line, 60)
-    assert (found["event"], found["route"], found["status"]) == ("request refused", "POST /api/orders/checkout", 422)
+    assert (found["event"], found["route"], found["status"]) == ("request failed", "POST /api/orders/checkout", 422)
     assert len(found["trace_id"]) == 32
 
 

@@ -1,4 +1,4 @@
-"""Whose address a request comes from (contract section 4)."""
+"""The client address of a request (contract section 4)."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -6,18 +6,18 @@ from functools import lru_cache
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-# Who has one address of an IPv6 network has all of its /64.
+# The holder of one address of an IPv6 network holds its whole /64.
 _IPV6_PREFIX = 64
 
 
 class ClientAddresses:
-    """The peer's address, or what trusted proxies say of it."""
+    """The peer's address, or the one that trusted proxies report."""
 
     def __init__(self, trusted: Sequence[Network]) -> None:
         self._trusted = tuple(trusted)
 
     def of(self, peer: str, forwarded_for: bytes | None) -> str:
-        """The rightmost untrusted entry of `X-Forwarded-For` when the peer is a trusted proxy; else the peer."""
+        """Return the rightmost untrusted entry of `X-Forwarded-For` behind a trusted proxy, else the peer."""
         if not self._trusted or forwarded_for is None or not self.trusts(peer):
             return subject_of(peer)
         nearest = peer
@@ -40,7 +40,7 @@ class ClientAddresses:
 
 
 def subject_of(address: str) -> str:
-    """What is counted for an address: itself for IPv4, its /64 for IPv6."""
+    """Return the counted form of an address: itself for IPv4, its /64 for IPv6."""
     if ":" not in address:
         return address
     parsed = _parse(address)
@@ -49,10 +49,10 @@ def subject_of(address: str) -> str:
     return str(ipaddress.ip_network((parsed, _IPV6_PREFIX), strict=False))
 
 
-# The same few proxies at every request; reading an address takes 5 us.
+# A few proxies send most requests; parsing an address takes 5 us.
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Address | None:
-    """The address in one entry; with a port or in brackets too. IPv4 inside IPv6 is IPv4."""
+    """Parse one entry, with or without port and brackets. An IPv4 address mapped into IPv6 is IPv4."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

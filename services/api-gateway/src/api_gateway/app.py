@@ -1,4 +1,4 @@
-"""The composition root of the gateway, and its one process: the edge on the public port, metrics on the internal one."""
+"""The composition root of the gateway, and its process: the edge on the public port, metrics on the internal one."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -39,7 +39,7 @@ SWEEP_EVERY_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the gateway has open."""
+    """The open parts of the gateway."""
 
     settings: Settings
     clock: Clock
@@ -50,7 +50,7 @@ class Dependencies:
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """Puts the edge together. The route table is checked here: a bad one stops the start."""
+    """Build the edge. An invalid route table stops the start."""
     routes = RouteTable(ROUTES)
     windows = SlidingWindows(settings.rate_window_seconds)
     metrics, spans = Metrics(), ServerSpans()
@@ -58,7 +58,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     if settings.rate_limit_store_url:
         quotas = StoreQuotas(settings.rate_limit_store_url, windows, metrics)
     upstreams = Upstreams(_addresses_of(settings), settings.upstream_connections_max)
-    runtime.on_stop.append(upstreams.end_streams)
+    runtime.on_stop.append(upstreams.close_streams)
     records = IdempotencyRecords(
         runtime.database,
         lock_seconds=settings.idempotency_lock_seconds,
@@ -72,7 +72,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         PageCache(forwarder, metrics, routes, settings.edge_cache_seconds) if settings.edge_cache_seconds else None
     )
     if page_cache is not None:
-        runtime.on_broadcast[ProductChanged] = lambda event: page_cache.product_changed(event.product_id)
+        runtime.on_broadcast[ProductChanged] = lambda event: page_cache.invalidate_product(event.product_id)
     edge = Edge(
         routes=routes,
         verifier=runtime.verifier,
@@ -86,14 +86,14 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         ),
         load=load,
         forwarder=forwarder,
-        keyed=IdempotentExecutor(records, forwarder, metrics),
+        idempotent_requests=IdempotentExecutor(records, forwarder, metrics),
         page_cache=page_cache,
         pages=GatewayEndpoints(Readiness(upstreams, _database_check(runtime.database)), load, settings.base_url),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,
         base_url=settings.base_url,
-        always=security_headers(settings.base_url),
+        security_headers=security_headers(settings.base_url),
     )
     try:
         yield Dependencies(settings, runtime.clock, edge, records, windows)
@@ -104,7 +104,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    """Forgetting subjects that are no longer counted."""
+    """Remove subjects whose window is empty."""
 
     async def sweep_windows() -> None:
         dependencies.windows.sweep(int(dependencies.clock.now().timestamp() * MICROSECONDS))
@@ -118,25 +118,25 @@ SERVICE = Service(
     compose=compose,
     routers=(),
     loops=loops,
-    kept=lambda dependencies: (dependencies.records.kept,),
+    kept=lambda dependencies: (dependencies.records.retention_rule,),
 )
 
 
 async def run_edge() -> None:
-    """The gateway's process, until SIGTERM or SIGINT."""
+    """Run the gateway until SIGTERM or SIGINT."""
     settings = Settings.from_environment()
     logging.start(SERVICE.name, settings.log_level)
     telemetry.start(SERVICE.name)
     try:
         async with running(SERVICE, settings, SERVICE.name) as (runtime, dependencies):
             dependencies.edge.metrics.publish()
-            beside = background(SERVICE, runtime, dependencies, "all")
-            beside.append(_serve_inside(settings, runtime, dependencies))
+            background_tasks = background(SERVICE, runtime, dependencies, "all")
+            background_tasks.append(_serve_internal(settings, runtime, dependencies))
             await serve(
                 dependencies.edge,
                 settings.host,
                 settings.port,
-                beside,
+                background_tasks,
                 protocol=EdgeProtocol,
                 on_stop=runtime.on_stop,
                 shutdown_drain_seconds=settings.shutdown_drain_seconds,
@@ -145,16 +145,16 @@ async def run_edge() -> None:
         telemetry.stop()
 
 
-class _InsideServer(uvicorn.Server):
-    """The internal port's server. The signals belong to the public one, and this one is cancelled with the loops beside it."""
+class _InternalServer(uvicorn.Server):
+    """The server of the internal port. The public one handles signals, and this one is cancelled with the loops."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-async def _serve_inside(settings: Settings, runtime: Runtime, dependencies: Dependencies) -> None:
-    """Health and metrics, on the port that only the inside reaches."""
+async def _serve_internal(settings: Settings, runtime: Runtime, dependencies: Dependencies) -> None:
+    """Serve health and metrics on the internal port."""
     config = uvicorn.Config(
         http_app(SERVICE, settings, runtime, dependencies, with_routes=False),
         host=settings.host,
@@ -168,7 +168,7 @@ async def _serve_inside(settings: Settings, runtime: Runtime, dependencies: Depe
         proxy_headers=False,
         log_config=None,
     )
-    await _InsideServer(config).serve()
+    await _InternalServer(config).serve()
 
 
 def _addresses_of(settings: Settings) -> dict[str, str]:
@@ -195,8 +195,8 @@ def _limits_of(settings: Settings) -> Limits:
 
 
 def _database_check(database: Database) -> Check:
-    async def database_answers() -> bool:
+    async def ping() -> bool:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             return bool(await uow.fetch_value("SELECT true"))
 
-    return database_answers
+    return ping

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from starlette.types import Receive
 
-from api_gateway.connection import ClientGone
+from api_gateway.connection import ClientDisconnected
 from api_gateway.routing import JSON_BYTES_MAX, Media, Route
 from common.primitives.problems import Problem, ValidationFailed
 
@@ -15,7 +15,7 @@ class BodyTooLarge(ValidationFailed):
 
 
 class WrongMediaType(ValidationFailed):
-    status, detail = 415, "The media type is not accepted here."
+    status, detail = 415, "This operation does not accept this media type."
 
 
 class BodyTooSlow(ValidationFailed):
@@ -26,7 +26,7 @@ class BodyTooSlow(ValidationFailed):
 
 
 def check_announced_body(route: Route, headers: Mapping[bytes, bytes]) -> None:
-    """Refuses by its headers what need not be read: compressed, of another media type, too long.
+    """Reject by its headers a body that is compressed, too large, or of another media type.
 
     Raises WrongMediaType (415) and BodyTooLarge (413).
     """
@@ -44,14 +44,15 @@ def check_announced_body(route: Route, headers: Mapping[bytes, bytes]) -> None:
 
 
 def too_large(route: Route) -> Problem:
-    """The refusal that names the route's limit."""
+    """Return the error that names the route's limit."""
     return BodyTooLarge(f"The body is larger than {route.body_bytes_max // 1024} KiB.")
 
 
 async def read_body(receive: Receive, route: Route, seconds_max: float | None) -> bytes | AsyncIterator[bytes]:
-    """The body: as a whole when it is here already or a JSON document, else as a stream that ends in BodyTooLarge at the limit.
+    """Return a complete or JSON body as bytes, another as a stream that raises BodyTooLarge at the limit.
 
-    Raises BodyTooLarge, BodyTooSlow, ClientGone. All of it must be here within `seconds_max`; None: it is.
+    The whole body must arrive within `seconds_max`; None: it has arrived. Raises BodyTooLarge, BodyTooSlow,
+    ClientDisconnected.
     """
     if route.body_bytes_max <= JSON_BYTES_MAX:
         return await read_whole_body(receive, route, seconds_max)
@@ -61,7 +62,7 @@ async def read_body(receive: Receive, route: Route, seconds_max: float | None) -
 
 
 async def read_whole_body(receive: Receive, route: Route, seconds_max: float | None) -> bytes:
-    """The body in one piece. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
+    """Return the whole body. Raises BodyTooLarge, BodyTooSlow, ClientDisconnected."""
     deadline = _deadline(seconds_max)
     first, more = await _next(receive, deadline)
     if not more:
@@ -74,7 +75,7 @@ def _deadline(seconds_max: float | None) -> float | None:
 
 
 async def _next(receive: Receive, deadline: float | None) -> tuple[bytes, bool]:
-    """What has come, and whether there is more to come. Raises BodyTooSlow, ClientGone."""
+    """Return the next chunk, and whether more follows. Raises BodyTooSlow, ClientDisconnected."""
     if deadline is None:
         message = await receive()
     else:
@@ -84,7 +85,7 @@ async def _next(receive: Receive, deadline: float | None) -> tuple[bytes, bool]:
         except TimeoutError as error:
             raise BodyTooSlow from error
     if message["type"] == "http.disconnect":
-        raise ClientGone
+        raise ClientDisconnected
     return message.get("body", b""), message.get("more_body", False)
 
 

@@ -1,4 +1,4 @@
-"""One request at the edge: what is known of it so far, and how it is answered with the headers that every answer carries."""
+"""A request at the edge and its response, with the headers of every response."""
 
 import re
 import time
@@ -21,17 +21,16 @@ PROBLEM: Final = b"application/problem+json"
 JSON: Final = b"application/json"
 
 
-# Longer than every path that the API knows; a refusal does not repeat 8 KiB of its request.
+# Longer than every path of the API; an error does not repeat 8 KiB of its request.
 _INSTANCE_CHARACTERS_MAX: Final = 512
 _CUT_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]?$")
 
 
 class Call:
-    """A request in work. `now` and `window` are microseconds."""
+    """A request in progress. `now` and `window` are in microseconds."""
 
     __slots__ = (
         "address",
-        "began",
         "caller",
         "extra",
         "head_was_sent",
@@ -41,12 +40,13 @@ class Call:
         "method",
         "now",
         "path",
+        "quota_status",
         "receive",
         "request_id",
         "route",
         "scope",
         "send",
-        "standing",
+        "started_at",
         "status",
         "window",
     )
@@ -55,7 +55,7 @@ class Call:
         self.scope, self.receive, self.send = scope, receive, send
         self.instant, self.window = instant, window_seconds * MICROSECONDS
         self.now = int(instant.timestamp() * MICROSECONDS)
-        self.began = time.perf_counter()
+        self.started_at = time.perf_counter()
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         if len(self.headers) < len(scope["headers"]):
             self.headers = _joined(scope["headers"])
@@ -67,61 +67,63 @@ class Call:
         self.address = ""
         self.caller: Caller | None = None
         self.route: Route | None = None
-        self.standing: QuotaStatus | None = None
+        self.quota_status: QuotaStatus | None = None
         self.extra: Headers = []
         self.status = 0
         self.head_was_sent = False
 
     @classmethod
-    def unread(cls, raw_path: bytes, instant: datetime, window_seconds: int) -> "Call":
-        """What could not be read as a request, so that it is answered like one."""
+    def unparsed(cls, raw_path: bytes, instant: datetime, window_seconds: int) -> "Call":
+        """Return a call for input that is not a valid request, so that it gets a regular error."""
         scope = {"method": "", "path": "", "raw_path": raw_path, "query_string": b"", "headers": [], "state": {}}
-        return cls(scope, _nothing, _nowhere, instant=instant, window_seconds=window_seconds)
+        return cls(scope, _disconnected, _discard, instant=instant, window_seconds=window_seconds)
 
     async def start(self, status: int, headers: Headers) -> None:
-        """Sends status and headers, and with them what stands on every answer."""
+        """Send status and headers, including those of every response."""
         self.status = status
         self.head_was_sent = True
         headers.append((b"x-request-id", self.request_id.encode()))
         headers.append((b"api-version", b"v1"))
-        if self.standing is not None:
-            headers.extend(quota_headers(self.standing, self.now, self.window))
+        if self.quota_status is not None:
+            headers.extend(quota_headers(self.quota_status, self.now, self.window))
         headers.extend(self.extra)
         if self.is_private or status >= 400:
             headers.append(NO_STORE)
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
 
-    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
-        """A whole answer."""
+    async def respond(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send a whole response."""
         if status != 204:
             headers.append((b"content-length", b"%d" % len(body)))
         await self.start(status, headers)
         await self.send({"type": "http.response.body", "body": body})
 
-    async def succeed(self, payload: object) -> None:
-        """The success envelope of an endpoint of the gateway's own."""
+    async def respond_ok(self, payload: object) -> None:
+        """Send the success envelope of a gateway endpoint."""
         body = envelope.render(payload, request_id=self.request_id, now=self.instant)
-        await self.answer(200, [(b"content-type", JSON)], body)
+        await self.respond(200, [(b"content-type", JSON)], body)
 
-    async def refuse(self, problem: Problem, base_url: str) -> None:
-        """The problem document."""
+    async def respond_problem(self, problem: Problem, base_url: str) -> None:
+        """Send the problem document."""
         body = problems.render(
             problem, instance=_instance_of(self.scope["raw_path"]), request_id=self.request_id, base_url=base_url
         )
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
-        await self.answer(problem.answer_status, [*headers, (b"content-type", PROBLEM)], body)
+        await self.respond(problem.answer_status, [*headers, (b"content-type", PROBLEM)], body)
 
 
-async def _nothing() -> Message:
+async def _disconnected() -> Message:
     return {"type": "http.disconnect"}
 
 
-async def _nowhere(_: Message) -> None:
-    """Its sender is set by who asked for it."""
+async def _discard(_: Message) -> None:
+    """Placeholder: the caller replaces `send`."""
 
 
 def _joined(headers: Headers) -> dict[bytes, bytes]:
-    """A header that was sent twice is one list (RFC 9110, 5.3), here and at the service: what may stand once only is then no good value."""
+    """Join repeated headers to one list (RFC 9110, 5.3), as the service does. A header that may occur once becomes
+    invalid.
+    """
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         joined[name] = joined[name] + b", " + value if name in joined else value
@@ -129,7 +131,7 @@ def _joined(headers: Headers) -> dict[bytes, bytes]:
 
 
 def _instance_of(raw_path: bytes) -> str:
-    """The path as it was sent, as a URI reference of bounded length."""
+    """Return the path as sent, as a URI reference of bounded length."""
     return _CUT_ESCAPE.sub("", quote(raw_path, safe="/%:@!$&'()*+,;=-._~")[:_INSTANCE_CHARACTERS_MAX])
 
 

@@ -1,7 +1,7 @@
-"""Compressed answers: gzip where the client takes it, on routes whose answers hold no secret.
+"""Compression: gzip for clients that accept it, on routes whose responses hold no secret.
 
-The length of a compressed answer betrays a secret that stands beside text of a stranger's choice (BREACH). The table of routes therefore
-names what is compressed (`is_compressed`), and it names the public catalog only.
+The length of a compressed response reveals a secret next to text chosen by an attacker (BREACH). So the route table
+marks what is compressed (`is_compressed`): the public catalog only.
 """
 
 import zlib
@@ -11,12 +11,13 @@ from typing import Final
 
 from api_gateway.headers import Headers
 
-# Below this a compressed body saves no packet.
+# Below this size compression saves no packet.
 COMPRESSED_FROM_BYTES: Final = 1024
-# A page of twenty products (12 KB) takes 70 us at level 1 and 170 us at level 6, which saves 6% more bytes: worth it for what is shared.
+# A page of twenty products (12 KB) takes 70 us at level 1 and 170 us at level 6, which saves 6 % more bytes: worth it
+# for shared pages.
 _LEVEL: Final = 1
 _LEVEL_SHARED: Final = 6
-# No modification time, no name, no operating system: the same body is the same bytes.
+# Without modification time, name and operating system the output is deterministic.
 _GZIP_HEAD: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _STORED_BYTES_MAX: Final = 65_535
 _GZIP_NAMES: Final = frozenset({b"gzip", b"x-gzip"})
@@ -27,7 +28,9 @@ VARIES: Final = (b"vary", b"Accept-Encoding")
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What a client takes: gzip at least as gladly as the plain body, and whether it refuses the plain one."""
+    """The content codings that a client accepts: gzip at least as preferred as the plain body, and whether plain is
+    excluded.
+    """
 
     gzip: bool
     refuses_plain: bool
@@ -39,17 +42,17 @@ class Accepted:
 
 @lru_cache(maxsize=256)
 def accepted_codings(accept_encoding: bytes | None) -> Accepted:
-    """Reads `Accept-Encoding`. A weight that is none counts as 0: the plain body is right for every client."""
+    """Parse `Accept-Encoding`. An invalid weight counts as 0: every client can read the plain body."""
     weights: dict[bytes, float] = {}
     for offer in (accept_encoding or b"").lower().split(b","):
         name, _, parameters = offer.partition(b";")
         if name.strip():
             weights[name.strip()] = _weight(parameters.strip())
-    of_others = weights.get(b"*")
+    wildcard_weight = weights.get(b"*")
     named = [weights[name] for name in _GZIP_NAMES if name in weights]
-    of_gzip = max(named) if named else of_others or 0.0
-    refuses_plain = weights.get(b"identity", of_others) == 0
-    return Accepted(of_gzip > 0 and of_gzip >= weights.get(b"identity", 0.0), refuses_plain)
+    gzip_weight = max(named) if named else wildcard_weight or 0.0
+    refuses_plain = weights.get(b"identity", wildcard_weight) == 0
+    return Accepted(gzip_weight > 0 and gzip_weight >= weights.get(b"identity", 0.0), refuses_plain)
 
 
 def _weight(parameters: bytes) -> float:
@@ -63,28 +66,30 @@ def _weight(parameters: bytes) -> float:
     return weight if 0.0 <= weight <= 1.0 else 0.0
 
 
-class CompressedBeginning:
-    """The beginning of many answers, compressed once. Each answer's own end follows it uncompressed, in the same gzip member."""
+class CompressedPrefix:
+    """The common start of many responses, compressed once. Each response's own end follows uncompressed in the same
+    gzip member.
+    """
 
     __slots__ = ("_checksum", "_deflated", "_length")
 
-    def __init__(self, beginning: bytes) -> None:
+    def __init__(self, prefix: bytes) -> None:
         deflate = zlib.compressobj(_LEVEL_SHARED, wbits=-zlib.MAX_WBITS)
-        # Flushed to a byte's end, so that a stored block may follow.
-        self._deflated = deflate.compress(beginning) + deflate.flush(zlib.Z_SYNC_FLUSH)
-        self._checksum, self._length = zlib.crc32(beginning), len(beginning)
+        # Flushed to a byte boundary, so that a stored block may follow.
+        self._deflated = deflate.compress(prefix) + deflate.flush(zlib.Z_SYNC_FLUSH)
+        self._checksum, self._length = zlib.crc32(prefix), len(prefix)
 
     @property
     def size(self) -> int:
         return len(self._deflated)
 
-    def with_end(self, end: bytes) -> bytes:
-        """The whole answer as gzip."""
+    def with_suffix(self, end: bytes) -> bytes:
+        """Return the whole response as gzip."""
         parts = [_GZIP_HEAD, self._deflated]
         last = max(0, (len(end) - 1) // _STORED_BYTES_MAX)
         for number in range(last + 1):
             block = end[number * _STORED_BYTES_MAX : (number + 1) * _STORED_BYTES_MAX]
-            # A stored block: whether it is the last, its length, and the length's complement (RFC 1951, 3.2.4).
+            # A stored block: last-block flag, length, and the length's complement (RFC 1951, 3.2.4).
             parts.append(b"\x01" if number == last else b"\x00")
             parts.append(len(block).to_bytes(2, "little") + (len(block) ^ 0xFFFF).to_bytes(2, "little") + block)
         parts.append(zlib.crc32(end, self._checksum).to_bytes(4, "little"))
@@ -93,13 +98,13 @@ class CompressedBeginning:
 
 
 def compressed(body: bytes, *, is_shared: bool = False) -> bytes:
-    """A whole body as gzip; `is_shared`: many readers get these bytes."""
+    """Compress a whole body. With `is_shared` many readers get these bytes, so a higher level pays off."""
     deflate = zlib.compressobj(_LEVEL_SHARED if is_shared else _LEVEL, wbits=zlib.MAX_WBITS | 16)
     return deflate.compress(body) + deflate.flush()
 
 
-def weakened(headers: Headers) -> Headers:
-    """The headers with a weak tag: the plain and the compressed body share it, and are not the same bytes."""
+def with_weak_etag(headers: Headers) -> Headers:
+    """Weaken the ETag: the plain and the compressed body share it but differ in bytes."""
     return [
         (name, b"W/" + value) if name == b"etag" and not value.startswith(b"W/") else (name, value)
         for name, value in headers

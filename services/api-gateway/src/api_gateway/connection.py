@@ -3,39 +3,52 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import httptools
 
-if TYPE_CHECKING:
-    from api_gateway.upstream import Upstream
-
-# What may wait in memory between a fast service and a slow client.
+# Bytes buffered between a fast service and a slow client.
 BUFFERED_BYTES_MAX: Final = 256 * 1024
-# A request that lasts longer is watched for a client that leaves.
+# A longer request is watched for a client disconnect.
 SLOW_SECONDS: Final = 0.5
 
-Gone = Callable[[], Awaitable[None]]
+DisconnectWatcher = Callable[[], Awaitable[None]]
 Chunks = AsyncIterator[bytes]
 
 
 class UpstreamFailed(Exception):
-    """No answer was had. `nothing_sent`: the service saw nothing of the request. `still_running`: it may be at work on it."""
+    """The service did not respond. `nothing_sent`: it received nothing. `still_running`: it may still process the
+    request.
+    """
 
     def __init__(self, reason: str, *, nothing_sent: bool = False, still_running: bool = False) -> None:
         super().__init__(reason)
         self.reason, self.nothing_sent, self.still_running = reason, nothing_sent, still_running
 
 
-class ClientGone(Exception):
-    """The client left before the answer was complete."""
+class ClientDisconnected(Exception):
+    """The client disconnected before the response was complete."""
+
+
+class ConnectionPool(Protocol):
+    """The owner of a connection: `Upstream`."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def remove_idle(self, connection: "Connection") -> None: ...
+
+    def mark_as_stream(self, connection: "Connection") -> None: ...
+
+    def return_connection(self, connection: "Connection") -> None: ...
+
+    def discard_busy(self, connection: "Connection") -> None: ...
 
 
 class Connection(asyncio.Protocol):
-    """One connection, and the exchange that it carries at the moment."""
+    """A connection and its current exchange."""
 
-    def __init__(self, upstream: "Upstream") -> None:
-        self._upstream = upstream
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
         self._transport: Any = None
         self._parser: Any = None
         self._waiter: asyncio.Future[None] | None = None
@@ -45,10 +58,10 @@ class Connection(asyncio.Protocol):
         self._reading_paused = False
         self._reusable = False
         self._is_cut_off = False
-        self._began = 0.0
+        self._started_at = 0.0
         self._silent_since = 0.0
         self._seconds_max = 0.0
-        self.gone: Gone | None = None
+        self.disconnected: DisconnectWatcher | None = None
         self.idle_since = 0.0
         self.is_open = False
         self.is_reused = False
@@ -63,7 +76,7 @@ class Connection(asyncio.Protocol):
         self.has_head = False
         self.is_complete = False
 
-    # What asyncio calls
+    # Called by asyncio
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -72,7 +85,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self.idle_since:
-            # A service that speaks without being asked is out of step: no later answer of it can be believed.
+            # A service that sends data without a request is out of step: no later response is reliable.
             self.close()
             return
         try:
@@ -84,11 +97,11 @@ class Connection(asyncio.Protocol):
         self.is_open = False
         self._writable.set()
         if self.idle_since:
-            self._upstream.forget_idle(self)
+            self._pool.remove_idle(self)
         elif not self.is_complete:
             if self.has_head and not self._has_frame():
                 self.is_complete = True
-                self._wake()
+                self.wake()
             else:
                 self.fail(UpstreamFailed("the connection was lost"))
 
@@ -98,7 +111,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable.set()
 
-    # What the parser calls
+    # Called by the parser
 
     def on_message_begin(self) -> None:
         self.headers = []
@@ -110,7 +123,7 @@ class Connection(asyncio.Protocol):
         self.status = self._parser.get_status_code()
         if self.status >= 200:
             self.has_head = True
-            self._wake()
+            self.wake()
 
     def on_body(self, chunk: bytes) -> None:
         self.chunks.append(chunk)
@@ -118,22 +131,22 @@ class Connection(asyncio.Protocol):
         if self._buffered > BUFFERED_BYTES_MAX and not self._reading_paused:
             self._reading_paused = True
             self._transport.pause_reading()
-        self._wake()
+        self.wake()
 
     def on_message_complete(self) -> None:
         if self.status >= 200:
             self.is_complete = True
             self._reusable = self._parser.should_keep_alive()
-            self._wake()
+            self.wake()
 
-    # What the exchange calls
+    # Called by the exchange
 
-    def begin(self, now: float, seconds_max: float) -> None:
-        """Starts an exchange in which the service is never silent for longer than `seconds_max`."""
+    def start_exchange(self, now: float, seconds_max: float) -> None:
+        """Start an exchange in which the service is never silent for longer than `seconds_max`."""
         self.idle_since = 0.0
         self._reusable = False
         self._is_cut_off = False
-        self._began = self._silent_since = now
+        self._started_at = self._silent_since = now
         self._seconds_max = seconds_max
         self._prepare()
 
@@ -141,20 +154,22 @@ class Connection(asyncio.Protocol):
         self._transport.write(data)
 
     def cut_off(self) -> None:
-        """The rest of the request's body is not sent. The service would take the next request for it: there must be none."""
+        """Stop sending the request's body. The connection cannot be reused: the service would parse the next request as
+        body.
+        """
         self._is_cut_off = True
 
     async def drained(self) -> None:
-        """Waits until the service takes more of the body."""
+        """Wait until the service reads more of the body."""
         await self._writable.wait()
 
     async def head(self) -> None:
-        """Waits for status and headers; raises UpstreamFailed or ClientGone."""
+        """Wait for status and headers. Raises UpstreamFailed and ClientDisconnected."""
         while not self.has_head:
             await self._wait()
 
     async def next_chunk(self) -> bytes | None:
-        """The next piece of the answer's body, or None at its end; raises UpstreamFailed or ClientGone."""
+        """Return the next chunk of the response's body, None at its end. Raises UpstreamFailed and ClientDisconnected."""
         while not self.chunks:
             if self.is_complete:
                 return None
@@ -168,21 +183,21 @@ class Connection(asyncio.Protocol):
         return chunk
 
     def fail(self, error: Exception) -> None:
-        """Ends the exchange with an error and closes the connection."""
+        """End the exchange with an error and close the connection."""
         if self.failure is None:
             self.failure = error
         self.close()
-        self._wake()
+        self.wake()
 
-    def set_apart(self) -> None:
-        """The answer lasts: see `Upstream.set_apart`."""
-        self._upstream.set_apart(self)
+    def mark_as_stream(self) -> None:
+        """Mark the response as a stream: see `Upstream.mark_as_stream`."""
+        self._pool.mark_as_stream(self)
 
     def end(self) -> None:
-        """Ends an answer that lasts where it stands: its reader finds no more of it."""
+        """End a stream: its reader gets no more of it."""
         self.is_complete = True
         self.close()
-        self._wake()
+        self.wake()
 
     def close(self) -> None:
         self.is_open = False
@@ -190,32 +205,32 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def release(self) -> None:
-        """Gives the connection back; one whose request was not sent or whose answer was not read to its end is closed."""
-        self.gone = None
+        """Return the connection to the pool; close it if its request or response is incomplete."""
+        self.disconnected = None
         if self._watcher is not None:
             self._watcher.cancel()
             self._watcher = None
         if self.is_complete and self._reusable and not self._is_cut_off and self.is_open and not self.chunks:
-            self._upstream.give_back(self)
+            self._pool.return_connection(self)
         else:
             self.close()
-            self._upstream.not_busy(self)
+            self._pool.discard_busy(self)
 
     def check_deadline(self, now: float) -> None:
-        """Called by the sweep: ends an exchange whose service is silent for too long, and watches a slow one's client."""
+        """End an exchange whose service is silent for too long, and watch the client of a slow one. The sweep calls it."""
         if now - self._silent_since > self._seconds_max and not self._reading_paused:
-            self.fail(UpstreamFailed("no answer in time", still_running=True))
-        elif self._watcher is None and self.gone is not None and now - self._began > SLOW_SECONDS:
-            self._watcher = asyncio.create_task(self._watch(self.gone))
+            self.fail(UpstreamFailed("no response in time", still_running=True))
+        elif self._watcher is None and self.disconnected is not None and now - self._started_at > SLOW_SECONDS:
+            self._watcher = asyncio.create_task(self._watch(self.disconnected))
 
-    async def _watch(self, gone: Gone) -> None:
-        await gone()
-        self.fail(ClientGone())
+    async def _watch(self, disconnected: DisconnectWatcher) -> None:
+        await disconnected()
+        self.fail(ClientDisconnected())
 
     async def _wait(self) -> None:
         if self.failure is not None:
             raise self.failure
-        self._waiter = self._upstream.loop.create_future()
+        self._waiter = self._pool.loop.create_future()
         try:
             await self._waiter
         finally:
@@ -223,8 +238,8 @@ class Connection(asyncio.Protocol):
         if self.failure is not None:
             raise self.failure
 
-    def _wake(self) -> None:
-        self._silent_since = self._upstream.loop.time()
+    def wake(self) -> None:
+        self._silent_since = self._pool.loop.time()
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 

@@ -1,4 +1,4 @@
-"""Which web pages may call the API from a browser (ALLOWED_ORIGINS)."""
+"""Cross-origin requests of web pages (ALLOWED_ORIGINS)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -14,15 +14,15 @@ _ACCEPTED: Final = (
     b"Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, Last-Event-ID, traceparent, "
     b"tracestate, X-Request-Id"
 )
-# As ALLOWED_ORIGINS names any port of a loopback host.
+# The form in which ALLOWED_ORIGINS names any port of a loopback host.
 _ANY_PORT: Final = b":*"
 _PREFLIGHT_SECONDS: Final = b"600"
-# The longest host name has 253 characters; what is longer is cut in a message.
+# A host name has at most 253 characters; a longer origin is cut in messages.
 _ORIGIN_CHARACTERS_MAX: Final = 300
 
 
 class OriginNotAllowed(ValidationFailed):
-    """A browser asks for a page whose origin is not in ALLOWED_ORIGINS."""
+    """The page's origin is not in ALLOWED_ORIGINS."""
 
     status = 405
 
@@ -36,13 +36,13 @@ class OriginNotAllowed(ValidationFailed):
 
 
 class CrossOrigin:
-    """Answers by origin. Tokens travel in a header, so no cookie is ever allowed."""
+    """CORS headers by origin. Tokens travel in a header, so credentials are never allowed."""
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(origin.encode() for origin in allowed)
 
     def headers(self, request: Mapping[bytes, bytes]) -> Headers:
-        """What the answer to a request of a page says; `Vary` even for others, since a cache may stand in between."""
+        """Return the response headers for a page's request. `Vary` is sent to others too, because of caches in between."""
         if not self._allowed:
             return []
         origin = request.get(b"origin")
@@ -56,11 +56,11 @@ class CrossOrigin:
 
     @staticmethod
     def is_preflight(method: str, request: Mapping[bytes, bytes]) -> bool:
-        """Whether a browser asks before the request of a page."""
+        """Whether the request is a browser's preflight."""
         return method == "OPTIONS" and b"access-control-request-method" in request and b"origin" in request
 
     def preflight_headers(self, request: Mapping[bytes, bytes], methods: str) -> Headers:
-        """What a page may send to a path that knows these methods. Raises OriginNotAllowed (405)."""
+        """Return the response headers of a preflight. Raises OriginNotAllowed (405)."""
         if not self._allows(request[b"origin"]):
             raise OriginNotAllowed(request[b"origin"], methods)
         return [

@@ -1,6 +1,7 @@
-"""The edge: one pure ASGI application. A request passes these steps, and the first that refuses answers (contract sections 2 to 5).
+"""The edge: one pure ASGI application. A request passes these steps; the first failing one responds (contract sections
+2 to 5).
 
-head limits → own pages → token → quota → route and method → announced body → idempotency key → body → service
+head limits → gateway endpoints → token → quota → route and method → announced body → idempotency key → body → service
 """
 
 import hashlib
@@ -17,9 +18,9 @@ from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
 from api_gateway.compression import VARIES
-from api_gateway.connection import ClientGone, UpstreamFailed
+from api_gateway.connection import ClientDisconnected, UpstreamFailed
 from api_gateway.cors import CrossOrigin
-from api_gateway.forms import held_form
+from api_gateway.forms import buffered_form
 from api_gateway.forwarding import Forwarder
 from api_gateway.gateway_endpoints import GatewayEndpoints
 from api_gateway.headers import Headers
@@ -41,9 +42,10 @@ from common.primitives.problems import NotFound, Problem, RateLimited, Unauthori
 
 log = get_logger(__name__)
 
-# Set by the server's protocol when a head is over its limit: the status that the application shall answer.
-REFUSED_HEAD: Final = "refused_head"
-# Set by it when the last byte of a body has come, mostly with its head: nobody has to be waited for. A timeout costs 5 us.
+# Set by the server's protocol when a head exceeds its limit: the status to respond with.
+HEAD_ERROR: Final = "refused_head"
+# Set by the server's protocol when the whole body has arrived, mostly with its head: no timeout is needed, which costs
+# 5 us.
 WHOLE_BODY: Final = "whole_body"
 _HEAD_ERRORS: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
@@ -51,23 +53,23 @@ _HEAD_ERRORS: Final[Mapping[int, str]] = {
     431: "The headers are longer than 16 KiB.",
 }
 _UNKNOWN_ROUTE: Final = "unknown"
-# What strangers and search engines collect all day long would only fill the log.
+# Scanners and search engines cause these all day; logging them would only fill the log.
 _COMMON_ERRORS: Final = frozenset({401, 404, 429, 499})
 _STRICT: Final = frozenset({Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION})
 
 
 @dataclass(frozen=True, slots=True)
 class ClientTimeouts:
-    """How long a client may keep the edge waiting (seconds): for a head, for a whole body, and until it takes an answer."""
+    """Timeouts of a client in seconds: to send a head, to send a body, and to read more of a response."""
 
     head_seconds: float
     body_seconds: float
-    answer_seconds: float
+    response_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Everything that a request meets, put together by the composition root."""
+    """Every step of a request, built by the composition root."""
 
     routes: RouteTable
     verifier: TokenVerifier
@@ -79,14 +81,14 @@ class Edge:
     timeouts: ClientTimeouts
     load: Load
     forwarder: Forwarder
-    keyed: IdempotentExecutor
+    idempotent_requests: IdempotentExecutor
     page_cache: PageCache | None
     pages: GatewayEndpoints
     cross_origin: CrossOrigin
     metrics: Metrics
     spans: ServerSpans
     base_url: str
-    always: Headers
+    security_headers: Headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = Call(
@@ -96,7 +98,7 @@ class Edge:
             instant=self.clock.now(),
             window_seconds=self.window_seconds,
         )
-        call.extra = [*self.always, *self.cross_origin.headers(call.headers)]
+        call.extra = [*self.security_headers, *self.cross_origin.headers(call.headers)]
         peer = scope["client"][0] if scope["client"] else ""
         call.address = self.addresses.of(peer, call.headers.get(b"x-forwarded-for"))
         self.load.running += 1
@@ -105,19 +107,19 @@ class Edge:
             trusted = self.addresses.trusts(peer)
             if self.spans.recording:
                 with self.spans.of(call, trusted=trusted):
-                    await self._guarded(call)
+                    await self._process_with_errors(call)
             else:
-                self.spans.begin(call, trusted=trusted)
-                await self._guarded(call)
+                self.spans.start_trace(call, trusted=trusted)
+                await self._process_with_errors(call)
         finally:
             self.load.running -= 1
             name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
-            self.metrics.request_ended(name, call.status, time.perf_counter() - call.began)
+            self.metrics.record_request(name, call.status, time.perf_counter() - call.started_at)
 
     async def error_without_request(self, peer: str, status: int, raw_path: bytes) -> bytes:
-        """The whole answer, as bytes, to what the server could not even read as a request (400, 431)."""
-        call = Call.unread(raw_path, self.clock.now(), self.window_seconds)
-        call.extra = [*self.always]
+        """Return the whole response in bytes to input that is not a valid request (400, 431)."""
+        call = Call.unparsed(raw_path, self.clock.now(), self.window_seconds)
+        call.extra = [*self.security_headers]
         call.address = self.addresses.of(peer, None)
         written = bytearray()
 
@@ -130,48 +132,48 @@ class Edge:
                 written.extend(message["body"])
 
         call.send = write
-        await self._refuse(call, ValidationFailed(_HEAD_ERRORS[status], status=status))
-        self.metrics.request_ended(_UNKNOWN_ROUTE, status, 0.0)
+        await self._respond_problem(call, ValidationFailed(_HEAD_ERRORS[status], status=status))
+        self.metrics.record_request(_UNKNOWN_ROUTE, status, 0.0)
         return bytes(written)
 
-    async def _guarded(self, call: Call) -> None:
-        """Whatever goes wrong is a problem document, as long as the answer has not begun."""
+    async def _process_with_errors(self, call: Call) -> None:
+        """Map every error to a problem document, unless the response has started."""
         try:
-            await self._pass(call)
-        except ClientGone:
+            await self._process(call)
+        except ClientDisconnected:
             call.status = call.status or 499
         except UpstreamFailed as failure:
             await self._respond_failure(call, failure)
         except Problem as problem:
-            await self._refuse(call, problem)
+            await self._respond_problem(call, problem)
         except Exception as error:
             log.error("unhandled exception", path=call.path, exc_info=error)
-            await self._refuse(call, Problem())
+            await self._respond_problem(call, Problem())
         if call.status >= 400 and call.status not in _COMMON_ERRORS:
-            # So that the request id that somebody was shown leads to what happened.
-            log.info("request refused", route=call.route.name if call.route else _UNKNOWN_ROUTE, status=call.status)
+            # The log entry makes the request id that the client got searchable.
+            log.info("request failed", route=call.route.name if call.route else _UNKNOWN_ROUTE, status=call.status)
 
-    async def _refuse(self, call: Call, problem: Problem) -> None:
+    async def _respond_problem(self, call: Call, problem: Problem) -> None:
         if call.head_was_sent:
-            # The client sees the connection close before the announced end, and knows that the answer is not whole.
-            log.error("answer broken off", path=call.path, error=repr(problem))
+            # The client sees the connection close early and detects the incomplete response.
+            log.error("response aborted after its start", path=call.path, error=repr(problem))
             return
-        if call.standing is None:
-            call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
-        await call.refuse(problem, self.base_url)
+        if call.quota_status is None:
+            call.quota_status = await self.quotas.peek(self.tiers.of_address(call.address), call.now)
+        await call.respond_problem(problem, self.base_url)
 
     async def _respond_failure(self, call: Call, failure: UpstreamFailed) -> None:
         upstream = call.route.upstream if call.route is not None else ""
         self.metrics.upstream_failures[upstream] += 1
-        log.error("service did not answer", upstream=upstream, error=failure.reason)
+        log.error("service did not respond", upstream=upstream, error=failure.reason)
         unavailable = Unavailable()
         unavailable.__cause__ = failure
-        await self._refuse(call, unavailable)
+        await self._respond_problem(call, unavailable)
 
-    async def _pass(self, call: Call) -> None:
-        refused_head = call.scope["state"].get(REFUSED_HEAD)
-        if refused_head is not None:
-            raise ValidationFailed(_HEAD_ERRORS[refused_head], status=refused_head)
+    async def _process(self, call: Call) -> None:
+        head_error = call.scope["state"].get(HEAD_ERROR)
+        if head_error is not None:
+            raise ValidationFailed(_HEAD_ERRORS[head_error], status=head_error)
         routes = self.routes.find(call.path, call.instant)
         route = call.route = routes.get("GET" if call.method == "HEAD" else call.method)
         self._shed(call, route)
@@ -180,54 +182,54 @@ class Edge:
         if self.cross_origin.is_preflight(call.method, call.headers):
             await self._respond_preflight(call, allowed_methods(routes))
             return
-        # Refusals of a deprecated route say it too: whoever is refused is to change as well.
+        # Errors of a deprecated route carry its headers too, because their clients must migrate as well.
         call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
         if route is not None and route.is_compressed:
             call.extra = [*call.extra, VARIES]
         if route is not None and route.quota in (Quota.ACCOUNT, Quota.SESSION):
-            await self._pass_credentials(call, route)
+            await self._process_credentials(call, route)
             return
         await self._admit(call, route)
         if route is None:
-            raise _unknown(routes)
+            raise _no_route(routes)
         if call.method in ("GET", "HEAD"):
             if await self._respond_cached(call, route):
                 return
             await self._forward(call, route, b"")
         else:
-            await self._pass_body(call, route)
+            await self._process_body(call, route)
             if self.page_cache is not None and route.upstream in self.page_cache.services and call.status < 300:
-                self.page_cache.something_written()
+                self.page_cache.invalidate_all()
 
     def _shed(self, call: Call, route: Route | None) -> None:
-        """Refuses whatever comes while too much is under way. Health is always answered."""
+        """Reject requests beyond the limit of concurrent ones. Health endpoints always respond."""
         of_machines = route is not None and route.quota is Quota.MACHINES
-        if self.load.is_too_much(of_machines=of_machines) and not call.path.startswith("/health/"):
+        if self.load.is_exceeded(of_machines=of_machines) and not call.path.startswith("/health/"):
             self.metrics.shed["machines" if of_machines else "people"] += 1
             raise Overloaded
 
     async def _respond_cached(self, call: Call, route: Route) -> bool:
-        """A page of the catalog that others may just have asked for as well."""
+        """Respond with a shared page of the catalog. Return False when the request must be forwarded."""
         if self.page_cache is None or not route.is_shared or call.is_private or call.method != "GET":
             return False
-        return await self.page_cache.answer(call, route)
+        return await self.page_cache.respond(call, route)
 
     async def _respond_own_page(self, call: Call) -> bool:
         page = self.pages.find(call.path)
         if page is None:
             return False
-        call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
+        call.quota_status = await self.quotas.peek(self.tiers.of_address(call.address), call.now)
         await page(call)
         return True
 
     async def _respond_preflight(self, call: Call, methods: str) -> None:
-        """Not counted: a browser asks by itself, and a page of ten requests would consume twenty."""
-        call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
-        await call.answer(204, self.cross_origin.preflight_headers(call.headers, methods), b"")
+        """Respond without counting: browsers send preflights themselves, and a page of ten requests would count twenty."""
+        call.quota_status = await self.quotas.peek(self.tiers.of_address(call.address), call.now)
+        await call.respond(204, self.cross_origin.preflight_headers(call.headers, methods), b"")
 
     async def _admit(self, call: Call, route: Route | None) -> None:
-        """Token, then quota: a refused token counts against its address, and what is over its quota is 429 before it is 401."""
-        refusal: Problem | None = None
+        """Check the token, then the quota. An invalid token counts against its address; 429 takes precedence over 401."""
+        rejection: Problem | None = None
         access = Access.ANONYMOUS if route is None else route.access
         if access is not Access.OPEN:
             try:
@@ -235,12 +237,12 @@ class Edge:
             except Unavailable:
                 raise
             except Problem as problem:
-                refusal = problem
-            if refusal is None and call.caller is None and access is Access.TOKEN:
-                refusal = Unauthorized()
+                rejection = problem
+            if rejection is None and call.caller is None and access is Access.TOKEN:
+                rejection = Unauthorized()
         await self._count(call, route)
-        if refusal is not None:
-            raise refusal
+        if rejection is not None:
+            raise rejection
 
     async def _caller_of(self, call: Call) -> Caller | None:
         authorization = call.headers.get(b"authorization")
@@ -255,60 +257,62 @@ class Edge:
         quota = Quota.BY_CALLER if route is None else route.quota
         counter = self.tiers.of(quota, call.caller, call.address)
         if quota is Quota.UNCOUNTED:
-            call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
+            call.quota_status = await self.quotas.peek(self.tiers.of_address(call.address), call.now)
             return
-        standing = await self.quotas.count((counter,), call.now, strict=quota in _STRICT)
-        self._settle_quota(call, counter, standing)
+        quota_status = await self.quotas.count((counter,), call.now, strict=quota in _STRICT)
+        self._apply_quota(call, counter, quota_status)
 
-    def _settle_quota(self, call: Call, counter: Counter, standing: QuotaStatus) -> None:
-        call.standing = standing
-        if not standing.admitted:
+    def _apply_quota(self, call: Call, counter: Counter, quota_status: QuotaStatus) -> None:
+        call.quota_status = quota_status
+        if not quota_status.admitted:
             self.metrics.rate_limited[counter.tier] += 1
-            seconds = standing.retry_after_seconds(call.now, call.window)
+            seconds = quota_status.retry_after_seconds(call.now, call.window)
             raise RateLimited(headers={"Retry-After": str(seconds)})
 
-    async def _pass_credentials(self, call: Call, route: Route) -> None:
-        """Sign-up, login, refresh: the body names the account that is counted, so it is read first."""
+    async def _process_credentials(self, call: Call, route: Route) -> None:
+        """Process sign-up, login and refresh. The body names the counted account, so it is read first."""
         check_announced_body(route, call.headers)
         body = await read_whole_body(call.receive, route, self._body_seconds(call))
         if route.quota is Quota.SESSION:
             counters = self.tiers.of_session(session_named_in(body), call.address)
         else:
             counters = self.tiers.of_account(account_named_in(body), call.address)
-        standing = await self.quotas.count(counters, call.now, strict=True)
-        self._settle_quota(call, counters[0], standing)
+        quota_status = await self.quotas.count(counters, call.now, strict=True)
+        self._apply_quota(call, counters[0], quota_status)
         await self._forward(call, route, body)
 
-    async def _pass_body(self, call: Call, route: Route) -> None:
+    async def _process_body(self, call: Call, route: Route) -> None:
         check_announced_body(route, call.headers)
         key_hash = key_hash_of(call.headers.get(b"idempotency-key"), route.idempotency)
         if key_hash is None:
             await self._forward(call, route, await read_body(call.receive, route, self._body_seconds(call)))
         elif route.media is Media.IMAGE:
-            async with held_form(call.receive, route, call.headers, self._body_seconds(call)) as form:
-                await self.keyed.run(call, route, key_hash, form.chunks(), compared=await form.compared())
+            async with buffered_form(call.receive, route, call.headers, self._body_seconds(call)) as form:
+                await self.idempotent_requests.run(
+                    call, route, key_hash, form.chunks(), comparable=await form.comparable()
+                )
         else:
             body = await read_whole_body(call.receive, route, self._body_seconds(call))
-            await self.keyed.run(call, route, key_hash, body, compared=body)
+            await self.idempotent_requests.run(call, route, key_hash, body, comparable=body)
 
     def _body_seconds(self, call: Call) -> float | None:
-        """How long the body may take from now; None when it is here."""
+        """Return the time left for the body in seconds; None when it has arrived."""
         return None if WHOLE_BODY in call.scope["state"] else self.timeouts.body_seconds
 
     async def _forward(self, call: Call, route: Route, body: bytes | AsyncIterator[bytes]) -> None:
-        answer = await self.forwarder.ask(call, route, body, watch_client=True)
+        response = await self.forwarder.send_request(call, route, body, watch_client=True)
         try:
-            await self.forwarder.relay(call, answer)
+            await self.forwarder.relay(call, response)
         finally:
-            answer.release()
+            response.release()
 
 
-def _unknown(routes: Mapping[str, Route]) -> Problem:
-    """The refusal of a path that nobody knows, or of a method that this path does not know."""
+def _no_route(routes: Mapping[str, Route]) -> Problem:
+    """Return the error of an unknown path (404), or of an unknown method of a path (405)."""
     if not routes:
         return NotFound()
     allow = {"Allow": allowed_methods(routes)}
-    return ValidationFailed("This path does not know this method.", status=405, headers=allow)
+    return ValidationFailed("This path does not support this method.", status=405, headers=allow)
 
 
 def _is_sent_twice(name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
@@ -316,7 +320,7 @@ def _is_sent_twice(name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
 
 
 class _Credentials(msgspec.Struct, rename="camel"):
-    # `null` is how a client may leave one of the two out.
+    # A client may send null for one of the two.
     email: str | None = None
     phone: str | None = None
     token: str = ""
@@ -327,7 +331,8 @@ _decode_credentials = msgspec.json.Decoder(_Credentials).decode
 
 
 def account_named_in(body: bytes) -> str:
-    """The account that a body names, as a hash, so that no store holds addresses of people; empty when it names none.
+    """Return the hash of the account that a body names, so that the quota store holds no personal data; empty without
+    one.
 
     A password reset names it by its token.
     """
@@ -336,17 +341,19 @@ def account_named_in(body: bytes) -> str:
     return _hashed(named)
 
 
-# With country code or without, with spaces or without: the last ten digits are the same number.
+# The last ten digits identify a number, with or without country code.
 _NUMBER_DIGITS: Final = 10
 
 
 def _number(phone: str) -> str:
-    """A phone number in one spelling; whatever is no digit is not part of it."""
+    """Return the digits that identify a phone number."""
     return "".join(character for character in phone if "0" <= character <= "9")[-_NUMBER_DIGITS:]
 
 
 def session_named_in(body: bytes) -> str:
-    """The session of a refresh token, `<session>.<secret>`: what stands before the dot stays when the token rotates."""
+    """Return the hash of the session of a refresh token, `<session>.<secret>`. The session stays when the token
+    rotates.
+    """
     return _hashed(_credentials_in(body).refresh_token.partition(".")[0].lower())
 
 
@@ -354,7 +361,7 @@ def _credentials_in(body: bytes) -> _Credentials:
     try:
         return _decode_credentials(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # Too deep for the decoder is no reason to fail: the service refuses it in the contract's words.
+        # Nesting beyond the decoder's limit is not an error here: the service rejects it.
         return _Credentials()
 
 

@@ -1,4 +1,6 @@
-"""Forms with a file, sent under an idempotency key: held in a file of ours while they are compared and passed on (contract section 3)."""
+"""Multipart forms under an idempotency key: buffered on disk while they are fingerprinted and forwarded (contract
+section 3).
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -15,18 +17,18 @@ from api_gateway.routing import KIB, Route
 _CHUNK_BYTES: Final = 64 * KIB
 
 
-class HeldForm:
-    """A form that has arrived in whole. Many at once fill no memory: it stands on the disk, without a name."""
+class BufferedForm:
+    """A complete form, buffered in an unnamed file, so that many concurrent forms do not fill the memory."""
 
     def __init__(self, file: IO[bytes], delimiter: bytes) -> None:
         self._file, self._delimiter = file, delimiter
 
-    async def compared(self) -> bytes:
-        """What makes it the same form again: every byte but the boundary, which clients draw anew for each try."""
+    async def comparable(self) -> bytes:
+        """Return the bytes that identify the form: all but the boundary, which clients choose anew for each attempt."""
         return await asyncio.to_thread(self._without_boundaries)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The form as it was sent."""
+        """Yield the form as sent."""
         self._file.seek(0)
         while chunk := self._file.read(_CHUNK_BYTES):
             yield chunk
@@ -38,10 +40,10 @@ class HeldForm:
 
 
 @asynccontextmanager
-async def held_form(
+async def buffered_form(
     receive: Receive, route: Route, headers: Mapping[bytes, bytes], seconds_max: float | None
-) -> AsyncIterator[HeldForm]:
-    """The body of a form, read to its end. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
+) -> AsyncIterator[BufferedForm]:
+    """Read the body of a form to its end. Raises BodyTooLarge, BodyTooSlow, ClientDisconnected."""
     with TemporaryFile() as file:
         body = await read_body(receive, route, seconds_max)
         if isinstance(body, bytes):
@@ -49,11 +51,11 @@ async def held_form(
         else:
             async for chunk in body:
                 file.write(chunk)
-        yield HeldForm(file, delimiter_of(headers.get(b"content-type", b"")))
+        yield BufferedForm(file, delimiter_of(headers.get(b"content-type", b"")))
 
 
 def delimiter_of(content_type: bytes) -> bytes:
-    """What stands before each part of a form with this media type; empty when it names no boundary."""
+    """Return the delimiter of the parts of a form with this media type; empty without a boundary."""
     message = Message()
     message["Content-Type"] = content_type.decode("latin-1")
     boundary = message.get_boundary()

@@ -1,4 +1,4 @@
-"""What the gateway answers itself: health, the documents of the API and of its events, the pages of the error codes. None is counted."""
+"""The gateway's own endpoints: health, API and event documents, pages of the error codes. None is counted."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ _CSS: Final = b"text/css; charset=utf-8"
 _JAVASCRIPT: Final = b"text/javascript; charset=utf-8"
 _MINUTE: Final = 60
 _HOUR: Final = 3600
-# Path, file of the folder `pages`, media type, seconds that a client may keep it.
+# Path, file in the folder `pages`, media type, seconds of client caching.
 _FILES: Final = (
     ("/openapi.json", "openapi.json", _JSON, _MINUTE),
     ("/asyncapi.json", "asyncapi.json", _JSON, _MINUTE),
@@ -32,12 +32,12 @@ _FILES: Final = (
 )
 
 
-# The base address that the generated documents name.
+# The base address in the generated documents.
 DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
 
 
 class GatewayEndpoints:
-    """The gateway's own paths. A gateway that drains is not ready, whatever it reaches."""
+    """The gateway's own paths. A draining gateway is not ready."""
 
     def __init__(self, readiness: Readiness, load: Load, base_url: str) -> None:
         self._readiness_checks, self._load = readiness, load
@@ -46,11 +46,13 @@ class GatewayEndpoints:
             "/health/readiness": self._readiness,
             "/errors": _html(problem_index()),
         }
-        for path, name, media_type, seconds_kept in _FILES:
+        for path, name, media_type, max_age_seconds in _FILES:
             body = page_file(name)
             if media_type == _JSON:
                 body = _served_at(base_url, body)
-            self._pages[path] = StaticPage(body, media_type, seconds_kept=seconds_kept, is_page=media_type == _HTML)
+            self._pages[path] = StaticPage(
+                body, media_type, max_age_seconds=max_age_seconds, is_page=media_type == _HTML
+            )
         for code in get_args(Code):
             self._pages[f"/errors/{slug_of(code)}"] = _html(problem_page(code))
 
@@ -60,7 +62,7 @@ class GatewayEndpoints:
 
     async def _liveness(self, call: Call) -> None:
         call.is_private = True
-        await call.succeed({"status": "alive"})
+        await call.respond_ok({"status": "alive"})
 
     async def _readiness(self, call: Call) -> None:
         call.is_private = True
@@ -69,22 +71,24 @@ class GatewayEndpoints:
         report = await self._readiness_checks.report(call.now)
         if report.missing:
             raise Unavailable(f"Not ready: {', '.join(report.missing)}.")
-        await call.succeed(report.shown())
+        await call.respond_ok(report.response())
 
 
 def _read_only(page: Page) -> Page:
-    async def answer(call: Call) -> None:
+    async def response(call: Call) -> None:
         if call.method not in ("GET", "HEAD"):
-            raise ValidationFailed("This path does not know this method.", status=405, headers={"Allow": "GET, HEAD"})
+            raise ValidationFailed(
+                "This path does not support this method.", status=405, headers={"Allow": "GET, HEAD"}
+            )
         await page(call)
 
-    return answer
+    return response
 
 
 def _served_at(base_url: str, document: bytes) -> bytes:
-    """A generated document with the address under which this gateway is known, as JSON writes it."""
+    """Replace the base address in a generated document by this gateway's."""
     return document.replace(DOCUMENTED_BASE_URL.encode(), json.dumps(base_url)[1:-1].encode())
 
 
 def _html(text: str) -> Page:
-    return StaticPage(text.encode(), _HTML, seconds_kept=_HOUR, is_page=True)
+    return StaticPage(text.encode(), _HTML, max_age_seconds=_HOUR, is_page=True)

@@ -1,4 +1,4 @@
-"""Which headers pass through the gateway, and which it adds (contract section 4)."""
+"""The headers that pass the gateway, and those that it adds (contract section 4)."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -8,8 +8,8 @@ from api_gateway.sliding_window import MICROSECONDS, QuotaStatus
 
 Headers = list[tuple[bytes, bytes]]
 
-# What a client may tell a service. Everything else stops here, and with it every header that would say who is calling
-# (X-User-Id, X-Role, X-Forwarded-For, Forwarded, ...): what is not on the list cannot be forged.
+# The client headers that reach a service. All others are dropped, so headers that name the caller (X-User-Id, X-Role,
+# X-Forwarded-For, Forwarded, ...) cannot be forged.
 PASSED_TO_SERVICES: Final = frozenset(
     {
         b"accept",
@@ -27,7 +27,7 @@ PASSED_TO_SERVICES: Final = frozenset(
         b"x-termii-signature",
     }
 )
-# What a service says to the gateway only: hop-by-hop headers (RFC 9110, 7.6.1), and what the gateway says itself.
+# The response headers that are dropped: hop-by-hop headers (RFC 9110, 7.6.1), and headers that the gateway sets itself.
 _REMOVED_FROM_RESPONSES: Final = frozenset(
     {
         b"connection",
@@ -60,9 +60,9 @@ _CONTENT_POLICY: Final = b"content-security-policy"
 def request_head(
     method: str, target: bytes, host: bytes, headers: Mapping[bytes, bytes], own: bytes, *, with_token: bool
 ) -> bytes:
-    """The head of a request to a service; `own` holds the lines that the gateway adds, each ended. Ready for its body's framing.
+    """Return the head of a request to a service. `own` holds the gateway's own lines and the framing of the body.
 
-    Taken from a mapping, not from the list: a header sent twice must not be read differently here and there.
+    The headers come from the joined mapping, so that gateway and service read a repeated header alike.
     """
     lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (method.encode(), target, host)]
     for name, value in headers.items():
@@ -73,14 +73,14 @@ def request_head(
 
 
 def passed_to_client(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -> Headers:
-    """The headers of a service's answer that its client may see."""
+    """Return the headers of a service's response that the client gets."""
     if private:
         return [pair for pair in headers if pair[0] not in _REMOVED_FROM_RESPONSES and pair[0] != b"cache-control"]
     return [pair for pair in headers if pair[0] not in _REMOVED_FROM_RESPONSES]
 
 
-def tag_is_known(tag: bytes, if_none_match: bytes | None) -> bool:
-    """Whether the client has the body of this tag (RFC 9110, 13.1.2: weak comparison)."""
+def etag_matches(tag: bytes, if_none_match: bytes | None) -> bool:
+    """Whether `If-None-Match` holds the ETag (RFC 9110, 13.1.2: weak comparison)."""
     if if_none_match is None or not tag:
         return False
     weak = tag.removeprefix(b"W/")
@@ -88,29 +88,31 @@ def tag_is_known(tag: bytes, if_none_match: bytes | None) -> bool:
     return b"*" in offered or weak in [one.removeprefix(b"W/") for one in offered]
 
 
-def quota_headers(standing: QuotaStatus, now: int, window: int) -> Headers:
-    """The three named headers (contract section 4), and beside them the fields of draft-ietf-httpapi-ratelimit-headers-11:
-    the policy of the tier that is tightest, and what of it is left for how many seconds. `now` and `window` are microseconds."""
-    name, policy = _policy(standing.tier, standing.limit, window)
-    seconds = standing.seconds_to_reset(now, window)
+def quota_headers(quota_status: QuotaStatus, now: int, window: int) -> Headers:
+    """Return the three headers of contract section 4, and the fields of draft-ietf-httpapi-ratelimit-headers-11.
+
+    The fields describe the tightest tier and what remains of it. `now` and `window` are in microseconds.
+    """
+    name, policy = _policy(quota_status.tier, quota_status.limit, window)
+    seconds = quota_status.seconds_to_reset(now, window)
     return [
-        (b"ratelimit-limit", b"%d" % standing.limit),
-        (b"ratelimit-remaining", b"%d" % standing.remaining),
-        (b"ratelimit-reset", b"%d" % standing.reset_second(now, window)),
+        (b"ratelimit-limit", b"%d" % quota_status.limit),
+        (b"ratelimit-remaining", b"%d" % quota_status.remaining),
+        (b"ratelimit-reset", b"%d" % quota_status.reset_second(now, window)),
         (b"ratelimit-policy", policy),
-        (b"ratelimit", b'"%b";r=%d;t=%d' % (name, standing.remaining, seconds)),
+        (b"ratelimit", b'"%b";r=%d;t=%d' % (name, quota_status.remaining, seconds)),
     ]
 
 
 @lru_cache
 def _policy(tier: str, limit: int, window: int) -> tuple[bytes, bytes]:
-    """The name of a tier in the draft's fields, and its policy."""
+    """Return the tier's name in the draft's fields, and its policy."""
     name = tier.encode() if tier[0].isalpha() else b"tier-" + tier.encode()
     return name, b'"%b";q=%d;w=%d' % (name, limit, window // MICROSECONDS)
 
 
 def security_headers(base_url: str) -> Headers:
-    """What stands on every answer, whatever it holds."""
+    """Return the security headers of every response."""
     headers = [
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"no-referrer"),
@@ -122,17 +124,17 @@ def security_headers(base_url: str) -> Headers:
 
 
 def without_policy(headers: Headers) -> Headers:
-    """The same beside a page whose service has said its own content policy: of two a browser obeys both."""
+    """Remove the gateway's content policy, for a page whose service sends its own: browsers enforce both."""
     return [pair for pair in headers if pair[0] != _CONTENT_POLICY]
 
 
-def shows_policy(headers: Headers) -> bool:
-    """Whether an answer carries a content policy of its service."""
+def has_content_policy(headers: Headers) -> bool:
+    """Whether a service's response has its own content policy."""
     return any(name == _CONTENT_POLICY for name, _ in headers)
 
 
 def with_page_policy(headers: Headers) -> Headers:
-    """The same for a page of our own, whose style and script come from this server."""
+    """Replace the content policy for the gateway's own pages, whose style and script come from this server."""
     policy = (
         b"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
         b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,4 +1,4 @@
-"""What an Idempotency-Key means for a request (contract section 3): pure rules, without the store."""
+"""The rules of an Idempotency-Key (contract section 3), without the store."""
 
 import hashlib
 import re
@@ -15,28 +15,28 @@ _STORED_ERRORS: Final = frozenset({400, 422, 423})
 
 
 class OperationInProgress(Conflict):
-    """409 with `Retry-After`: the first request under this key still runs."""
+    """409 with `Retry-After`: the first request with this key is still running."""
 
-    detail = "The operation under this Idempotency-Key is already in progress."
+    detail = "The operation with this Idempotency-Key is already in progress."
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(headers={"Retry-After": str(retry_after_seconds)})
 
 
 class ResponseNotStored(Conflict):
-    """409: the operation was done, but its answer was longer than what is kept, so it cannot be given again."""
+    """409: the operation is done, but its response was too long to be stored and cannot be replayed."""
 
-    detail = "The operation under this Idempotency-Key was done; its answer was too long to be kept. Read what it made."
+    detail = "The operation with this Idempotency-Key is done. Its response was too long to be stored. Read the resource instead."
 
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """The key is ours until the lease ends."""
+    """This request holds the key until the lease ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The answer that the first request under this key was given; without a content type when it was too long to be kept."""
+    """The stored response of the first request with this key. An empty content type marks one that was too long."""
 
     status: int
     content_type: str
@@ -44,7 +44,7 @@ class Stored:
 
     @classmethod
     def too_long(cls, status: int) -> "Stored":
-        """What stands in the place of an answer that is not kept: the key stays bound to what was done."""
+        """Return the marker of a response that is too long: the key stays bound to the operation."""
         return cls(status, "", b"")
 
     @property
@@ -54,7 +54,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class InProgress:
-    """Somebody holds the lease."""
+    """Another request holds the lease."""
 
     seconds_left: float
 
@@ -64,13 +64,13 @@ class OtherRequest:
     """The key belongs to a request with another method, path, query or body."""
 
 
-Begun = Leased | Stored | InProgress | OtherRequest
+ClaimResult = Leased | Stored | InProgress | OtherRequest
 
 
 def key_hash_of(header: bytes | None, rule: Idempotency) -> bytes | None:
-    """SHA-256 of the key without case, or None when no key counts here. The key itself is kept nowhere.
+    """Return SHA-256 of the lower-case key; None when no key applies. The key itself is never stored.
 
-    Raises ValidationFailed (422, invalid param `Idempotency-Key`) when it is missing where required, or no UUID v4.
+    Raises ValidationFailed (422, invalid param `Idempotency-Key`) when it is required but missing, or not a UUID v4.
     """
     if rule is Idempotency.IGNORED:
         return None
@@ -84,11 +84,11 @@ def key_hash_of(header: bytes | None, rule: Idempotency) -> bytes | None:
 
 
 def fingerprint_of(method: str, canonical_path: str, query: bytes, body: bytes) -> bytes:
-    """What makes two requests the same: method, path (`/api/v1` = `/api`, ids without case), query and body."""
+    """Return the hash that identifies a request: method, path (`/api/v1` = `/api`, ids in lower case), query and body."""
     parts = (method.encode(), canonical_path.lower().encode(), query, body)
     return hashlib.sha256(b"".join([piece for part in parts for piece in (len(part).to_bytes(8), part)])).digest()
 
 
 def is_stored(status: int) -> bool:
-    """Whether the answer is final: what a later try may answer otherwise is not kept."""
+    """Whether the response is final. A response that a retry may change is not stored."""
     return 200 <= status < 300 or status in _STORED_ERRORS

@@ -1,11 +1,11 @@
-"""A POST under an idempotency key: lease, run, keep or release (contract section 3)."""
+"""A POST with an idempotency key: claim, run, store or release (contract section 3)."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from api_gateway.call import Call
 from api_gateway.connection import Connection, UpstreamFailed
-from api_gateway.forwarding import Forwarder, read_beginning
+from api_gateway.forwarding import Forwarder, read_up_to_limit
 from api_gateway.idempotency import (
     HEADER,
     InProgress,
@@ -28,82 +28,83 @@ from common.primitives.problems import Unauthorized, ValidationFailed
 log = get_logger(__name__)
 
 _HIT: Final = (b"x-cache-lookup", b"HIT")
-# What still runs is asked for again after this long, whatever is left of its lease: mostly it ends in well under a second.
+# Clients retry after this long whatever the lease has left: most operations end within a second.
 _POLL_SECONDS: Final = 2
 
 
 class IdempotentExecutor:
-    """Runs a request once under its key, whoever asks again."""
+    """Run each request with a key once."""
 
     def __init__(self, records: IdempotencyRecords, forwarder: Forwarder, metrics: Metrics) -> None:
         self._records, self._forwarder, self._metrics = records, forwarder, metrics
 
     async def run(
-        self, call: Call, route: Route, key_hash: bytes, body: bytes | AsyncIterator[bytes], *, compared: bytes
+        self, call: Call, route: Route, key_hash: bytes, body: bytes | AsyncIterator[bytes], *, comparable: bytes
     ) -> None:
-        """Answers the call; `compared` is what of its body makes it the same request again.
+        """Respond to the call. `comparable` are the bytes of the body that identify the request.
 
-        A stored answer is replayed to a caller whom the service would admit now: the permission may be gone, the second factor old.
-        Raises Forbidden, StepUpRequired, OperationInProgress, ValidationFailed, DatabaseAway, UpstreamFailed.
+        A stored response is replayed only to a caller whom the service would admit now: a permission may be revoked, a
+        second factor expired. Raises Forbidden, StepUpRequired, OperationInProgress, ValidationFailed,
+        DatabaseUnavailable, UpstreamFailed.
         """
         if call.caller is None:
             raise Unauthorized
-        fingerprint = fingerprint_of(call.method, call.path, call.scope["query_string"], compared)
-        ask = IdempotencyClaim(call.caller.id, key_hash, fingerprint, new_id())
-        begun = await self._records.begin(ask)
-        self._metrics.idempotency[type(begun).__name__] += 1
-        match begun:
+        fingerprint = fingerprint_of(call.method, call.path, call.scope["query_string"], comparable)
+        claim = IdempotencyClaim(call.caller.id, key_hash, fingerprint, new_id())
+        claimed = await self._records.claim(claim)
+        self._metrics.idempotency[type(claimed).__name__] += 1
+        match claimed:
             case Stored():
                 route.guard.check(call.caller, call.instant)
-                if not begun.is_stored:
+                if not claimed.is_stored:
                     raise ResponseNotStored
-                headers = [(b"content-type", begun.content_type.encode()), _HIT]
-                await call.answer(begun.status, headers, begun.body)
+                headers = [(b"content-type", claimed.content_type.encode()), _HIT]
+                await call.respond(claimed.status, headers, claimed.body)
             case InProgress():
-                raise OperationInProgress(max(1, min(round(begun.seconds_left), _POLL_SECONDS)))
+                raise OperationInProgress(max(1, min(round(claimed.seconds_left), _POLL_SECONDS)))
             case OtherRequest():
                 raise ValidationFailed.of(HEADER, "was used for another request")
             case Leased():
-                await self._run_leased(call, route, ask, body)
+                await self._run_leased(call, route, claim, body)
 
     async def _run_leased(
-        self, call: Call, route: Route, ask: IdempotencyClaim, body: bytes | AsyncIterator[bytes]
+        self, call: Call, route: Route, claim: IdempotencyClaim, body: bytes | AsyncIterator[bytes]
     ) -> None:
-        """The answer is stored before it is sent. A client that leaves does not stop the work: it will ask again."""
+        """Store the response, then send it. A client disconnect does not stop the operation: the client will retry."""
         try:
-            answer = await self._forwarder.ask(call, route, body, watch_client=False)
+            response = await self._forwarder.send_request(call, route, body, watch_client=False)
             try:
-                content, is_whole = await read_beginning(answer)
-                status, headers = answer.status, answer.headers
+                content, is_whole = await read_up_to_limit(response)
+                status, headers = response.status, response.headers
                 if not is_whole:
-                    await self._pass_long(call, ask, answer, content)
+                    await self._relay_unstored(call, claim, response, content)
                     return
             finally:
-                answer.release()
+                response.release()
         except UpstreamFailed as failure:
-            # A service that is silent may still be at work: its key stays taken until the lease ends.
+            # A silent service may still process the request: the key stays claimed until the lease ends.
             if not failure.still_running:
-                await self._settle(call, ask, None)
+                await self._finish_claim(call, claim, None)
             raise
-        kept = Stored(status, _content_type(headers), content) if is_stored(status) else None
-        await self._settle(call, ask, kept)
-        await self._forwarder.relay_whole(call, status, headers, content)
+        stored = Stored(status, _content_type(headers), content) if is_stored(status) else None
+        await self._finish_claim(call, claim, stored)
+        await self._forwarder.relay_body(call, status, headers, content)
 
-    async def _pass_long(self, call: Call, ask: IdempotencyClaim, answer: Connection, beginning: bytes) -> None:
-        """What was done was done: its answer reaches the client though it is not kept, and a repeat is told so (409)."""
-        log.warning("answer too long to be kept", path=call.path)
-        await self._settle(call, ask, Stored.too_long(answer.status) if is_stored(answer.status) else None)
-        await self._forwarder.relay_rest(call, answer, beginning)
+    async def _relay_unstored(self, call: Call, claim: IdempotencyClaim, response: Connection, prefix: bytes) -> None:
+        """Relay a response that is too long to be stored; a repetition gets 409."""
+        log.warning("response too long to be stored: repetitions get 409", path=call.path)
+        await self._finish_claim(call, claim, Stored.too_long(response.status) if is_stored(response.status) else None)
+        await self._forwarder.relay_rest(call, response, prefix)
 
-    async def _settle(self, call: Call, ask: IdempotencyClaim, kept: Stored | None) -> None:
-        """Keeps the answer, or frees the key. A store that is away does not take the answer from who waits for it."""
+    async def _finish_claim(self, call: Call, claim: IdempotencyClaim, stored: Stored | None) -> None:
+        """Store the response or release the key. An unavailable store does not withhold the response."""
         try:
-            if kept is None:
-                await self._records.release(ask)
-            elif not await self._records.finish(ask, kept):
-                log.warning("lease ended before its answer")
+            if stored is None:
+                await self._records.release(claim)
+            elif not await self._records.finish(claim, stored):
+                log.warning("lease ended before its response: another request may have claimed the key")
         except DatabaseUnavailable as error:
-            log.error("idempotency record not settled", error=repr(error))
+            log.error("idempotency record not finished: the store is unavailable", error=repr(error))
 
 
 def _content_type(headers: Sequence[tuple[bytes, bytes]]) -> str:

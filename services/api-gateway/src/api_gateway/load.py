@@ -1,4 +1,4 @@
-"""How many requests are answered at once, and when more are refused: 503 at once costs less than an answer that comes too late."""
+"""The limit of concurrent requests. An immediate 503 costs less than a late response."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,33 +7,33 @@ from typing import Final
 
 from common.primitives.problems import Unavailable
 
-# What a payment company or a telephone network tells us must not wait for people: a quarter more is kept for them.
+# Webhooks of payment and telephone providers must not wait for users: a quarter more is reserved for them.
 _RESERVE_PARTS: Final = 4
 
 
 class Overloaded(Unavailable):
-    """503 with `Retry-After`: the request was neither counted nor passed on."""
+    """503 with `Retry-After`: the request was neither counted nor forwarded."""
 
-    detail = "More requests are under way than are answered in time. Try again."
+    detail = "Too many requests are in progress. Try again after Retry-After."
 
 
 @dataclass(slots=True)
 class Load:
-    """The requests of this process that are under way. `is_draining`: the process shuts down, and each response closes its connection."""
+    """The concurrent requests of this process. While it drains, each response closes its connection."""
 
     limit: int
     running: int = 0
     is_draining: bool = False
 
-    def is_too_much(self, *, of_machines: bool) -> bool:
-        """Whether the request that was counted last is one too many."""
+    def is_exceeded(self, *, of_machines: bool) -> bool:
+        """Whether the request that was counted last exceeds the limit."""
         if self.running <= self.limit:
             return False
         return not of_machines or self.running > self.limit + self.limit // _RESERVE_PARTS
 
     @contextmanager
-    def set_apart(self) -> Iterator[None]:
-        """A stream of events asks for nothing between them: it is bounded by itself (`upstream.STREAMS_MAX`) and not counted here."""
+    def exclude_stream(self) -> Iterator[None]:
+        """Exclude an event stream from the count: `upstream.STREAMS_MAX` bounds streams."""
         self.running -= 1
         try:
             yield

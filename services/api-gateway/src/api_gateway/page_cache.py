@@ -1,9 +1,10 @@
-"""Pages of the catalog that anonymous readers share for a few seconds.
+"""Catalog pages that anonymous readers share for a few seconds.
 
-Only what a service calls public is kept, and only under a route that says so. A page is dropped when a product changes, and all are when
-a write to their service passes through this gateway: a purchase changes the stock that is shown, and says so only when it takes the last.
-A page that was being fetched at such a moment is given to those who asked before it, and to nobody after. A refusal is given to those
-who wait for it, and kept for nobody.
+A response is cached only if its service marks it public and its route is shared. A product's event removes its page;
+every write to the service through this gateway removes all pages, because a purchase changes the stock shown.
+
+A page that is being fetched meanwhile goes only to the requests that waited for it. An error goes only to those that
+wait for it, and is never cached.
 """
 
 import asyncio
@@ -16,21 +17,21 @@ from uuid import UUID
 import msgspec
 
 from api_gateway.call import PROBLEM, Call
-from api_gateway.compression import ENCODED, CompressedBeginning, accepted_codings, weakened
-from api_gateway.forwarding import Forwarder, ResponseTooLong, read_answer
-from api_gateway.headers import Headers, passed_to_client, tag_is_known
+from api_gateway.compression import ENCODED, CompressedPrefix, accepted_codings, with_weak_etag
+from api_gateway.forwarding import Forwarder, ResponseTooLong, read_response
+from api_gateway.headers import Headers, etag_matches, passed_to_client
 from api_gateway.metrics import Metrics
 from api_gateway.routing import Route
 from api_gateway.sliding_window import MICROSECONDS
 from common.primitives.clock import iso
 
-# A thousand pages of 20 products are 10 MB; what is used least makes room.
+# A thousand pages of 20 products are 10 MB. The least recently used page is evicted.
 PAGES_MAX: Final = 1_000
 BYTES_MAX: Final = 16 * 1024 * 1024
 
 _META: Final = b',"meta":'
 _encode: Final = msgspec.json.Encoder().encode
-# What a page is asked for with: nothing of who happened to ask first.
+# The headers of the fetch: nothing of the request that triggered it.
 _AS_ANYBODY: Final[Mapping[bytes, bytes]] = {b"accept": b"application/json"}
 _NOT_CACHED: Final = frozenset({b"content-length", b"age"})
 
@@ -39,23 +40,23 @@ Key = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A kept answer, cut before its `meta`, which is written anew for each reader. `born` is in microseconds."""
+    """A cached response without its `meta`, which each reader gets anew. `fetched_at` is in microseconds."""
 
     content: bytes
     meta: dict[str, Any]
     headers: Headers
     tag: bytes
-    born: int
-    packed: CompressedBeginning
+    fetched_at: int
+    compressed: CompressedPrefix
 
     @property
     def size(self) -> int:
-        return len(self.content) + self.packed.size + 1_024
+        return len(self.content) + self.compressed.size + 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class CachedError:
-    """A problem document that was answered in the place of a page; each reader's has the `requestId` of their own request."""
+    """A problem document instead of a page; each reader gets their own `requestId`."""
 
     status: int
     headers: Headers
@@ -67,7 +68,7 @@ Fetched = Page | CachedError | None
 
 @dataclass(slots=True)
 class _Flight:
-    """A page on its way."""
+    """A page that is being fetched."""
 
     product_id: str
     is_stale: bool = False
@@ -75,7 +76,7 @@ class _Flight:
 
 
 class PageCache:
-    """At most PAGES_MAX pages of at most BYTES_MAX, each for `seconds`; each fetched once, however many wait for it."""
+    """At most PAGES_MAX pages and BYTES_MAX bytes, each for `seconds`. Concurrent readers share one fetch."""
 
     def __init__(self, forwarder: Forwarder, metrics: Metrics, routes: Iterable[Route], seconds: float) -> None:
         self._forwarder, self._metrics = forwarder, metrics
@@ -85,13 +86,10 @@ class PageCache:
         self._bytes = 0
         self._flights: dict[Key, _Flight] = {}
 
-    async def answer(self, call: Call, route: Route) -> bool:
-        """Answers a GET of nobody in particular; False when the page is not one to be shared, and is forwarded as any other.
-
-        Raises UpstreamFailed.
-        """
+    async def respond(self, call: Call, route: Route) -> bool:
+        """Respond to an anonymous GET; return False for a page that must be forwarded. Raises UpstreamFailed."""
         key = (call.path, call.scope["query_string"])
-        kept = self._kept(key, call.now)
+        kept = self._find_fresh(key, call.now)
         if kept is not None:
             self._metrics.page_cache["hit"] += 1
         fetched = kept or await self._fetched(key, call, route)
@@ -99,33 +97,33 @@ class PageCache:
             case Page():
                 await _send(call, fetched)
             case CachedError():
-                await _refuse(call, fetched)
+                await _respond_error(call, fetched)
         return fetched is not None
 
-    def product_changed(self, product_id: UUID) -> None:
-        """Forgets the product's page and every list; the pages of other products say nothing of it."""
+    def invalidate_product(self, product_id: UUID) -> None:
+        """Remove the product's page and every list; pages of other products do not show it."""
         named = str(product_id)
         for key in [key for key in self._pages if _product_of(key) in ("", named)]:
-            self._forget(key)
+            self._remove(key)
         for key, flight in [*self._flights.items()]:
             if flight.product_id in ("", named):
                 flight.is_stale = True
                 del self._flights[key]
 
-    def something_written(self) -> None:
-        """Forgets everything: a write that passed here may show on any page, and whoever wrote reads it again at once."""
+    def invalidate_all(self) -> None:
+        """Remove all pages: a forwarded write may change any of them, and its author reads it at once."""
         self._pages.clear()
         self._bytes = 0
         for flight in self._flights.values():
             flight.is_stale = True
         self._flights.clear()
 
-    def _kept(self, key: Key, now: int) -> Page | None:
+    def _find_fresh(self, key: Key, now: int) -> Page | None:
         page = self._pages.get(key)
         if page is None:
             return None
-        if now - page.born >= self._life:
-            self._forget(key)
+        if now - page.fetched_at >= self._life:
+            self._remove(key)
             return None
         self._pages.move_to_end(key)
         return page
@@ -135,7 +133,7 @@ class PageCache:
         if flight is None:
             self._metrics.page_cache["miss"] += 1
             flight = self._flights[key] = _Flight(_product_of(key))
-            # A task of its own: whoever asked first may leave, and the others still wait.
+            # A separate task: the first reader may disconnect while others wait.
             flight.task = asyncio.create_task(self._fetch(key, flight, call, route))
         else:
             self._metrics.page_cache["joined"] += 1
@@ -143,57 +141,57 @@ class PageCache:
 
     async def _fetch(self, key: Key, flight: _Flight, call: Call, route: Route) -> Fetched:
         try:
-            answer = await self._forwarder.ask(call, route, b"", watch_client=False, headers=_AS_ANYBODY)
+            response = await self._forwarder.send_request(call, route, b"", watch_client=False, headers=_AS_ANYBODY)
             try:
-                content = await read_answer(answer)
+                content = await read_response(response)
             except ResponseTooLong:
                 return None
             finally:
-                answer.release()
-            if answer.status >= 400:
-                return _error_of(answer.status, answer.headers, content)
-            page = _page_of(answer.status, answer.headers, content, call.now)
+                response.release()
+            if response.status >= 400:
+                return _error_of(response.status, response.headers, content)
+            page = _page_of(response.status, response.headers, content, call.now)
             if page is not None and not flight.is_stale:
-                self._keep(key, page)
+                self._store(key, page)
             return page
         finally:
             if not flight.is_stale:
                 del self._flights[key]
 
-    def _keep(self, key: Key, page: Page) -> None:
-        self._forget(key)
+    def _store(self, key: Key, page: Page) -> None:
+        self._remove(key)
         self._pages[key] = page
         self._bytes += page.size
         while self._bytes > BYTES_MAX or len(self._pages) > PAGES_MAX:
-            self._forget(next(iter(self._pages)))
+            self._remove(next(iter(self._pages)))
 
-    def _forget(self, key: Key) -> None:
+    def _remove(self, key: Key) -> None:
         page = self._pages.pop(key, None)
         if page is not None:
             self._bytes -= page.size
 
 
 async def _send(call: Call, page: Page) -> None:
-    headers = [*page.headers, (b"age", b"%d" % max(0, (call.now - page.born) // MICROSECONDS))]
-    if tag_is_known(page.tag, call.headers.get(b"if-none-match")):
+    headers = [*page.headers, (b"age", b"%d" % max(0, (call.now - page.fetched_at) // MICROSECONDS))]
+    if etag_matches(page.tag, call.headers.get(b"if-none-match")):
         await call.start(304, [pair for pair in headers if pair[0] != b"content-type"])
         await call.send({"type": "http.response.body", "body": b""})
         return
     meta = {**page.meta, "timestamp": iso(call.instant), "requestId": call.request_id}
     end = _META + _encode(meta) + b"}"
     if accepted_codings(call.headers.get(b"accept-encoding")).compresses(len(page.content) + len(end)):
-        await call.answer(200, [ENCODED, *headers], page.packed.with_end(end))
+        await call.respond(200, [ENCODED, *headers], page.compressed.with_suffix(end))
     else:
-        await call.answer(200, headers, page.content + end)
+        await call.respond(200, headers, page.content + end)
 
 
-async def _refuse(call: Call, refusal: CachedError) -> None:
-    problem = {**refusal.problem, "requestId": call.request_id}
-    await call.answer(refusal.status, [*refusal.headers], _encode(problem))
+async def _respond_error(call: Call, rejection: CachedError) -> None:
+    problem = {**rejection.problem, "requestId": call.request_id}
+    await call.respond(rejection.status, [*rejection.headers], _encode(problem))
 
 
 def _error_of(status: int, headers: Headers, content: bytes) -> CachedError | None:
-    """The refusal, when it is a problem document of ours; None for what only the forwarder knows how to answer."""
+    """Return a problem document of the service; None for a response that only the forwarder can map."""
     named = dict(headers)
     if b"set-cookie" in named or named.get(b"content-type") != PROBLEM:
         return None
@@ -202,7 +200,7 @@ def _error_of(status: int, headers: Headers, content: bytes) -> CachedError | No
 
 
 def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | None:
-    """The page, when it is whole, everybody's, and an envelope of ours; None for everything else, errors above all."""
+    """Return a complete, public page in the envelope; None for everything else, above all errors."""
     named = dict(headers)
     if status != 200 or b"set-cookie" in named or named.get(b"content-type") != b"application/json":
         return None
@@ -211,12 +209,12 @@ def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | 
     before, found, meta = content.rpartition(_META)
     if not found:
         return None
-    passed = [pair for pair in weakened(passed_to_client(headers, private=False)) if pair[0] not in _NOT_CACHED]
-    kept_meta = msgspec.json.decode(meta[:-1], type=dict[str, Any])
-    return Page(before, kept_meta, passed, dict(passed).get(b"etag", b""), now, CompressedBeginning(before))
+    passed = [pair for pair in with_weak_etag(passed_to_client(headers, private=False)) if pair[0] not in _NOT_CACHED]
+    page_meta = msgspec.json.decode(meta[:-1], type=dict[str, Any])
+    return Page(before, page_meta, passed, dict(passed).get(b"etag", b""), now, CompressedPrefix(before))
 
 
 def _product_of(key: Key) -> str:
-    """The product whose own page this is; empty for a list, which may hold any."""
+    """Return the product of a product page; empty for a list, which may show any product."""
     start, _, last = key[0].rpartition("/")
     return last.lower() if start == "/api/products" else ""

@@ -1,7 +1,7 @@
-"""uvicorn's HTTP protocol with the limits of the contract: 16 KiB of headers, 8 KiB of URL (section 4), and problems for all it refuses.
+"""uvicorn's HTTP protocol with the contract's limits (section 4), and problem documents for every invalid request.
 
-Strict where two readers of one request could differ (RFC 9112): one good Host, no framing that only one of them knows. No client
-holds a connection for nothing: what it must send or take has a time (`Patience`).
+Strict where two parsers of one request could differ (RFC 9112): one valid Host, no unknown framing. Every wait for a
+client has a timeout (`ClientTimeouts`).
 """
 
 import asyncio
@@ -15,38 +15,38 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from api_gateway.edge import REFUSED_HEAD, WHOLE_BODY, Edge
+from api_gateway.edge import HEAD_ERROR, WHOLE_BODY, Edge
 from api_gateway.headers import Headers
 from common.web.http_protocol import JoinedProtocol
 
 HEADERS_BYTES_MAX: Final = 16 * 1024
 URL_BYTES_MAX: Final = 8 * 1024
-# A head that has not ended by then is refused without looking for its end: nothing beyond it is kept in memory.
-# Twice what one read brings, since the bytes of a read are counted in full for every head that begins in it.
+# A longer head is rejected before its end is parsed, so nothing beyond it is kept in memory. Twice the size of a read,
+# because the bytes of a read count in full for every head that starts in it.
 HEAD_BYTES_MAX: Final = 512 * 1024
-# A browser behind two proxies sends forty. Each costs a look at every step, whatever its length.
+# A browser behind two proxies sends forty. Each header costs time at every step, whatever its length.
 HEADERS_MAX: Final = 128
 
-# A name, an IPv4 address or an IPv6 one in brackets, with a port or without (RFC 3986, 3.2.2).
+# A name, an IPv4 address or an IPv6 one in brackets, with or without a port (RFC 3986, 3.2.2).
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
-# What no name and no value of a header holds (RFC 9110, 5.1 and 5.5).
+# Bytes that no header name or value may contain (RFC 9110, 5.1 and 5.5).
 _NO_NAME: Final = bytes(range(33)) + b'()<>@,;:[]={}\\"\x7f'
 _NO_VALUE: Final = bytes(code for code in range(32) if code != ord("\t")) + b"\x7f"
 
 
 def _path_of(url: bytes) -> bytes:
-    """The path of a URL that is refused, perhaps only its beginning; `/` when none can be read."""
-    # The parser holds positions in 16 bits.
-    beginning = url[:URL_BYTES_MAX].partition(b"?")[0].partition(b"#")[0]
+    """Return the path of a rejected URL, perhaps only its start; `/` when it cannot be parsed."""
+    # The parser stores positions in 16 bits.
+    prefix = url[:URL_BYTES_MAX].partition(b"?")[0].partition(b"#")[0]
     try:
-        return httptools.parse_url(beginning).path or b"/"
+        return httptools.parse_url(prefix).path or b"/"
     except httptools.HttpParserInvalidURLError:
         return b"/"
 
 
 class _Exchange(RequestResponseCycle):
-    """A request and its answer. The headers of an answer, fifteen here, are judged together and not each by itself: 8 us of 100."""
+    """A request and its response. Its headers, fifteen here, are validated together instead of one by one: 8 us of 100."""
 
     async def send(self, message: Any) -> None:
         if self.response_started or message["type"] != "http.response.start":
@@ -61,13 +61,16 @@ class _Exchange(RequestResponseCycle):
         self.transport.write(self._head(message["status"], [*self.default_headers, *message["headers"]]))
 
     def _head(self, status: int, headers: Headers) -> bytes:
-        """Status and headers as bytes; their names are lower case. Settles how the body is framed, and whether a request may follow."""
+        """Return status and headers in bytes, and set the body's framing and the reuse of the connection.
+
+        Header names are lower case.
+        """
         names = b"".join([name for name, _ in headers])
         values = b"".join([value for _, value in headers])
         if len(names.translate(None, _NO_NAME)) < len(names):
-            raise RuntimeError("a header has no good name")
+            raise RuntimeError("a header name is invalid")
         if len(values.translate(None, _NO_VALUE)) < len(values):
-            raise RuntimeError("a header has no good value")
+            raise RuntimeError("a header value is invalid")
         lines = [STATUS_LINE[status], *[b"%b: %b\r\n" % header for header in headers]]
         named = dict(headers)
         if b"close" in named.get(b"connection", b"").lower():
@@ -85,7 +88,7 @@ class _Exchange(RequestResponseCycle):
 
 
 class EdgeProtocol(JoinedProtocol):
-    """One connection of a client."""
+    """One client connection."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -93,18 +96,19 @@ class EdgeProtocol(JoinedProtocol):
         self._in_head = True
         self._head_has_begun = False
         self._read_bytes = 0
-        # What the client still owes: the head that it began, the first one, or the rest of a body that was answered already.
-        self._owed: asyncio.TimerHandle | None = None
-        # What it does not take: an answer that stands in the way of all that follows.
-        self._untaken: asyncio.TimerHandle | None = None
+        # Timeout of the client's next bytes: a started head, the first head, or the rest of a body whose response was
+        # sent.
+        self._client_timer: asyncio.TimerHandle | None = None
+        # Timeout of the client's reading: an unread response blocks all that follow.
+        self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._wait_for_client()
+        self._start_client_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._discard_pending()
-        self._forget_untaken()
+        self._cancel_client_timer()
+        self._cancel_write_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -114,24 +118,24 @@ class EdgeProtocol(JoinedProtocol):
         super().data_received(data)
         if self._in_head and not self.transport.is_closing():
             if self._head_bytes > HEAD_BYTES_MAX:
-                self._refuse(431)
-            elif self._owed is None and self._timeout_is_off():
-                self._wait_for_client()
+                self._reject(431)
+            elif self._client_timer is None and self._timeout_is_off():
+                self._start_client_timer()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        owes = self._head_has_begun if self._in_head else self.cycle.more_body
-        if owes and self._owed is None and self.cycle.response_complete:
-            self._wait_for_client()
+        awaits_client = self._head_has_begun if self._in_head else self.cycle.more_body
+        if awaits_client and self._client_timer is None and self.cycle.response_complete:
+            self._start_client_timer()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._untaken is None:
-            self._untaken = self.loop.call_later(self._edge.timeouts.answer_seconds, self._abort)
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self._edge.timeouts.response_seconds, self._abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._forget_untaken()
+        self._cancel_write_timer()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -140,14 +144,14 @@ class EdgeProtocol(JoinedProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self.scope["state"][WHOLE_BODY] = True
-        self._discard_pending()
-        # What follows in the same read is the next head.
+        self._cancel_client_timer()
+        # The rest of the same read is the next head.
         self._in_head = True
         self._head_bytes = self._read_bytes
 
     def on_headers_complete(self) -> None:
         self._in_head = self._head_has_begun = False
-        self._discard_pending()
+        self._cancel_client_timer()
         version = self.parser.get_http_version()
         refused = self._check_head(version)
         raw_path, query, path = b"/", b"", "/"
@@ -156,23 +160,23 @@ class EdgeProtocol(JoinedProtocol):
                 target = httptools.parse_url(self.url)
                 raw_path, query, path = target.path, target.query or b"", target.path.decode("ascii")
             except (httptools.HttpParserInvalidURLError, AttributeError, UnicodeDecodeError):
-                # No URL, one without a path, or one that is not ASCII.
+                # Without a URL or path, or not ASCII.
                 refused = 400
         if refused:
-            self.scope["state"][REFUSED_HEAD] = refused
+            self.scope["state"][HEAD_ERROR] = refused
             raw_path, query, path = _path_of(self.url), b"", "/"
         self.scope["method"] = self.parser.get_method().decode("ascii")
         self.scope["http_version"] = version
         self.scope["path"] = unquote(path) if "%" in path else path
         self.scope["raw_path"] = raw_path
         self.scope["query_string"] = query
-        # This process ends; or whoever stands between might read on differently; or the parser reads no further, since the
-        # client asked for a protocol that we do not change to.
+        # The last request of the connection: the process drains, an intermediary may parse on differently, or the
+        # parser stops after an unsupported upgrade.
         is_last = refused == 400 or self.parser.should_upgrade() or self._edge.load.is_draining
-        self._begin_exchange(keep_alive=version != "1.0" and self.parser.should_keep_alive() and not is_last)
+        self._start_exchange(keep_alive=version != "1.0" and self.parser.should_keep_alive() and not is_last)
 
-    def _begin_exchange(self, *, keep_alive: bool) -> None:
-        """Answers the request, after the one before it on this connection."""
+    def _start_exchange(self, *, keep_alive: bool) -> None:
+        """Process the request after the previous one on this connection."""
         before = self.cycle
         self.cycle = _Exchange(
             scope=self.scope,
@@ -194,7 +198,7 @@ class EdgeProtocol(JoinedProtocol):
             self.pipeline.appendleft((self.cycle, self.app))
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400)
+        self._reject(400)
 
     @property
     def _edge(self) -> Edge:
@@ -202,68 +206,68 @@ class EdgeProtocol(JoinedProtocol):
         return edge
 
     def _check_head(self, version: str) -> int:
-        """The status that refuses this head, or 0."""
-        # Only a head that may be too long is measured: `_head_bytes` is never less than its length.
+        """Return the status that rejects the head, or 0."""
+        # Only a head that may be too long is measured: `_head_bytes` is an upper bound of its length.
         if self._head_bytes > URL_BYTES_MAX:
-            refused = self._measure_head()
+            refused = self._oversized_head_status()
             if refused:
                 return refused
         if len(self.headers) > HEADERS_MAX:
             return 431
         hosts = [value for name, value in self.headers if name == b"host"]
         framings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
-        # A framing that HTTP/1.0 did not know, or one that is not undone here, is read differently by somebody.
+        # Unknown framings, and framings in HTTP/1.0, are parsed differently by other software.
         if framings and (framings != [b"chunked"] or version != "1.1"):
             return 400
         if version == "1.0":
-            # A balancer that asks for the health may come without a host.
+            # Health probes of load balancers may omit the host.
             return 0 if all(_HOST.fullmatch(host) for host in hosts[:1]) and len(hosts) <= 1 else 400
         return 0 if version == "1.1" and len(hosts) == 1 and _HOST.fullmatch(hosts[0]) else 400
 
-    def _measure_head(self) -> int:
+    def _oversized_head_status(self) -> int:
         if len(self.url) > URL_BYTES_MAX:
             return 414
-        # Each line has a colon, a space and its end.
+        # Each line adds a colon, a space and its end.
         size = sum(len(name) + len(value) + 4 for name, value in self.headers)
         return 431 if size > HEADERS_BYTES_MAX else 0
 
-    def _refuse(self, status: int) -> None:
-        """Answers what never became a request, and closes: nobody knows where the next request would begin."""
+    def _reject(self, status: int) -> None:
+        """Respond to invalid input and close: the start of the next request is unknown."""
         self.flow.pause_reading()
         task = self.loop.create_task(self._respond_and_close(status))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
     async def _respond_and_close(self, status: int) -> None:
-        answer = await self._edge.error_without_request(
+        response = await self._edge.error_without_request(
             self.client[0] if self.client else "", status, _path_of(self.url)
         )
         if not self.transport.is_closing():
-            self.transport.write(answer)
+            self.transport.write(response)
             self.transport.close()
 
     def _timeout_is_off(self) -> bool:
-        """Whether nothing else ends this connection: no request is under way, and it is not counted as idle."""
+        """Whether no other timeout ends this connection: no request is running and it is not idle."""
         return self.timeout_keep_alive_task is None and (self.cycle is None or self.cycle.response_complete)
 
-    def _wait_for_client(self) -> None:
-        self._owed = self.loop.call_later(self._edge.timeouts.head_seconds, self._close_idle)
+    def _start_client_timer(self) -> None:
+        self._client_timer = self.loop.call_later(self._edge.timeouts.head_seconds, self._close_idle)
 
     def _close_idle(self) -> None:
-        self._owed = None
+        self._client_timer = None
         if not self.transport.is_closing():
             self.transport.close()
 
     def _abort(self) -> None:
-        self._untaken = None
+        self._write_timer = None
         self.transport.abort()
 
-    def _discard_pending(self) -> None:
-        if self._owed is not None:
-            self._owed.cancel()
-            self._owed = None
+    def _cancel_client_timer(self) -> None:
+        if self._client_timer is not None:
+            self._client_timer.cancel()
+            self._client_timer = None
 
-    def _forget_untaken(self) -> None:
-        if self._untaken is not None:
-            self._untaken.cancel()
-            self._untaken = None
+    def _cancel_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None

@@ -1,4 +1,4 @@
-"""Where requests are counted: in this process, or in Redis or Valkey for all replicas together (contract section 4)."""
+"""Quota counters: in this process, or in Redis or Valkey for all replicas (contract section 4)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,26 +16,28 @@ from common.primitives.problems import Unavailable
 
 log = get_logger(__name__)
 
-# A quota that cannot be read in this time is not worth waiting for: the request itself takes a few milliseconds.
+# A slower store is not worth waiting for: the request itself takes a few milliseconds.
 STORE_SECONDS_MAX: Final = 0.5
-# After a failure the store is left alone for this long, so that its absence costs one request in many.
+# The pause after a failure, so that an outage costs one request in many.
 UNAVAILABLE_SECONDS: Final = 1.0
-# Checks that wait for one round trip travel together in the next one; more would make the script long for the others.
+# Waiting checks share the next round trip; a larger script would delay the others.
 BATCH_MAX: Final = 64
 
 
 class Quotas(Protocol):
-    """Counts requests. `strict` counters are refused (503) rather than counted in one process only when the store is away."""
+    """Count requests. While the store is unavailable, `strict` counters raise Unavailable (503) instead of counting in
+    this process.
+    """
 
     async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> QuotaStatus: ...
 
-    async def look(self, counter: Counter, now: int) -> QuotaStatus: ...
+    async def peek(self, counter: Counter, now: int) -> QuotaStatus: ...
 
     async def close(self) -> None: ...
 
 
 class ProcessQuotas:
-    """All counting in this process: for one gateway, or while the store is away."""
+    """Counting in this process: for a single gateway, or while the store is unavailable."""
 
     def __init__(self, windows: SlidingWindows) -> None:
         self._windows = windows
@@ -43,16 +45,16 @@ class ProcessQuotas:
     async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> QuotaStatus:
         return self._windows.count_all(counters, now)
 
-    async def look(self, counter: Counter, now: int) -> QuotaStatus:
-        return self._windows.look(counter, now)
+    async def peek(self, counter: Counter, now: int) -> QuotaStatus:
+        return self._windows.peek(counter, now)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
-# Each check is a group of counters: counted under all of them, or under none. The log of a subject is a list of instants
-# of Redis's own clock, so that all gateways agree on the time. KEYS: one for each counter. ARGV: window, then for each
-# check the number of its counters, whether it counts (1) or looks (0), and the limits.
+# Each check is a group of counters: counted under all of them, or under none. The log of a subject is a list of times
+# of Redis's own clock, so that all gateways agree. KEYS: one for each counter. ARGV: the window, then for each check
+# the number of its counters, whether it counts (1) or peeks (0), and the limits.
 _SCRIPT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -105,32 +107,32 @@ class StoreQuotas:
             url, socket_timeout=STORE_SECONDS_MAX, socket_connect_timeout=STORE_SECONDS_MAX
         )
         self._script = self._client.register_script(_SCRIPT)
-        self._checks = Batches(self._run, size_max=BATCH_MAX, at_once=1)
-        self._away_until = 0.0
+        self._checks = Batches(self._run, size_max=BATCH_MAX, concurrency_max=1)
+        self._unavailable_until = 0.0
 
     async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> QuotaStatus:
         try:
-            return await self._ask(counters, counts=True)
+            return await self._run_check(counters, counts=True)
         except (RedisError, OSError, TimeoutError) as error:
-            self._metrics.counted_alone["refused" if strict else "counted here"] += 1
+            self._metrics.quota_fallback["refused" if strict else "counted here"] += 1
             if strict:
                 raise Unavailable from error
             return self._windows.count_all(counters, now)
 
-    async def look(self, counter: Counter, now: int) -> QuotaStatus:
+    async def peek(self, counter: Counter, now: int) -> QuotaStatus:
         try:
-            return await self._ask([counter], counts=False)
+            return await self._run_check([counter], counts=False)
         except (RedisError, OSError, TimeoutError):
-            return self._windows.look(counter, now)
+            return self._windows.peek(counter, now)
 
     async def close(self) -> None:
         await self._checks.close()
         await self._client.aclose()
 
-    async def _ask(self, counters: Sequence[Counter], *, counts: bool) -> QuotaStatus:
-        if asyncio.get_running_loop().time() < self._away_until:
-            raise TimeoutError("the quota store did not answer a moment ago")
-        return await self._checks.ask(_Check(counters, counts))
+    async def _run_check(self, counters: Sequence[Counter], *, counts: bool) -> QuotaStatus:
+        if asyncio.get_running_loop().time() < self._unavailable_until:
+            raise TimeoutError("the quota store failed a moment ago")
+        return await self._checks.submit(_Check(counters, counts))
 
     async def _run(self, batch: Sequence[_Check]) -> Sequence[QuotaStatus]:
         keys = [f"{self._prefix}{line.tier}:{line.subject}" for check in batch for line in check.counters]
@@ -139,21 +141,21 @@ class StoreQuotas:
             arguments += [len(check.counters), int(check.counts), *(line.limit for line in check.counters)]
         try:
             async with asyncio.timeout(STORE_SECONDS_MAX):
-                answers: list[int] = await self._script(keys=keys, args=arguments)
+                results: list[int] = await self._script(keys=keys, args=arguments)
         except (RedisError, OSError, TimeoutError) as error:
-            log.warning("quota store away", error=repr(error))
-            self._away_until = asyncio.get_running_loop().time() + UNAVAILABLE_SECONDS
+            log.warning("quota store unavailable: counting in this process", error=repr(error))
+            self._unavailable_until = asyncio.get_running_loop().time() + UNAVAILABLE_SECONDS
             raise
-        return _statuses(batch, answers)
+        return _statuses(batch, results)
 
 
-def _statuses(batch: Sequence[_Check], answers: Sequence[int]) -> Sequence[QuotaStatus]:
-    """What the script answered, check by check: three numbers for each counter, after the instant."""
+def _statuses(batch: Sequence[_Check], results: Sequence[int]) -> Sequence[QuotaStatus]:
+    """Parse the script's result, check by check: three numbers for each counter, after the time."""
     found, position = [], 1
     for check in batch:
         statuses = []
         for counter in check.counters:
-            held, oldest, room = answers[position : position + 3]
+            held, oldest, room = results[position : position + 3]
             at = None if oldest < 0 else oldest
             statuses.append(QuotaStatus(counter.tier, counter.limit, held, at, admitted=room == 1))
             position += 3

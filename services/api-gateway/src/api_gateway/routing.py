@@ -1,4 +1,4 @@
-"""The shape of a route, and how a request finds its own. The routes themselves stand in `routes.py`."""
+"""The model of a route and the lookup of a request's route. `routes.py` holds the table."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,18 +13,18 @@ from common.auth.guards import Guard
 KIB: Final = 1024
 SIGNED_IN: Final = Guard()
 JSON_BYTES_MAX: Final = 256 * KIB
-# At least this long between notice and end (specification: Versioning 5). Six months are at most 184 days.
+# Minimum time between notice and sunset (specification: Versioning 5). Six months are at most 184 days.
 DEPRECATION_NOTICE: Final = timedelta(days=184)
 
-# Stands for an id in the table's keys; a path, which is read as ASCII, cannot hold it.
+# Placeholder of an id in the table's keys; an ASCII path cannot contain it.
 _ID_KEY: Final = "/\N{BULLET}"
-# What stands where a month is expected: its service says what is wrong with it (contract section 8).
+# Any segment in the place of a month: the service validates it (contract section 8).
 _MONTH_SEGMENT: Final = re.compile(r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)", re.ASCII)
 _ID_SEGMENT: Final = re.compile(r"/[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?=/|$)", re.ASCII)
 
 
 class Access(Enum):
-    """What the gateway asks for before it forwards. Each service judges again."""
+    """The credentials that the gateway checks before forwarding. Each service checks again."""
 
     ANONYMOUS = "anonymous"
     """A token may be sent, and must then be good."""
@@ -37,7 +37,7 @@ class Access(Enum):
 
 
 class Quota(Enum):
-    """How requests are counted (contract section 4)."""
+    """The counter of a request (contract section 4)."""
 
     BY_CALLER = "tier 1, 2 or 3"
     SENSITIVE = "tier 4, by user or address"
@@ -50,7 +50,7 @@ class Quota(Enum):
 
 
 class Idempotency(Enum):
-    """Whether `Idempotency-Key` counts here (contract section 3)."""
+    """The role of `Idempotency-Key` (contract section 3)."""
 
     REQUIRED = "required"
     ACCEPTED = "accepted"
@@ -58,7 +58,7 @@ class Idempotency(Enum):
 
 
 class Media(Enum):
-    """What a request body must be."""
+    """The media type of a request body."""
 
     JSON = "application/json"
     IMAGE = "multipart/form-data"
@@ -67,12 +67,13 @@ class Media(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One line of the route table. `seconds_max` is the longest silence of the service that we bear.
+    """One line of the route table. `seconds_max` is the longest tolerated silence of the service.
 
-    `is_shared`: what an anonymous caller gets, all of them may get for a few seconds. `is_page`: the service's success is a page
-    for people, whose content policy it says itself. `is_compressed`: its answers hold no secret of anybody, so they may be compressed.
-    `guard`: what the service asks of the caller of an operation with an idempotency key, so that a stored answer is replayed to nobody
-    whom the service would refuse. `passes_token`: the service of a CREDENTIALS route reads a token that is sent.
+    `is_shared`: anonymous readers may share a response for a few seconds. `is_page`: a successful response is a page
+    for people with its own content policy. `is_compressed`: responses hold no secret, so they may be compressed.
+
+    `guard`: the service's guard of an operation with an idempotency key, so that a stored response is replayed only to
+    admitted callers. `passes_token`: the service of a CREDENTIALS route reads a token.
     """
 
     method: str
@@ -95,16 +96,16 @@ class Route:
 
     @property
     def name(self) -> str:
-        """Method and template, as it is shown in metrics and traces."""
+        """Method and template, the label in metrics and traces."""
         return f"{self.method} {self.path}"
 
-    def is_over(self, now: datetime) -> bool:
-        """Whether the sunset has passed: the route answers 404 from then on."""
+    def is_past_sunset(self, now: datetime) -> bool:
+        """Whether the sunset has passed: from then on the route is 404."""
         return self.sunset_at is not None and now >= self.sunset_at
 
     @property
     def deprecation_headers(self) -> list[tuple[bytes, bytes]]:
-        """`Deprecation`, `Sunset` and `Link` (specification: Versioning 4); none for a route that stays."""
+        """`Deprecation`, `Sunset` and `Link` (specification: Versioning 4); none for a route without a sunset."""
         if self.deprecated_at is None or self.sunset_at is None:
             return []
         sunset = format_datetime(self.sunset_at.astimezone(UTC), usegmt=True)
@@ -116,64 +117,66 @@ class Route:
 
 
 class BadRouteTable(Exception):
-    """The table contradicts itself or the contract: the gateway does not start with it."""
+    """The table contradicts itself or the contract: the gateway does not start."""
 
 
 class RouteTable:
-    """Finds the routes of a path by one dictionary look-up; ids are UUIDs, so a literal segment always wins over `:id`."""
+    """Find the routes of a path by a dictionary lookup. Ids are UUIDs, so a literal segment always takes precedence
+    over `:id`.
+    """
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._by_path: dict[str, dict[str, Route]] = {}
-        self._some_end = False
+        self._has_sunsets = False
         for route in routes:
             _check(route)
             key = route.path.replace("/:id", _ID_KEY).replace("/:month", _ID_KEY)
             methods = self._by_path.setdefault(key, {})
             if route.method in methods:
-                raise BadRouteTable(f"{route.name} stands twice in the table")
+                raise BadRouteTable(f"{route.name} is in the table twice")
             methods[route.method] = route
-            self._some_end = self._some_end or route.sunset_at is not None
+            self._has_sunsets = self._has_sunsets or route.sunset_at is not None
 
     def __iter__(self) -> Iterator[Route]:
         return (route for methods in self._by_path.values() for route in methods.values())
 
     def find(self, path: str, now: datetime) -> Mapping[str, Route]:
-        """The living routes of a canonical path by method; empty for an unknown path."""
+        """Return the active routes of a canonical path by method; empty for an unknown path."""
         methods = self._by_path.get(path) or self._by_path.get(_ID_SEGMENT.sub(_ID_KEY, path))
         if methods is None:
             methods = self._by_path.get(_MONTH_SEGMENT.sub(_ID_KEY, path))
         if methods is None:
             return {}
-        if self._some_end:
-            return {method: route for method, route in methods.items() if not route.is_over(now)}
+        if self._has_sunsets:
+            return {method: route for method, route in methods.items() if not route.is_past_sunset(now)}
         return methods
 
 
 def canonical_path(path: str) -> str:
-    """`/api/v1/...` is `/api/...` (contract section 1)."""
+    """Map `/api/v1/...` to `/api/...` (contract section 1)."""
     return "/api" + path[7:] if path.startswith("/api/v1/") else path
 
 
 def allowed_methods(routes: Mapping[str, Route]) -> str:
-    """The `Allow` header of a path: HEAD goes wherever GET does."""
+    """Return the `Allow` header of a path: GET implies HEAD."""
     methods = set(routes) | ({"HEAD"} if "GET" in routes else set())
     return ", ".join(sorted(methods))
 
 
 def _check(route: Route) -> None:
     if route.idempotency is not Idempotency.IGNORED and (route.method != "POST" or route.access is not Access.TOKEN):
-        raise BadRouteTable(f"{route.name}: only a POST of a known caller has an idempotency key")
+        raise BadRouteTable(f"{route.name}: only a POST with a token has an idempotency key")
     is_held_in_memory = route.idempotency is not Idempotency.IGNORED and route.media is not Media.IMAGE
     if is_held_in_memory and route.body_bytes_max > JSON_BYTES_MAX:
-        raise BadRouteTable(f"{route.name}: a body that is compared under a key is held in memory, so it must be small")
+        raise BadRouteTable(f"{route.name}: a body with an idempotency key is held in memory, so it must be small")
     if route.is_shared and (route.method != "GET" or route.access is not Access.ANONYMOUS):
-        raise BadRouteTable(f"{route.name}: only what anybody may read is shared")
+        raise BadRouteTable(f"{route.name}: only public reads are shared")
     if route.is_compressed and (route.method != "GET" or route.access is not Access.ANONYMOUS):
-        raise BadRouteTable(f"{route.name}: only what anybody may read is compressed")
+        raise BadRouteTable(f"{route.name}: only public reads are compressed")
     if (route.deprecated_at is None) != (route.sunset_at is None) or (route.sunset_at is None) != (
         route.successor is None
     ):
-        raise BadRouteTable(f"{route.name}: deprecated_at, sunset_at and successor stand together or not at all")
+        raise BadRouteTable(f"{route.name}: deprecated_at, sunset_at and successor must be set together")
     if (
         route.deprecated_at is not None
         and route.sunset_at is not None

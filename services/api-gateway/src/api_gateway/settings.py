@@ -1,4 +1,4 @@
-"""What the gateway is told by its environment (architecture section 6). Read only by the composition root."""
+"""The environment variables of the gateway (architecture section 6). Only the composition root reads them."""
 
 import ipaddress
 from typing import Annotated, Self
@@ -12,54 +12,111 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Settings(ServiceSettings):
-    """Addresses of the services behind, quotas, and the times of the idempotency records (seconds)."""
+    """Addresses of the services, quotas, timeouts, and the retention of idempotency records."""
 
-    # The gateway signs no cursor and opens no function: it holds no secret but its database's password.
-    cursor_key: str = ""
+    # The gateway signs no cursors and calls no functions: its only secret is its database's password.
+    cursor_key: str = Field(default="", description="Not used by the gateway", examples=[""])
 
-    metrics_port: int = Field(ge=1, le=65535)
-    identity_url: HttpAddress
-    orders_url: HttpAddress
-    payments_url: HttpAddress
-    payouts_url: HttpAddress
-    notifications_url: HttpAddress
-    upstream_connections_max: int = Field(default=256, ge=1)
-
-    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = ()
-    allowed_origins: Origins = Field(
-        default=(),
-        description="Origins of web pages that may call the API, for instance `https://shop.example`, or `http://localhost:*` for "
-        "any port of this machine; payments compares `callbackUrl` with its setting of the same name",
+    metrics_port: int = Field(
+        ge=1, le=65535, description="Internal port of health and metrics. Must differ from PORT", examples=["9080"]
+    )
+    identity_url: HttpAddress = Field(description="Address of identity", examples=["http://127.0.0.1:8001"])
+    orders_url: HttpAddress = Field(description="Address of orders", examples=["http://127.0.0.1:8002"])
+    payments_url: HttpAddress = Field(description="Address of payments", examples=["http://127.0.0.1:8003"])
+    payouts_url: HttpAddress = Field(description="Address of payouts", examples=["http://127.0.0.1:8004"])
+    notifications_url: HttpAddress = Field(description="Address of notifications", examples=["http://127.0.0.1:8005"])
+    upstream_connections_max: int = Field(
+        default=256, ge=1, description="Connections to each service, besides event streams", examples=["256"]
     )
 
-    rate_limit_store_url: str = Field(default="", pattern="^((rediss?|unix)://.+)?$")
-    rate_window_seconds: int = Field(default=60, ge=1)
-    rate_tier_1: int = Field(default=60, ge=1)
-    rate_tier_2: int = Field(default=300, ge=1)
-    rate_tier_3: int = Field(default=600, ge=1)
-    rate_tier_4: int = Field(default=10, ge=1)
-    rate_tier_5: int = Field(default=20, ge=1)
-    rate_tier_4_address: int = Field(default=60, ge=1)
-    # Images of one address: a page of the catalog shows twenty, and a campus shares few addresses.
-    rate_tier_media: int = Field(default=1_200, ge=1)
-    rate_machines: int = Field(default=6_000, ge=1)
+    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
+        default=(),
+        description="Networks of proxies whose `X-Forwarded-For` and trace context are trusted, separated by commas",
+        examples=["10.0.0.0/8,192.0.2.7/32"],
+    )
+    allowed_origins: Origins = Field(
+        default=(),
+        description="Origins of web pages that may call the API; `http://localhost:*` allows any port of this machine. "
+        "payments compares `callbackUrl` with its setting of the same name",
+        examples=["https://shop.example,http://localhost:*"],
+    )
 
-    # How long anonymous readers of the catalog share a page; 0: not at all.
-    edge_cache_seconds: float = Field(default=5.0, ge=0, le=60)
+    rate_limit_store_url: str = Field(
+        default="",
+        pattern="^((rediss?|unix)://.+)?$",
+        description="Redis or Valkey that counts quotas for all gateways. Empty: each process counts by itself",
+        examples=["redis://127.0.0.1:6379/0"],
+    )
+    rate_window_seconds: int = Field(default=60, ge=1, description="Window of every quota, in seconds", examples=["60"])
+    rate_tier_1: int = Field(
+        default=60, ge=1, description="Anonymous requests of an address in a window", examples=["60"]
+    )
+    rate_tier_2: int = Field(default=300, ge=1, description="Requests of a buyer in a window", examples=["300"])
+    rate_tier_3: int = Field(
+        default=600, ge=1, description="Requests of a merchant or a member of the staff in a window", examples=["600"]
+    )
+    rate_tier_4: int = Field(
+        default=10,
+        ge=1,
+        description="Requests of a user or account to sensitive operations in a window",
+        examples=["10"],
+    )
+    rate_tier_5: int = Field(
+        default=20, ge=1, description="Messages of a user to the assistant in a window", examples=["20"]
+    )
+    rate_tier_4_address: int = Field(
+        default=60, ge=1, description="Sign-in requests of an address over all accounts in a window", examples=["60"]
+    )
+    # A page of the catalog shows twenty images, and a campus shares few addresses.
+    rate_tier_media: int = Field(
+        default=1_200, ge=1, description="Requests of an address for images in a window", examples=["1200"]
+    )
+    rate_machines: int = Field(
+        default=6_000, ge=1, description="Webhooks and function calls of an address in a window", examples=["6000"]
+    )
 
-    # How long a client may take for a head, for a whole body (the smallest useful uplink carries 5 MiB in a minute), and
-    # before it takes more of its answer.
-    client_head_seconds_max: float = Field(default=20.0, gt=0)
-    client_body_seconds_max: float = Field(default=60.0, gt=0)
-    client_answer_seconds_max: float = Field(default=60.0, gt=0)
+    edge_cache_seconds: float = Field(
+        default=5.0,
+        ge=0,
+        le=60,
+        description="Seconds for which anonymous readers share a page of the catalog. 0: pages are not shared",
+        examples=["5"],
+    )
 
-    # Requests that one process answers at once; one processor answers some 3,000 in a second.
-    requests_in_flight_max: int = Field(default=1_024, ge=1)
-    # After the signal to end: how long new connections are still taken, until every balancer has seen that readiness is gone.
-    shutdown_drain_seconds: float = Field(default=2.0, ge=0)
+    client_head_seconds_max: float = Field(
+        default=20.0, gt=0, description="Seconds in which a client must send the head of a request", examples=["20"]
+    )
+    # The slowest useful uplink carries 5 MiB in a minute.
+    client_body_seconds_max: float = Field(
+        default=60.0, gt=0, description="Seconds in which a client must send a whole body", examples=["60"]
+    )
+    client_answer_seconds_max: float = Field(
+        default=60.0, gt=0, description="Seconds in which a client must read more of a response", examples=["60"]
+    )
 
-    idempotency_lock_seconds: int = Field(default=120, ge=1)
-    idempotency_keep_seconds: int = Field(default=86_400, ge=1)
+    # One processor responds to some 3,000 requests in a second.
+    requests_in_flight_max: int = Field(
+        default=1_024,
+        ge=1,
+        description="Concurrent requests of a process; beyond it clients get 503",
+        examples=["1024"],
+    )
+    shutdown_drain_seconds: float = Field(
+        default=2.0,
+        ge=0,
+        description="Seconds after SIGTERM in which connections are still accepted, until balancers see that readiness fails",
+        examples=["2"],
+    )
+
+    idempotency_lock_seconds: int = Field(
+        default=120, ge=1, description="Lease of a running request's idempotency key, in seconds", examples=["120"]
+    )
+    idempotency_keep_seconds: int = Field(
+        default=86_400,
+        ge=1,
+        description="Retention of the response of an idempotency key, in seconds",
+        examples=["86400"],
+    )
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod

@@ -1,4 +1,6 @@
-"""The sliding window: an exact log of the requests counted (contract section 4). Instants are integers in microseconds since 1970."""
+"""Sliding-window quotas: an exact log of counted requests (contract section 4). Times are integers in microseconds
+since 1970.
+"""
 
 import math
 from collections import deque
@@ -13,16 +15,16 @@ MICROSECONDS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Who is counted, under which quota, and how many requests the window holds."""
+    """A counted subject, its tier, and the number of requests in a window."""
 
     tier: str
     subject: str
     limit: int
 
 
-# One of each request: a frozen dataclass takes a microsecond to make, this a tenth.
+# One per request: creating a frozen dataclass takes a microsecond, this a tenth.
 class QuotaStatus(msgspec.Struct, frozen=True):
-    """What a request found: the tightest of its counters. `oldest` is the instant of the oldest counted request, or None."""
+    """The state of the tightest counter. `oldest` is the time of the oldest counted request, or None."""
 
     tier: str
     limit: int
@@ -35,31 +37,33 @@ class QuotaStatus(msgspec.Struct, frozen=True):
         return max(0, self.limit - self.counted)
 
     def reset_second(self, now: int, window: int) -> int:
-        """The Unix second at which the oldest counted request has left the window; of one counted now when there is none."""
+        """Return the Unix second at which the oldest counted request leaves the window; without one, of a request
+        counted now.
+        """
         return math.ceil(((now if self.oldest is None else self.oldest) + window) / MICROSECONDS)
 
     def seconds_to_reset(self, now: int, window: int) -> int:
-        """Whole seconds in which no more than what remains is admitted: until the oldest counted request has left the window."""
+        """Return the whole seconds until the oldest counted request leaves the window."""
         return max(0, math.ceil(((now if self.oldest is None else self.oldest) + window - now) / MICROSECONDS))
 
     def retry_after_seconds(self, now: int, window: int) -> int:
-        """Whole seconds after which one more request is admitted."""
+        """Return the whole seconds until one more request is admitted."""
         oldest = now if self.oldest is None else self.oldest
         return max(1, math.ceil((oldest + window - now) / MICROSECONDS))
 
 
 def tightest(statuses: Sequence[QuotaStatus]) -> QuotaStatus:
-    """The refusing counter that stays full longest, or else the one with the least left."""
-    refusing = [standing for standing in statuses if not standing.admitted]
+    """Return the exhausted counter that stays full longest, or else the one with the least remaining."""
+    refusing = [quota_status for quota_status in statuses if not quota_status.admitted]
     if refusing:
-        return max(refusing, key=lambda standing: standing.oldest or 0)
-    return min(statuses, key=lambda standing: standing.remaining)
+        return max(refusing, key=lambda quota_status: quota_status.oldest or 0)
+    return min(statuses, key=lambda quota_status: quota_status.remaining)
 
 
 class SlidingWindows:
-    """Logs of many subjects in this process. A subject costs 8 bytes for each counted request, at most its limit."""
+    """The logs of many subjects in this process. A subject costs 8 bytes per counted request, at most its limit."""
 
-    # About 40 MB when every subject is a busy one. Beyond it the one seen longest ago is forgotten.
+    # About 40 MB if every subject is busy. Beyond it the oldest subject is evicted.
     SUBJECTS_MAX: Final = 50_000
 
     def __init__(self, window_seconds: int) -> None:
@@ -70,14 +74,14 @@ class SlidingWindows:
         return len(self._logs)
 
     def count(self, counter: Counter, now: int) -> QuotaStatus:
-        """Counts one request if there is room; a refused one is not counted."""
+        """Count one request if there is room; a rejected one is not counted."""
         key = (counter.tier, counter.subject)
         log = self._logs.get(key)
         if log is None:
             self._make_room()
             log = self._logs[key] = deque()
-        gone = now - self.window
-        while log and log[0] <= gone:
+        expired_at = now - self.window
+        while log and log[0] <= expired_at:
             log.popleft()
         admitted = len(log) < counter.limit
         if admitted:
@@ -85,26 +89,26 @@ class SlidingWindows:
         return QuotaStatus(counter.tier, counter.limit, len(log), log[0] if log else None, admitted)
 
     def count_all(self, counters: Sequence[Counter], now: int) -> QuotaStatus:
-        """Counts one request under every counter, or under none when one of them has no room."""
+        """Count one request under every counter, or under none if one is exhausted."""
         if len(counters) == 1:
             return self.count(counters[0], now)
-        before = [self.look(counter, now) for counter in counters]
-        if all(standing.admitted for standing in before):
+        before = [self.peek(counter, now) for counter in counters]
+        if all(quota_status.admitted for quota_status in before):
             return tightest([self.count(counter, now) for counter in counters])
         return tightest(before)
 
-    def look(self, counter: Counter, now: int) -> QuotaStatus:
-        """How things stand, without counting. `admitted` tells whether one more would find room."""
+    def peek(self, counter: Counter, now: int) -> QuotaStatus:
+        """Return the state without counting. `admitted` is whether one more request would have room."""
         log = self._logs.get((counter.tier, counter.subject), ())
-        gone = now - self.window
-        living = [at for at in log if at > gone]
+        expired_at = now - self.window
+        living = [at for at in log if at > expired_at]
         oldest = living[0] if living else None
         return QuotaStatus(counter.tier, counter.limit, len(living), oldest, admitted=len(living) < counter.limit)
 
     def sweep(self, now: int) -> None:
-        """Forgets subjects whose last counted request has left the window."""
-        gone = now - self.window
-        for key in [key for key, log in self._logs.items() if not log or log[-1] <= gone]:
+        """Remove subjects whose last counted request has left the window."""
+        expired_at = now - self.window
+        for key in [key for key, log in self._logs.items() if not log or log[-1] <= expired_at]:
             del self._logs[key]
 
     def _make_room(self) -> None:

@@ -1,22 +1,22 @@
-"""Answers that are the same bytes for everybody: the documents and pages that lie beside this code."""
+"""Responses that are identical for everybody: documents and pages in this package."""
 
 import hashlib
 from importlib import resources
 
 from api_gateway.call import Call
 from api_gateway.compression import ENCODED, VARIES, accepted_codings, compressed
-from api_gateway.headers import Headers, tag_is_known, with_page_policy
+from api_gateway.headers import Headers, etag_matches, with_page_policy
 
 
 class StaticPage:
-    """A body, compressed once, with its tag: whoever has it already is answered 304."""
+    """A body with its ETag, compressed once. A client that has it gets 304."""
 
-    def __init__(self, body: bytes, media_type: bytes, *, seconds_kept: int, is_page: bool = False) -> None:
+    def __init__(self, body: bytes, media_type: bytes, *, max_age_seconds: int, is_page: bool = False) -> None:
         self._body, self._media_type, self._is_page = body, media_type, is_page
         self._compressed = compressed(body, is_shared=True)
-        # Weak: the same for the plain and for the compressed form.
+        # Weak: the plain and the compressed form share it.
         self._tag = b'W/"%b"' % hashlib.sha256(body).hexdigest()[:32].encode()
-        self._cache_control = b"public, max-age=%d" % seconds_kept
+        self._cache_control = b"public, max-age=%d" % max_age_seconds
 
     async def __call__(self, call: Call) -> None:
         if self._is_page:
@@ -24,7 +24,7 @@ class StaticPage:
         headers: Headers = [(b"etag", self._tag), VARIES]
         if not call.is_private:
             headers.append((b"cache-control", self._cache_control))
-        if tag_is_known(self._tag, call.headers.get(b"if-none-match")):
+        if etag_matches(self._tag, call.headers.get(b"if-none-match")):
             await call.start(304, headers)
             await call.send({"type": "http.response.body", "body": b""})
             return
@@ -33,9 +33,9 @@ class StaticPage:
         if accepted_codings(call.headers.get(b"accept-encoding")).compresses(len(body)):
             headers.append(ENCODED)
             body = self._compressed
-        await call.answer(200, headers, body)
+        await call.respond(200, headers, body)
 
 
 def page_file(name: str) -> bytes:
-    """A file of the folder `pages`."""
+    """Return a file of the folder `pages`."""
     return resources.files("api_gateway").joinpath("pages", name).read_bytes()

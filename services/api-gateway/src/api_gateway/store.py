@@ -1,4 +1,4 @@
-"""The idempotency records: one round trip to begin, one to finish, each a statement that commits by itself."""
+"""Idempotency records: one round trip to claim a key, one to finish it, each a statement with its own commit."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -9,19 +9,20 @@ from uuid import UUID
 import asyncpg
 
 from api_gateway.batches import Batches
-from api_gateway.idempotency import Begun, InProgress, Leased, OtherRequest, Stored
+from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherRequest, Stored
 from common.database.retention import RetentionRule
 from common.database.unit_of_work import ACQUIRE_SECONDS_MAX, Database, DatabaseUnavailable, is_unavailable
 
-# A key is free again when its answer was kept long enough. A lease that ended without an answer may be taken over by the
-# same request only: the first one may have had its effect.
+# A key is free after its retention. A lease that ended without a response may be claimed by the same request only: the
+# first one may have had its effect.
 _FREE: Final = """
 (r.leased_until <= clock_timestamp() AND (
     r.begun_at <= clock_timestamp() - make_interval(secs => $6)
     OR (r.status IS NULL AND r.fingerprint = excluded.fingerprint)))
 """
-# The row is written even when it is somebody else's, so that what comes back is the newest row and never a snapshot's.
-_BEGIN: Final = f"""
+# The row is written even if another request holds it, so that the statement returns the newest row and never a
+# snapshot's.
+_CLAIM: Final = f"""
 INSERT INTO idempotency_records AS r (caller_id, key_hash, fingerprint, lease, leased_until)
 SELECT caller_id, key_hash, fingerprint, lease, clock_timestamp() + make_interval(secs => $5)
 FROM unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::uuid[]) AS asked (caller_id, key_hash, fingerprint, lease)
@@ -37,7 +38,7 @@ ON CONFLICT (caller_id, key_hash) DO UPDATE SET
 RETURNING caller_id, key_hash, lease, fingerprint, status, content_type, body,
     extract(epoch FROM leased_until - clock_timestamp())::float8 AS seconds_left
 """
-# Written as an insertion, so that the rows are found by the primary key whatever the planner thinks of the table's size.
+# An insert with conflict: rows are found by the primary key, whatever the planner assumes about the table's size.
 _FINISH: Final = """
 INSERT INTO idempotency_records AS r (caller_id, key_hash, fingerprint, lease, leased_until, status, content_type, body)
 SELECT caller_id, key_hash, fingerprint, lease, clock_timestamp(), status, content_type, body
@@ -55,16 +56,16 @@ DELETE FROM idempotency_records WHERE caller_id = $1 AND key_hash = $2 AND lease
 """
 
 
-# While one batch of a kind is under way the next one fills: a second beside it would only make both smaller.
+# While one batch runs the next one fills: a concurrent second one would only make both smaller.
 _CONCURRENT_MAX: Final = 1
 _BATCH_MAX: Final = 64
-# Two gateways that write the same keys in one moment may deadlock; each statement is one transaction and may be repeated.
+# Two gateways that write the same keys may deadlock; each statement is one transaction and may be retried.
 _ATTEMPTS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A request under a key: whose, which, what it is, and the token that its lease would have."""
+    """A request with a key: caller, key hash, fingerprint, and the token of its lease."""
 
     caller_id: UUID
     key_hash: bytes
@@ -73,48 +74,48 @@ class IdempotencyClaim:
 
 
 class IdempotencyRecords:
-    """The gateway's own table, shared by all its replicas. Lengths are seconds."""
+    """The gateway's table, shared by all its replicas. Durations are in seconds."""
 
     def __init__(self, database: Database, *, lock_seconds: int, keep_seconds: int) -> None:
         self._pool: Any = database.service
         self._lock_seconds, self._keep_seconds = float(lock_seconds), float(keep_seconds)
-        self._beginning = Batches(self._begin_all, size_max=_BATCH_MAX, at_once=_CONCURRENT_MAX)
-        self._finishing = Batches(self._finish_all, size_max=_BATCH_MAX, at_once=_CONCURRENT_MAX)
+        self._claims = Batches(self._claim_all, size_max=_BATCH_MAX, concurrency_max=_CONCURRENT_MAX)
+        self._completions = Batches(self._finish_all, size_max=_BATCH_MAX, concurrency_max=_CONCURRENT_MAX)
 
-    async def begin(self, ask: IdempotencyClaim) -> Begun:
-        """Takes the lease of a key, or tells what stands there. Raises DatabaseAway (503)."""
-        return await self._beginning.ask(ask)
+    async def claim(self, claim: IdempotencyClaim) -> ClaimResult:
+        """Claim the lease of a key, or return its state. Raises DatabaseUnavailable (503)."""
+        return await self._claims.submit(claim)
 
-    async def _begin_all(self, asks: Sequence[IdempotencyClaim]) -> Sequence[Begun]:
-        # One statement cannot touch a row twice: of several requests under one key the first stands for all.
-        first = {(ask.caller_id, ask.key_hash): ask for ask in reversed(asks)}
-        columns = [[getattr(ask, name) for ask in first.values()] for name in IdempotencyClaim.__slots__]
+    async def _claim_all(self, claims: Sequence[IdempotencyClaim]) -> Sequence[ClaimResult]:
+        # One statement cannot write a row twice: of several requests with one key the first represents all.
+        first = {(claim.caller_id, claim.key_hash): claim for claim in reversed(claims)}
+        columns = [[getattr(claim, name) for claim in first.values()] for name in IdempotencyClaim.__slots__]
         found = await self._run(
-            lambda connection: connection.fetch(_BEGIN, *columns, self._lock_seconds, self._keep_seconds)
+            lambda connection: connection.fetch(_CLAIM, *columns, self._lock_seconds, self._keep_seconds)
         )
         rows = {(row["caller_id"], row["key_hash"]): row for row in found}
-        return [_begun(ask, rows[ask.caller_id, ask.key_hash]) for ask in asks]
+        return [_claim_result(claim, rows[claim.caller_id, claim.key_hash]) for claim in claims]
 
-    async def finish(self, ask: IdempotencyClaim, answer: Stored) -> bool:
-        """Keeps the answer; False when another holder took the key over after our lease had ended."""
-        return await self._finishing.ask((ask, answer))
+    async def finish(self, claim: IdempotencyClaim, response: Stored) -> bool:
+        """Store the response; return False if another request claimed the key after this lease ended."""
+        return await self._completions.submit((claim, response))
 
-    async def _finish_all(self, ended: Sequence[tuple[IdempotencyClaim, Stored]]) -> Sequence[bool]:
-        first = {(ask.caller_id, ask.key_hash): (ask, answer) for ask, answer in reversed(ended)}
+    async def _finish_all(self, finished: Sequence[tuple[IdempotencyClaim, Stored]]) -> Sequence[bool]:
+        first = {(claim.caller_id, claim.key_hash): (claim, response) for claim, response in reversed(finished)}
         columns = [
-            *([getattr(ask, name) for ask, _ in first.values()] for name in IdempotencyClaim.__slots__),
-            *([getattr(answer, name) for _, answer in first.values()] for name in Stored.__slots__),
+            *([getattr(claim, name) for claim, _ in first.values()] for name in IdempotencyClaim.__slots__),
+            *([getattr(response, name) for _, response in first.values()] for name in Stored.__slots__),
         ]
-        kept = {row["lease"] for row in await self._run(lambda connection: connection.fetch(_FINISH, *columns))}
-        return [ask.token in kept for ask, _ in ended]
+        stored = {row["lease"] for row in await self._run(lambda connection: connection.fetch(_FINISH, *columns))}
+        return [claim.token in stored for claim, _ in finished]
 
-    async def release(self, ask: IdempotencyClaim) -> None:
-        """Frees the key: the answer was not one to keep."""
-        await self._run(lambda connection: connection.execute(_RELEASE, ask.caller_id, ask.key_hash, ask.token))
+    async def release(self, claim: IdempotencyClaim) -> None:
+        """Release the key: the response is not stored."""
+        await self._run(lambda connection: connection.execute(_RELEASE, claim.caller_id, claim.key_hash, claim.token))
 
     @property
-    def kept(self) -> RetentionRule:
-        """A record stays as long as its answer, or its lease, counts."""
+    def retention_rule(self) -> RetentionRule:
+        """A record is kept as long as its response or its lease is valid."""
         return RetentionRule(
             "idempotency_records",
             ("caller_id", "key_hash"),
@@ -124,12 +125,12 @@ class IdempotencyRecords:
         )
 
     async def close(self) -> None:
-        """Ends what is under way."""
-        await self._beginning.close()
-        await self._finishing.close()
+        """Cancel the running round trips."""
+        await self._claims.close()
+        await self._completions.close()
 
     async def _run(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
-        """One statement on a connection of the service role, in a transaction of its own."""
+        """Run one statement as the service role, in its own transaction."""
         for attempt in range(1, _ATTEMPTS_MAX + 1):
             try:
                 async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
@@ -146,10 +147,10 @@ class IdempotencyRecords:
         raise AssertionError("the loop above returns or raises")
 
 
-def _begun(ask: IdempotencyClaim, row: asyncpg.Record) -> Begun:
-    if row["lease"] == ask.token:
+def _claim_result(claim: IdempotencyClaim, row: asyncpg.Record) -> ClaimResult:
+    if row["lease"] == claim.token:
         return Leased()
-    if row["fingerprint"] != ask.fingerprint:
+    if row["fingerprint"] != claim.fingerprint:
         return OtherRequest()
     if row["status"] is None:
         return InProgress(max(row["seconds_left"], 0.0))

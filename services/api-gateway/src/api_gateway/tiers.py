@@ -1,4 +1,4 @@
-"""Which counters a request counts under: the table of contract section 4, as a pure function."""
+"""The counters of a request: the table of contract section 4."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +14,7 @@ _TIER_3_ROLES: Final = STAFF_ROLES | {"merchant"}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Requests in a window, by tier; `account_address` is the ceiling of one address over all accounts."""
+    """Requests in a window by tier. `account_address` is the limit of one address over all accounts."""
 
     anonymous: int
     buyer: int
@@ -27,7 +27,7 @@ class Limits:
 
 
 class Tiers:
-    """Names the counters of a request. Those of a user are kept, since they are asked for at each request."""
+    """Return the counters of a request. Those of users are cached, because every request needs one."""
 
     USERS_MAX: Final = 10_000
 
@@ -36,7 +36,7 @@ class Tiers:
         self._of_user: dict[tuple[UUID, bool], Counter] = {}
 
     def of(self, quota: Quota, caller: Caller | None, address: str) -> Counter:
-        """The counter of a route that looks at no body. `caller` is None without a good token."""
+        """Return the counter of a route whose body is not inspected. `caller` is None without a valid token."""
         if quota is Quota.BY_CALLER:
             return self.of_address(address) if caller is None else self._of_caller(caller)
         if quota is Quota.MACHINES:
@@ -49,21 +49,21 @@ class Tiers:
         return Counter("4", subject, self._limits.sensitive)
 
     def of_account(self, account: str, address: str) -> list[Counter]:
-        """Where the body says who is calling: its account at this address, and the address over all accounts."""
+        """Return the counters of an account named in the body: at this address, and the address over all accounts."""
         return [
             Counter("4", f"{address}:{account}", self._limits.sensitive),
             Counter("4-address", address, self._limits.account_address),
         ]
 
     def of_session(self, session: str, address: str) -> list[Counter]:
-        """A refresh: its session wherever it is used, and the address over all sessions."""
+        """Return the counters of a refresh: the session at any address, and the address over all sessions."""
         return [
             Counter("4", f"session:{session}" if session else address, self._limits.sensitive),
             Counter("4-address", address, self._limits.account_address),
         ]
 
     def of_address(self, address: str) -> Counter:
-        """Tier 1."""
+        """Return the counter of tier 1."""
         return Counter("1", address, self._limits.anonymous)
 
     def _of_caller(self, caller: Caller) -> Counter:

@@ -1,7 +1,7 @@
 """The server span of a request at the edge.
 
-A trace begins here. The context that an outsider sends is not continued, since it could force sampling or join foreign
-traces: it is kept as a link. What a trusted proxy sends is continued.
+A client's trace context is not continued, because it could force sampling or join foreign traces: it becomes a link. A
+trusted proxy's context is continued.
 """
 
 from collections.abc import Iterator
@@ -15,21 +15,21 @@ from common.observability import telemetry
 
 
 class ServerSpans:
-    """Spans are recorded only when tracing was started; otherwise `begin` gives the request's trace its id, and no more."""
+    """Spans are recorded only while tracing is on; otherwise `start_trace` only sets the trace id."""
 
     def __init__(self) -> None:
         self.recording = telemetry.is_recording()
         self._tracer = trace.get_tracer("api_gateway")
 
     @staticmethod
-    def begin(call: Call, *, trusted: bool) -> None:
-        """A trace without spans, for the logs here and behind."""
+    def start_trace(call: Call, *, trusted: bool) -> None:
+        """Start a trace without spans, for the logs here and in the services."""
         offered = call.headers.get(b"traceparent") if trusted else None
         telemetry.carry(None if offered is None else offered.decode("latin-1"))
 
     @contextmanager
     def of(self, call: Call, *, trusted: bool) -> Iterator[None]:
-        """Runs a call inside its span."""
+        """Run a call inside its span."""
         carried = {
             name: call.headers[name.encode()].decode("latin-1")
             for name in ("traceparent", "tracestate")
@@ -40,7 +40,7 @@ class ServerSpans:
         if offered is not None and not trusted:
             links = [Link(trace.get_current_span(offered).get_span_context())]
             offered = None
-        # No span bears the path as it was asked for: ids and, mistyped, anything may stand in it.
+        # Spans never contain the path as sent: it may hold ids and arbitrary text.
         with self._tracer.start_as_current_span(
             call.method, context=offered, kind=SpanKind.SERVER, links=links, record_exception=False
         ) as span:

@@ -1,7 +1,7 @@
 """The forwarding client: keep-alive connections to one service, on asyncio's protocols and httptools.
 
-Written here because it is the hot path of the product: 26 us of CPU for a leg, where httpx takes 2,600 and aiohttp 105
-(docs, performance). It speaks HTTP/1.1 to services of our own and nothing else.
+The hot path of the product: 26 us of CPU for a request, where httpx takes 2,600 and aiohttp 105 (docs, performance). It
+supports HTTP/1.1 to the project's own services and nothing else.
 """
 
 import asyncio
@@ -10,24 +10,24 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
-from api_gateway.connection import Chunks, Connection, Gone, UpstreamFailed
+from api_gateway.connection import Chunks, Connection, DisconnectWatcher, UpstreamFailed
 from common.process.service import Loop, run_loop
 
 CONNECT_SECONDS_MAX: Final = 2.0
-# A request that waits longer for a connection than this is one too many.
+# The longest wait for a free connection.
 QUEUE_SECONDS_MAX: Final = 2.0
 QUEUE_MAX: Final = 1_024
 # The gateway closes idle connections. A draining service responds for 2 s more (SHUTDOWN_DRAIN_SECONDS), each response as the last one
 # of its connection. The idle limit is shorter, so no request is sent on a connection whose process has ended.
 IDLE_SECONDS_MAX: Final = 1.5
-# Answers that last, of one service: each holds a connection, which the short ones must not miss.
+# Streams of one service: each holds a connection, so they must not use up those of short requests.
 STREAMS_MAX: Final = 2_000
-# Deadlines are looked at this often.
+# The interval of deadline checks.
 SWEEP_SECONDS: Final = 0.25
 
 
 class Upstream:
-    """The connections to one service: at most `connections_max`, the last used one first."""
+    """The connections to one service: at most `connections_max`, the most recently used first."""
 
     def __init__(self, name: str, url: str, connections_max: int) -> None:
         parts = urlsplit(url)
@@ -45,27 +45,39 @@ class Upstream:
         self._queue: deque[asyncio.Future[Connection | None]] = deque()
         self.loop = asyncio.get_running_loop()
 
-    async def ask(
-        self, head: bytes, body: bytes | Chunks, *, seconds_max: float, may_repeat: bool, gone: Gone | None = None
+    async def send_request(
+        self,
+        head: bytes,
+        body: bytes | Chunks,
+        *,
+        seconds_max: float,
+        may_repeat: bool,
+        disconnected: DisconnectWatcher | None = None,
     ) -> Connection:
-        """Sends a request and waits for the head of its answer. The caller reads the body and releases the connection.
+        """Send a request and wait for the head of its response. The caller reads the body and releases the connection.
 
-        `may_repeat`: whether a request may be sent again when a kept connection died before a byte of its answer came.
-        `gone` returns when the client has left; then ClientGone is raised. Raises UpstreamFailed.
+        `may_repeat`: whether to retry when a reused connection fails before the first byte of the response.
+        `disconnected` returns when the client has disconnected; then ClientDisconnected is raised. Raises
+        UpstreamFailed.
         """
         connection = self._claim_idle() or await self._open_one()
         try:
-            return await self._exchange(connection, head, body, seconds_max, gone)
+            return await self._exchange(connection, head, body, seconds_max, disconnected)
         except UpstreamFailed as failure:
             if not (may_repeat and connection.is_reused and not connection.status and not failure.still_running):
                 raise
         fresh = await self._open_one()
-        return await self._exchange(fresh, head, body, seconds_max, gone)
+        return await self._exchange(fresh, head, body, seconds_max, disconnected)
 
     async def _exchange(
-        self, connection: Connection, head: bytes, body: bytes | Chunks, seconds_max: float, gone: Gone | None
+        self,
+        connection: Connection,
+        head: bytes,
+        body: bytes | Chunks,
+        seconds_max: float,
+        disconnected: DisconnectWatcher | None,
     ) -> Connection:
-        connection.begin(self.loop.time(), seconds_max)
+        connection.start_exchange(self.loop.time(), seconds_max)
         self._busy.add(connection)
         try:
             if isinstance(body, bytes):
@@ -73,7 +85,7 @@ class Upstream:
             else:
                 connection.write(head)
                 await self._send_chunks(connection, body)
-            connection.gone = gone
+            connection.disconnected = disconnected
             await connection.head()
         except BaseException:
             connection.close()
@@ -82,13 +94,13 @@ class Upstream:
         return connection
 
     async def _send_chunks(self, connection: Connection, chunks: Chunks) -> None:
-        """Streams a body. A service that answers before the end wants no more of it."""
+        """Stream a body. A service that responds before its end needs no more of it."""
         async for chunk in chunks:
             if connection.has_head or connection.failure is not None:
                 connection.cut_off()
                 break
             connection.write(chunk)
-            connection._wake()
+            connection.wake()
             await connection.drained()
 
     def _claim_idle(self) -> Connection | None:
@@ -103,7 +115,7 @@ class Upstream:
         if len(self._busy) + self._opening < self._connections_max:
             self._opening += 1
         else:
-            given = await self._queued()
+            given = await self._wait_for_slot()
             if given is not None:
                 if given.is_open:
                     return given
@@ -116,77 +128,77 @@ class Upstream:
             self._opening -= 1
             self._release_slot()
             if isinstance(error, OSError | TimeoutError):
-                raise UpstreamFailed(f"not reached: {error!r}", nothing_sent=True) from error
+                raise UpstreamFailed(f"connection failed: {error!r}", nothing_sent=True) from error
             raise
         self._opening -= 1
         return connection
 
-    async def _queued(self) -> Connection | None:
-        """Waits for a connection that another request gives back; None: a place to open one is reserved."""
+    async def _wait_for_slot(self) -> Connection | None:
+        """Wait for a connection that another request returns; None: a slot to open one is reserved."""
         if len(self._queue) >= QUEUE_MAX:
-            raise UpstreamFailed("too many requests wait", nothing_sent=True)
-        place: asyncio.Future[Connection | None] = self.loop.create_future()
-        self._queue.append(place)
+            raise UpstreamFailed("too many requests wait for a connection", nothing_sent=True)
+        slot: asyncio.Future[Connection | None] = self.loop.create_future()
+        self._queue.append(slot)
         try:
             async with asyncio.timeout(QUEUE_SECONDS_MAX):
-                return await place
+                return await slot
         except BaseException as error:
-            self._leave_queue(place)
+            self._cancel_waiting(slot)
             if isinstance(error, TimeoutError):
                 raise UpstreamFailed("no connection became free", nothing_sent=True) from error
             raise
 
-    def _leave_queue(self, place: "asyncio.Future[Connection | None]") -> None:
-        """A request that waits no more; what it was given at the last moment goes to the next one."""
-        if place.done() and not place.cancelled():
-            given = place.result()
+    def _cancel_waiting(self, slot: "asyncio.Future[Connection | None]") -> None:
+        """Remove a request from the queue; a connection assigned at the last moment goes to the next one."""
+        if slot.done() and not slot.cancelled():
+            given = slot.result()
             if given is None:
                 self._opening -= 1
                 self._release_slot()
             else:
-                self.give_back(given)
+                self.return_connection(given)
         else:
             with suppress(ValueError):
-                self._queue.remove(place)
+                self._queue.remove(slot)
 
-    def _hand_over(self, connection: Connection | None) -> bool:
+    def _assign(self, connection: Connection | None) -> bool:
         while self._queue:
-            place = self._queue.popleft()
-            if not place.done():
-                place.set_result(connection)
+            slot = self._queue.popleft()
+            if not slot.done():
+                slot.set_result(connection)
                 return True
         return False
 
     def _release_slot(self) -> None:
-        """The first in the queue may open a connection; its place counts from now on."""
-        if self._hand_over(None):
+        """Let the first in the queue open a connection; its slot counts from now on."""
+        if self._assign(None):
             self._opening += 1
 
-    def give_back(self, connection: Connection) -> None:
-        """A connection whose exchange ended well: to the first in the queue, for whom it stays busy, or kept."""
+    def return_connection(self, connection: Connection) -> None:
+        """Assign a reusable connection to the first in the queue, for which it stays busy, or keep it idle."""
         connection.is_reused = True
-        if self._queue and self._hand_over(connection):
+        if self._queue and self._assign(connection):
             return
         self._busy.discard(connection)
         connection.idle_since = self.loop.time()
         self._idle.append(connection)
 
-    def set_apart(self, connection: Connection) -> None:
-        """An answer that lasts gives its place among the busy ones to others. Raises UpstreamFailed when too many last."""
+    def mark_as_stream(self, connection: Connection) -> None:
+        """Release the slot of a stream's connection. Raises UpstreamFailed when too many streams are open."""
         if len(self._streams) >= STREAMS_MAX or self._is_stopping:
             raise UpstreamFailed("too many streams are open")
         self._busy.discard(connection)
         self._streams.add(connection)
         self._release_slot()
 
-    def end_streams(self) -> None:
-        """The process stops: what would last for ever ends here, whole, and its clients come back to another process."""
+    def close_streams(self) -> None:
+        """End every stream completely at shutdown; its clients reconnect to another process."""
         self._is_stopping = True
         for connection in self._streams:
             connection.end()
 
-    def not_busy(self, connection: Connection) -> None:
-        """A connection that is not used again."""
+    def discard_busy(self, connection: Connection) -> None:
+        """Remove a connection that is not reused."""
         if connection in self._streams:
             self._streams.discard(connection)
             return
@@ -194,12 +206,12 @@ class Upstream:
         if self._queue:
             self._release_slot()
 
-    def forget_idle(self, connection: Connection) -> None:
+    def remove_idle(self, connection: Connection) -> None:
         with suppress(ValueError):
             self._idle.remove(connection)
 
     def sweep(self) -> None:
-        """Looks at every deadline."""
+        """Check every deadline."""
         now = self.loop.time()
         for connection in [*self._busy, *self._streams]:
             connection.check_deadline(now)
@@ -213,7 +225,7 @@ class Upstream:
 
 
 class Upstreams:
-    """The services behind the gateway by name, with the sweep over their deadlines."""
+    """The services by name, with the periodic check of their deadlines."""
 
     def __init__(self, addresses: dict[str, str], connections_max: int) -> None:
         self._by_name = {name: Upstream(name, url, connections_max) for name, url in addresses.items()}
@@ -226,13 +238,13 @@ class Upstreams:
         for upstream in self._by_name.values():
             upstream.sweep()
 
-    def end_streams(self) -> None:
-        """Ends the answers that last, of every service."""
+    def close_streams(self) -> None:
+        """End the streams of every service."""
         for upstream in self._by_name.values():
-            upstream.end_streams()
+            upstream.close_streams()
 
     async def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         self._sweeping.cancel()
         with suppress(asyncio.CancelledError):
             await self._sweeping

@@ -35,11 +35,11 @@ class Upstream:
 
     url: str = ""
     seen: list[dict[str, Any]] = field(default_factory=list)
-    answer: tuple[int, Any] = (201, {"success": True})
+    response: tuple[int, Any] = (201, {"success": True})
     headers: dict[str, str] = field(default_factory=dict)
     plain: str | None = None
     gate: asyncio.Event = field(default_factory=asyncio.Event)
-    begun: int = 0
+    claimed: int = 0
     left: int = 0
     tick: asyncio.Event = field(default_factory=asyncio.Event)
     health: int = 200
@@ -49,7 +49,7 @@ class Upstream:
         self.gate.set()
 
     async def echo(self, request: Request) -> Response:
-        self.begun += 1
+        self.claimed += 1
         try:
             body = await request.body()
         except ClientDisconnect:
@@ -65,8 +65,8 @@ class Upstream:
         self.seen.append(seen)
         await self.gate.wait()
         if self.plain is not None:
-            return PlainTextResponse(self.plain, self.answer[0])
-        status, content = self.answer
+            return PlainTextResponse(self.plain, self.response[0])
+        status, content = self.response
         return JSONResponse(content, status, headers={"X-Number": str(len(self.seen)), **self.headers})
 
     async def readiness(self, _: Request) -> Response:
@@ -224,17 +224,17 @@ async def gateway(open_gateway: OpenGateway) -> Gateway:
     return await open_gateway()
 
 
-def problem_of(answer: httpx.Response) -> dict[str, Any]:
+def problem_of(response: httpx.Response) -> dict[str, Any]:
     """The problem document of an answer, after a look at what each must have."""
-    assert answer.headers["content-type"] == "application/problem+json", answer.text
-    document: dict[str, Any] = json.loads(answer.content)
-    assert document["status"] == answer.status_code
-    assert document["requestId"] == answer.headers["x-request-id"]
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    document: dict[str, Any] = json.loads(response.content)
+    assert document["status"] == response.status_code
+    assert document["requestId"] == response.headers["x-request-id"]
     assert document["type"] == f"{BASE_URL}/errors/{document['code'].lower().replace('_', '-')}"
     for name in ("limit", "remaining", "reset"):
-        assert answer.headers[f"ratelimit-{name}"].isdigit()
-    assert answer.headers["api-version"] == "v1"
-    assert answer.headers["cache-control"] == "no-store"
+        assert response.headers[f"ratelimit-{name}"].isdigit()
+    assert response.headers["api-version"] == "v1"
+    assert response.headers["cache-control"] == "no-store"
     return document
 
 

@@ -68,10 +68,10 @@ class Process:
         async def ready() -> bool:
             try:
                 async with httpx.AsyncClient(trust_env=False) as client:
-                    answer = await client.get(f"http://127.0.0.1:{self.metrics_port}/health/readiness")
+                    response = await client.get(f"http://127.0.0.1:{self.metrics_port}/health/readiness")
             except httpx.TransportError:
                 return False
-            return answer.status_code == 200
+            return response.status_code == 200
 
         await eventually(ready, within=60)
 

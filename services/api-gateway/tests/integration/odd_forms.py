@@ -35,7 +35,7 @@ class Form:
     body: bytes | None = None
     code: str = "VALIDATION_FAILED"
     has_body: bool = True
-    owes: bool = False
+    awaits_client: bool = False
 
 
 def refused(name: str, sent: bytes, status: int = 400, *, closes: bool = True, code: str = "VALIDATION_FAILED") -> Form:
@@ -172,7 +172,7 @@ SIZES = [
 BODIES = [
     refused("a compressed body", post(b"{}", "Content-Length: 2", ZIPPED), 415, closes=False),
     refused("a body encoded in ways", post(b"{}", "Content-Length: 2", "Content-Encoding: identity, br"), 415, closes=False),
-    Form("a body longer than the limit is said to be", post(b"", "Content-Length: 2000000"), 413, closes=True, owes=True),
+    Form("a body longer than the limit is said to be", post(b"", "Content-Length: 2000000"), 413, closes=True, awaits_client=True),
     refused("a body without a media type", post(b"{}", "Content-Length: 2", target=LOGIN, media=""), 415, closes=False),
     passes("a form without an end", post(b"{}", "Content-Length: 2", media="Content-Type: multipart/form-data"), WEBHOOK),
     passes("a body on a GET", get("/api/products", f"Content-Length: {len(HIDDEN)}") + HIDDEN),

@@ -55,7 +55,7 @@ class Recorder:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Result:
     status: int
     headers: dict[str, str]
     body: bytes
@@ -71,14 +71,14 @@ class Client:
         self._writer.write(sent)
         await self._writer.drain()
 
-    async def answer(self, *, has_body: bool = True) -> Answer:
+    async def response(self, *, has_body: bool = True) -> Result:
         async with asyncio.timeout(60):
             head = await self._reader.readuntil(b"\r\n\r\n")
             line, *fields = head[:-4].decode("latin-1").split("\r\n")
             headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in fields)}
             status = int(line.split(" ")[1])
             length = int(headers.get("content-length", "0")) if has_body and status not in (100, 204) else 0
-            return Answer(status, headers, await self._reader.readexactly(length))
+            return Result(status, headers, await self._reader.readexactly(length))
 
     async def is_closed(self) -> bool:
         """Whether the gateway has ended the connection, after what it had to say."""
@@ -91,8 +91,8 @@ class Client:
     async def lives(self) -> bool:
         """Whether the connection carries another request, and its answer is that request's own."""
         await self.send(b"GET /health/liveness HTTP/1.1\r\nHost: x\r\n\r\n")
-        answer = await self.answer()
-        return answer.status == 200 and b'"alive"' in answer.body
+        response = await self.response()
+        return response.status == 200 and b'"alive"' in response.body
 
 
 @asynccontextmanager

@@ -12,9 +12,9 @@ async def test_questions_are_counted_together_by_user_and_the_21st_in_a_minute_i
     user = new_id()
     for number in range(20):
         path = "/api/assistant/stream" if number % 2 else "/api/v1/assistant/chat"
-        answer = await gateway.client.post(path, json={"message": "hello"}, headers=gateway.bearer(user))
-        assert (answer.status_code, answer.headers["ratelimit-limit"]) == (201, "20")
-        assert answer.headers["ratelimit-remaining"] == str(19 - number)
+        response = await gateway.client.post(path, json={"message": "hello"}, headers=gateway.bearer(user))
+        assert (response.status_code, response.headers["ratelimit-limit"]) == (201, "20")
+        assert response.headers["ratelimit-remaining"] == str(19 - number)
     reached = len(gateway.upstream.seen)
     for path in ("/api/assistant/chat", "/api/assistant/stream"):
         refused = await gateway.client.post(path, json={"message": "hello"}, headers=gateway.bearer(user))
@@ -32,10 +32,10 @@ async def test_a_question_has_at_most_64_kib_and_its_key_is_ignored(open_gateway
     headers = {**gateway.bearer(new_id()), "Idempotency-Key": "no UUID at all", "Content-Type": "application/json"}
     for path in ("/api/assistant/chat", "/api/assistant/stream"):
         reached = len(gateway.upstream.seen)
-        answers = [await gateway.client.post(path, content=b" " * 65_534 + b"{}", headers=headers) for _ in range(2)]
-        assert [answer.status_code for answer in answers] == [201, 201]
+        results = [await gateway.client.post(path, content=b" " * 65_534 + b"{}", headers=headers) for _ in range(2)]
+        assert [response.status_code for response in results] == [201, 201]
         assert len(gateway.upstream.seen) == reached + 2
-        assert all("x-cache-lookup" not in answer.headers for answer in answers)
+        assert all("x-cache-lookup" not in response.headers for response in results)
         refused = await gateway.client.post(path, content=b" " * 65_535 + b"{}", headers=headers)
         assert (refused.status_code, problem_of(refused)["code"]) == (413, "VALIDATION_FAILED")
         assert len(gateway.upstream.seen) == reached + 2

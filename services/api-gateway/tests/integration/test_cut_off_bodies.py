@@ -42,11 +42,11 @@ async def test_a_connection_whose_request_was_cut_off_carries_no_other() -> None
         upstreams = Upstreams({"orders": f"http://127.0.0.1:{port}"}, 4)
         upstream = upstreams["orders"]
         head = b"POST / HTTP/1.1\r\nhost: orders\r\ncontent-length: %d\r\n\r\n" % ENDLESS
-        refused = await upstream.ask(head, endless(), seconds_max=5, may_repeat=False)
+        refused = await upstream.send_request(head, endless(), seconds_max=5, may_repeat=False)
         assert (refused.status, await refused.next_chunk()) == (403, b"{}")
         refused.release()
         for _ in range(2):
-            next_one = await upstream.ask(
+            next_one = await upstream.send_request(
                 b"GET / HTTP/1.1\r\nhost: orders\r\n\r\n", b"", seconds_max=5, may_repeat=False
             )
             assert (next_one.status, await next_one.next_chunk()) == (200, b"{}")

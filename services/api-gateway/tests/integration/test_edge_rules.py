@@ -49,27 +49,30 @@ async def test_every_answer_says_its_quota_in_both_forms(
 ) -> None:
     gateway = await open_gateway(**({"rate_limit_store_url": private_redis.url} if store else {}))
     for method, path, content in ANSWERS:
-        answer = await gateway.client.request(method, path, **content)
-        assert [len(answer.headers.get_list(name)) for name in (*NAMED, "ratelimit", "ratelimit-policy")] == [1] * 5
-        policy, left = FIELD.fullmatch(answer.headers["ratelimit-policy"]), FIELD.fullmatch(answer.headers["ratelimit"])
-        assert policy is not None, answer.headers
-        assert left is not None, answer.headers
+        response = await gateway.client.request(method, path, **content)
+        assert [len(response.headers.get_list(name)) for name in (*NAMED, "ratelimit", "ratelimit-policy")] == [1] * 5
+        policy, left = (
+            FIELD.fullmatch(response.headers["ratelimit-policy"]),
+            FIELD.fullmatch(response.headers["ratelimit"]),
+        )
+        assert policy is not None, response.headers
+        assert left is not None, response.headers
         assert policy[1] == left[1]
-        assert (policy[2], policy[3]) == (answer.headers["ratelimit-limit"], "60")
-        assert left[4] == answer.headers["ratelimit-remaining"]
+        assert (policy[2], policy[3]) == (response.headers["ratelimit-limit"], "60")
+        assert left[4] == response.headers["ratelimit-remaining"]
 
 
 async def test_who_is_refused_is_not_told_to_come_back_before_the_window_that_is_said(
     open_gateway: OpenGateway,
 ) -> None:
     gateway = await open_gateway(rate_tier_1=2)
-    answers = [await gateway.client.get("/api/products") for _ in range(3)]
-    assert [answer.status_code for answer in answers] == [201, 201, 429]
-    left = FIELD.fullmatch(answers[-1].headers["ratelimit"])
+    results = [await gateway.client.get("/api/products") for _ in range(3)]
+    assert [response.status_code for response in results] == [201, 201, 429]
+    left = FIELD.fullmatch(results[-1].headers["ratelimit"])
     assert left is not None
     assert (left[1], left[4]) == ("tier-1", "0")
-    assert int(answers[-1].headers["retry-after"]) >= int(left[5])
-    assert answers[-1].headers["ratelimit-policy"] == '"tier-1";q=2;w=60'
+    assert int(results[-1].headers["retry-after"]) >= int(left[5])
+    assert results[-1].headers["ratelimit-policy"] == '"tier-1";q=2;w=60'
 
 
 async def test_each_counter_is_named_by_its_tier(gateway: Gateway) -> None:
@@ -93,15 +96,15 @@ PREFLIGHT = {
 
 async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cookie(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(allowed_origins=SHOP)
-    asked = await gateway.client.options("/api/orders/checkout", headers={"Origin": SHOP, **PREFLIGHT})
-    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (204, SHOP)
-    accepted = {name.strip().lower() for name in asked.headers["access-control-allow-headers"].split(",")}
+    preflight = await gateway.client.options("/api/orders/checkout", headers={"Origin": SHOP, **PREFLIGHT})
+    assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (204, SHOP)
+    accepted = {name.strip().lower() for name in preflight.headers["access-control-allow-headers"].split(",")}
     assert {"authorization", "content-type", "idempotency-key", "if-match", "if-none-match"} <= accepted
     assert {"traceparent", "tracestate"} <= accepted
     for path, status in (("/api/products", 201), ("/api/orders", 401), ("/nowhere", 404), ("/health/liveness", 200)):
-        answer = await gateway.client.get(path, headers={"Origin": SHOP})
-        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (status, SHOP)
-        exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
+        response = await gateway.client.get(path, headers={"Origin": SHOP})
+        assert (response.status_code, response.headers["access-control-allow-origin"]) == (status, SHOP)
+        exposed = {name.strip().lower() for name in response.headers["access-control-expose-headers"].split(",")}
         assert {
             *NAMED,
             "ratelimit",
@@ -111,8 +114,8 @@ async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cook
             "etag",
             "retry-after",
         } <= exposed
-        assert "access-control-allow-credentials" not in answer.headers
-        assert answer.headers.get_list("vary")[0] == "Origin"
+        assert "access-control-allow-credentials" not in response.headers
+        assert response.headers.get_list("vary")[0] == "Origin"
 
 
 @pytest.mark.parametrize(
@@ -121,12 +124,12 @@ async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cook
 )
 async def test_a_page_of_any_other_origin_is_told_nothing(open_gateway: OpenGateway, origin: str) -> None:
     gateway = await open_gateway(allowed_origins=SHOP)
-    for answer in (
+    for response in (
         await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT}),
         await gateway.client.get("/api/products", headers={"Origin": origin}),
     ):
-        assert not [name for name in answer.headers if name.startswith("access-control-")]
-        assert answer.headers.get_list("vary")[0] == "Origin"
+        assert not [name for name in response.headers if name.startswith("access-control-")]
+        assert response.headers.get_list("vary")[0] == "Origin"
 
 
 @pytest.mark.parametrize(
@@ -146,35 +149,35 @@ async def test_a_page_of_any_port_is_allowed_where_the_setting_says_so(
     open_gateway: OpenGateway, origin: str, is_allowed: bool
 ) -> None:
     gateway = await open_gateway(allowed_origins="http://localhost:*")
-    asked = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
+    preflight = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
     read = await gateway.client.get("/api/products", headers={"Origin": origin})
-    assert asked.status_code == (204 if is_allowed else 405)
-    for answer in (asked, read):
-        assert answer.headers.get("access-control-allow-origin") == (origin if is_allowed else None)
+    assert preflight.status_code == (204 if is_allowed else 405)
+    for response in (preflight, read):
+        assert response.headers.get("access-control-allow-origin") == (origin if is_allowed else None)
 
 
 @pytest.mark.parametrize("allowed", ["", SHOP])
 async def test_a_refused_preflight_names_its_origin_and_the_setting(open_gateway: OpenGateway, allowed: str) -> None:
     gateway = await open_gateway(allowed_origins=allowed)
-    asked = await gateway.client.options(
+    preflight = await gateway.client.options(
         "/api/orders/checkout", headers={"Origin": "https://evil.example", **PREFLIGHT}
     )
-    detail = problem_of(asked)["detail"]
-    assert (asked.status_code, asked.headers["allow"]) == (405, "POST")
+    detail = problem_of(preflight)["detail"]
+    assert (preflight.status_code, preflight.headers["allow"]) == (405, "POST")
     assert all(word in detail for word in ("https://evil.example", "ALLOWED_ORIGINS", "gateway", "payments"))
 
 
 async def test_preflights_do_not_consume_the_quota_of_their_address(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(allowed_origins=SHOP, rate_tier_1=1)
     for origin in (SHOP, "https://evil.example"):
-        asked = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
-        assert asked.headers["ratelimit-remaining"] == "1"
+        preflight = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
+        assert preflight.headers["ratelimit-remaining"] == "1"
     assert (await gateway.client.get("/api/products")).status_code == 201
 
 
 async def test_without_origins_no_page_is_told_anything(gateway: Gateway) -> None:
-    answer = await gateway.client.get("/api/products", headers={"Origin": SHOP})
-    assert not [name for name in answer.headers if name.startswith("access-control-")]
+    response = await gateway.client.get("/api/products", headers={"Origin": SHOP})
+    assert not [name for name in response.headers if name.startswith("access-control-")]
 
 
 # What every answer forbids its reader
@@ -186,22 +189,22 @@ SECURITY = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer
 async def test_no_answer_is_framed_sniffed_or_told_on(
     gateway: Gateway, method: str, path: str, content: dict[str, Any]
 ) -> None:
-    answer = await gateway.client.request(method, path, **content)
-    assert {name: answer.headers[name] for name in SECURITY} == SECURITY
-    policy = answer.headers["content-security-policy"]
+    response = await gateway.client.request(method, path, **content)
+    assert {name: response.headers[name] for name in SECURITY} == SECURITY
+    policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
     for banner in ("server", "x-powered-by", "via"):
-        assert banner not in answer.headers
+        assert banner not in response.headers
     # The test's own address is plain HTTP: a browser would be locked out.
-    assert ("strict-transport-security" in answer.headers) == BASE_URL.startswith("https:")
+    assert ("strict-transport-security" in response.headers) == BASE_URL.startswith("https:")
 
 
 async def test_behind_https_a_browser_is_told_to_stay_there(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(base_url="https://campus.example")
-    answer = await gateway.client.get("/api/products")
-    assert answer.headers["strict-transport-security"] == "max-age=31536000; includeSubDomains"
+    response = await gateway.client.get("/api/products")
+    assert response.headers["strict-transport-security"] == "max-age=31536000; includeSubDomains"
 
 
 # A route that ends
@@ -219,8 +222,8 @@ OLD_ROUTES = (
 )
 
 
-def said_of_the_end(answer: httpx.Response) -> tuple[str | None, str | None, str | None]:
-    return answer.headers.get("deprecation"), answer.headers.get("sunset"), answer.headers.get("link")
+def said_of_the_end(response: httpx.Response) -> tuple[str | None, str | None, str | None]:
+    return response.headers.get("deprecation"), response.headers.get("sunset"), response.headers.get("link")
 
 
 async def test_a_deprecated_route_says_so_on_every_answer_until_it_is_gone(gateway: Gateway) -> None:
@@ -236,7 +239,7 @@ async def test_a_deprecated_route_says_so_on_every_answer_until_it_is_gone(gatew
         listening(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
-        answers = {
+        results = {
             "passed on": (await client.get("/api/old"), 201),
             "by its other name": (await client.get("/api/v1/old"), 201),
             "no token": (await client.get("/api/old/mine"), 401),
@@ -247,9 +250,9 @@ async def test_a_deprecated_route_says_so_on_every_answer_until_it_is_gone(gatew
             "credentials": (await client.post("/api/old/login", json={"email": "a@b.example"}), 201),
             "a machine": (await client.post("/api/old/hook", content=b"{}"), 201),
         }
-        for what, (answer, status) in answers.items():
-            assert (answer.status_code, said_of_the_end(answer)) == (status, expected), what
-        assert answers["repeated"][0].headers["x-cache-lookup"] == "HIT"
+        for what, (response, status) in results.items():
+            assert (response.status_code, said_of_the_end(response)) == (status, expected), what
+        assert results["repeated"][0].headers["x-cache-lookup"] == "HIT"
         limited = [await client.post("/api/old/login", json={"email": "a@b.example"}) for _ in range(10)][-1]
         assert (limited.status_code, said_of_the_end(limited)) == (429, expected)
         assert said_of_the_end(await client.get("/api/new")) == (None, None, None)
@@ -282,7 +285,7 @@ async def test_after_its_sunset_a_route_does_not_exist(gateway: Gateway) -> None
 async def test_an_answer_too_long_to_be_kept_reaches_its_client_and_its_effect_is_not_repeated(
     gateway: Gateway,
 ) -> None:
-    gateway.upstream.answer = (201, {"text": "x" * (2 * STORED_BYTES_MAX)})
+    gateway.upstream.response = (201, {"text": "x" * (2 * STORED_BYTES_MAX)})
     headers = gateway.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
     first = await gateway.client.post("/api/orders/checkout", json={}, headers=headers)
     assert (first.status_code, len(first.json()["text"])) == (201, 2 * STORED_BYTES_MAX)
@@ -297,10 +300,10 @@ async def test_an_answer_too_long_to_be_kept_reaches_its_client_and_its_effect_i
 
 
 async def test_a_long_refusal_that_is_not_kept_frees_the_key(gateway: Gateway) -> None:
-    gateway.upstream.answer = (409, {"text": "x" * (2 * STORED_BYTES_MAX)})
+    gateway.upstream.response = (409, {"text": "x" * (2 * STORED_BYTES_MAX)})
     headers = gateway.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
     assert (await gateway.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 409
-    gateway.upstream.answer = (201, {})
+    gateway.upstream.response = (201, {})
     assert (await gateway.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 201
 
 
@@ -313,18 +316,20 @@ async def test_a_crowd_is_refused_at_once_and_machines_and_health_are_not(open_g
     waiting = [asyncio.create_task(gateway.client.get("/api/orders", headers=gateway.bearer())) for _ in range(8)]
     await eventually(lambda: len(gateway.upstream.seen) == 8)
     shed = [await gateway.client.get("/api/orders", headers=gateway.bearer()) for _ in range(3)]
-    for answer in shed:
-        assert (answer.status_code, problem_of(answer)["code"]) == (503, "INTERNAL_ERROR")
-        assert int(answer.headers["retry-after"]) >= 1
+    for response in shed:
+        assert (response.status_code, problem_of(response)["code"]) == (503, "INTERNAL_ERROR")
+        assert int(response.headers["retry-after"]) >= 1
     assert (await gateway.client.get("/health/liveness")).status_code == 200
-    told = [asyncio.create_task(gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")) for _ in range(2)]
+    explained = [
+        asyncio.create_task(gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")) for _ in range(2)
+    ]
     await eventually(lambda: len(gateway.upstream.seen) == 10)
     assert (await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")).status_code == 503
     metrics = gateway.dependencies.edge.metrics
     assert dict(metrics.shed) == {"people": 3, "machines": 1}
     assert metrics.in_flight() == 10
     gateway.upstream.gate.set()
-    assert [(await one).status_code for one in (*waiting, *told)] == [201] * 10
+    assert [(await one).status_code for one in (*waiting, *explained)] == [201] * 10
     assert (await gateway.client.get("/api/orders", headers=gateway.bearer())).status_code == 201
     assert await eventually(lambda: metrics.in_flight() == 0)
 

@@ -14,23 +14,23 @@ from .conftest import Gateway, OpenGateway, problem_of
 
 
 async def test_a_request_reaches_its_service_and_its_answer_the_client(gateway: Gateway) -> None:
-    gateway.upstream.answer = (200, {"success": True, "data": 1})
-    answer = await gateway.client.get("/api/orders?limit=5&q=a%20b", headers=gateway.bearer())
-    assert (answer.status_code, answer.json()) == (200, {"success": True, "data": 1})
-    assert answer.headers["x-number"] == "1"
+    gateway.upstream.response = (200, {"success": True, "data": 1})
+    response = await gateway.client.get("/api/orders?limit=5&q=a%20b", headers=gateway.bearer())
+    assert (response.status_code, response.json()) == (200, {"success": True, "data": 1})
+    assert response.headers["x-number"] == "1"
     seen = gateway.upstream.last
     assert (seen["method"], seen["path"], seen["query"]) == ("GET", "/api/orders", "limit=5&q=a%20b")
 
 
 async def test_every_answer_carries_the_headers_of_the_contract_and_no_trace_of_the_server(gateway: Gateway) -> None:
     for path in ("/api/products", "/health/liveness", "/docs", "/.well-known/jwks.json", "/openapi.json", "/nowhere"):
-        answer = await gateway.client.get(path)
+        response = await gateway.client.get(path)
         for name in ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id", "api-version"):
-            assert name in answer.headers, (path, name)
-            assert len(answer.headers.get_list(name)) == 1, (path, name)
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        assert "server" not in answer.headers
-        assert len(answer.headers.get_list("date")) == 1
+            assert name in response.headers, (path, name)
+            assert len(response.headers.get_list(name)) == 1, (path, name)
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert "server" not in response.headers
+        assert len(response.headers.get_list("date")) == 1
 
 
 async def test_the_version_prefix_is_the_same_route(gateway: Gateway) -> None:
@@ -53,33 +53,33 @@ async def test_no_identity_header_of_a_client_reaches_a_service(gateway: Gateway
         "Keep-Alive": "forged",
     }
     token = gateway.bearer()
-    answer = await gateway.client.get("/api/orders", headers=token | forged)
+    response = await gateway.client.get("/api/orders", headers=token | forged)
     seen = gateway.upstream.last["headers"]
     assert set(seen) == {"host", "accept", "user-agent", "authorization", "x-request-id", "traceparent"}
     assert seen["traceparent"] != forged["Traceparent"]
     assert seen["authorization"] == token["Authorization"]
-    assert seen["x-request-id"] == answer.headers["x-request-id"] != "forged"
+    assert seen["x-request-id"] == response.headers["x-request-id"] != "forged"
 
 
 async def test_a_request_id_of_the_right_form_is_kept(gateway: Gateway) -> None:
     own = "req_" + "A1" * 10
-    answer = await gateway.client.get("/api/products", headers={"X-Request-Id": own})
-    assert answer.headers["x-request-id"] == own == gateway.upstream.last["headers"]["x-request-id"]
+    response = await gateway.client.get("/api/products", headers={"X-Request-Id": own})
+    assert response.headers["x-request-id"] == own == gateway.upstream.last["headers"]["x-request-id"]
 
 
 async def test_of_two_tokens_in_one_request_none_is_believed(gateway: Gateway) -> None:
     good, other = gateway.bearer()["Authorization"], gateway.bearer()["Authorization"]
     pairs = [("Authorization", other), ("Authorization", good)]
-    answer = await gateway.client.get("/api/orders", headers=pairs)
-    assert (answer.status_code, problem_of(answer)["code"]) == (401, "AUTH_UNAUTHORIZED")
+    response = await gateway.client.get("/api/orders", headers=pairs)
+    assert (response.status_code, problem_of(response)["code"]) == (401, "AUTH_UNAUTHORIZED")
     assert gateway.upstream.seen == []
 
 
 async def test_a_stale_token_does_not_stand_in_the_way_of_signing_in(gateway: Gateway) -> None:
-    answer = await gateway.client.post(
+    response = await gateway.client.post(
         "/api/auth/login", json={"email": "a@b.example"}, headers={"Authorization": "Bearer stale"}
     )
-    assert answer.status_code == 201
+    assert response.status_code == 201
     assert "authorization" not in gateway.upstream.last["headers"]
 
 
@@ -92,8 +92,8 @@ async def test_private_answers_are_not_stored_and_public_ones_keep_their_own_rul
 
 
 async def test_head_is_get_without_a_body(gateway: Gateway) -> None:
-    answer = await gateway.client.head("/api/products")
-    assert (answer.status_code, answer.content) == (201, b"")
+    response = await gateway.client.head("/api/products")
+    assert (response.status_code, response.content) == (201, b"")
     assert gateway.upstream.last["method"] == "GET"
 
 
@@ -106,16 +106,16 @@ async def test_the_bytes_of_a_webhook_arrive_untouched_with_and_without_a_length
 
     signature = {"X-Gateway-Signature": "ab" * 64}
     for content in (body, pieces(), b"{}"):
-        answer = await gateway.client.post("/functions/v1/gateway-webhook", content=content, headers=signature)
-        assert answer.status_code == 201
+        response = await gateway.client.post("/functions/v1/gateway-webhook", content=content, headers=signature)
+        assert response.status_code == 201
         assert gateway.upstream.last["headers"]["x-gateway-signature"] == "ab" * 64
     assert [seen["body"] for seen in gateway.upstream.seen] == [body, body, b"{}"]
 
 
 async def test_events_are_passed_on_as_they_come(gateway: Gateway) -> None:
-    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        events = answer.aiter_text()
+    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        events = response.aiter_text()
         assert "first" in await anext(events)
         assert not gateway.upstream.tick.is_set()
         gateway.upstream.tick.set()
@@ -123,16 +123,16 @@ async def test_events_are_passed_on_as_they_come(gateway: Gateway) -> None:
 
 
 async def test_a_client_that_leaves_a_stream_ends_it_at_the_service(gateway: Gateway) -> None:
-    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as answer:
-        await anext(answer.aiter_text())
+    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as response:
+        await anext(response.aiter_text())
     assert await eventually(lambda: gateway.upstream.left == 1)
 
 
 async def test_a_large_answer_passes_whole_to_a_slow_reader(gateway: Gateway) -> None:
-    gateway.upstream.answer = (200, {"text": "x" * 6_000_000})
-    async with gateway.client.stream("GET", "/api/orders", headers=gateway.bearer()) as answer:
+    gateway.upstream.response = (200, {"text": "x" * 6_000_000})
+    async with gateway.client.stream("GET", "/api/orders", headers=gateway.bearer()) as response:
         size = 0
-        async for piece in answer.aiter_raw(64 * 1024):
+        async for piece in response.aiter_raw(64 * 1024):
             size += len(piece)
             await asyncio.sleep(0)
     assert size > 6_000_000
@@ -142,27 +142,27 @@ async def test_a_service_that_is_away_is_503_with_a_time_to_wait(open_gateway: O
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         gateway = await open_gateway(upstream_url=f"http://127.0.0.1:{nobody.getsockname()[1]}")
-        answer = await gateway.client.get("/api/products")
-    assert answer.status_code == 503
-    problem = problem_of(answer)
+        response = await gateway.client.get("/api/products")
+    assert response.status_code == 503
+    problem = problem_of(response)
     assert problem["code"] == "INTERNAL_ERROR"
-    assert problem["correlationId"] == answer.headers["x-request-id"]
-    assert int(answer.headers["retry-after"]) >= 1
+    assert problem["correlationId"] == response.headers["x-request-id"]
+    assert int(response.headers["retry-after"]) >= 1
 
 
 async def test_an_error_that_a_server_gave_without_a_document_gets_one(gateway: Gateway) -> None:
     gateway.upstream.plain = "Internal Server Error at 10.0.0.7"
     for status in (500, 503, 400, 413):
-        gateway.upstream.answer = (status, None)
-        answer = await gateway.client.get("/api/products")
-        assert answer.status_code == status
-        assert "10.0.0.7" not in problem_of(answer)["detail"]
+        gateway.upstream.response = (status, None)
+        response = await gateway.client.get("/api/products")
+        assert response.status_code == status
+        assert "10.0.0.7" not in problem_of(response)["detail"]
 
 
 async def test_the_bare_refusal_of_a_webhook_stays_bare(gateway: Gateway) -> None:
-    gateway.upstream.answer = (401, {"error": "Invalid signature"})
-    answer = await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")
-    assert (answer.status_code, answer.json()) == (401, {"error": "Invalid signature"})
+    gateway.upstream.response = (401, {"error": "Invalid signature"})
+    response = await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")
+    assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"})
 
 
 async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_a_reader(gateway: Gateway) -> None:
@@ -202,8 +202,8 @@ async def test_a_service_that_breaks_off_is_an_error_and_never_a_short_answer(ga
     server = await asyncio.start_server(answer_badly, "127.0.0.1", 0)
     gateway.dependencies.edge.forwarder._upstreams["orders"]._port = server.sockets[0].getsockname()[1]
     try:
-        answer = await gateway.client.get("/api/products")
-        assert answer.status_code == 503
+        response = await gateway.client.get("/api/products")
+        assert response.status_code == 503
     except httpx.RemoteProtocolError:
         assert broken.endswith(b"short"), "only an answer that had begun is broken off"
     server.close()
@@ -220,8 +220,8 @@ async def test_a_slow_request_of_a_client_that_left_is_given_up(gateway: Gateway
 
 async def test_beyond_the_connections_requests_wait_for_one_and_all_are_answered(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(upstream_connections_max=3)
-    answers = await asyncio.gather(*(gateway.client.get("/api/products", headers=gateway.bearer()) for _ in range(40)))
-    assert [answer.status_code for answer in answers] == [201] * 40
+    results = await asyncio.gather(*(gateway.client.get("/api/products", headers=gateway.bearer()) for _ in range(40)))
+    assert [response.status_code for response in results] == [201] * 40
     upstream = gateway.dependencies.edge.forwarder._upstreams["orders"]
     assert len(upstream._idle) <= 3
     assert not upstream._busy
@@ -265,8 +265,8 @@ async def test_answers_that_last_leave_the_connections_to_the_short_ones(open_ga
 
 
 async def test_a_gateway_that_stops_ends_its_streams_whole_and_opens_no_more(gateway: Gateway) -> None:
-    async with gateway.client.stream("GET", STREAM, headers=gateway.bearer()) as answer:
-        pieces = answer.aiter_bytes()
+    async with gateway.client.stream("GET", STREAM, headers=gateway.bearer()) as response:
+        pieces = response.aiter_bytes()
         assert await anext(pieces) == b"event: token\ndata: first\n\n"
         for end in gateway.runtime.on_stop:
             end()
@@ -276,6 +276,6 @@ async def test_a_gateway_that_stops_ends_its_streams_whole_and_opens_no_more(gat
 
 
 async def test_the_head_of_a_stream_is_answered_without_it(gateway: Gateway) -> None:
-    answer = await gateway.client.head(STREAM, headers=gateway.bearer())
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    response = await gateway.client.head(STREAM, headers=gateway.bearer())
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
     assert await eventually(lambda: gateway.upstream.left == 1)

@@ -40,9 +40,9 @@ async def rows(gateway: Gateway, user: UUID) -> list[Any]:
 
 @pytest.mark.parametrize("key", [None, "", "abc", "018cc251-f400-7004-8000-00000000000a"])
 async def test_a_key_that_is_absent_or_no_uuid_v4_is_422_where_one_is_required(gateway: Gateway, key: object) -> None:
-    answer = await post(gateway, new_id(), key)
-    assert answer.status_code == 422
-    problem = problem_of(answer)
+    response = await post(gateway, new_id(), key)
+    assert response.status_code == 422
+    problem = problem_of(response)
     assert problem["code"] == "VALIDATION_FAILED"
     assert [param["name"] for param in problem["invalid_params"]] == ["Idempotency-Key"]
     assert not gateway.upstream.seen
@@ -62,18 +62,18 @@ async def test_where_a_key_is_accepted_none_is_needed_and_a_bad_one_is_refused(g
 async def test_where_answers_hold_secrets_a_key_is_ignored(gateway: Gateway, path: str) -> None:
     user, key = new_id(), uuid4()
     for _ in range(2):
-        answer = await post(gateway, user, key, path=path)
-        assert answer.status_code == 201
-        assert "x-cache-lookup" not in answer.headers
+        response = await post(gateway, user, key, path=path)
+        assert response.status_code == 201
+        assert "x-cache-lookup" not in response.headers
     assert len(gateway.upstream.seen) == 2
     assert await rows(gateway, user) == []
 
 
 async def test_the_same_request_again_gets_the_stored_bytes_with_headers_of_its_own(gateway: Gateway) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.answer = (201, {"data": {"id": 1}, "meta": {"requestId": "req_of_the_first"}})
+    gateway.upstream.response = (201, {"data": {"id": 1}, "meta": {"requestId": "req_of_the_first"}})
     first = await post(gateway, user, key)
-    gateway.upstream.answer = (500, {})
+    gateway.upstream.response = (500, {})
     again = await post(gateway, user, str(key).upper())
     assert (again.status_code, again.content) == (first.status_code, first.content)
     assert again.headers["content-type"] == first.headers["content-type"]
@@ -107,7 +107,7 @@ async def test_a_stored_answer_is_replayed_to_nobody_whom_the_service_would_refu
     gateway: Gateway, claims: dict[str, Any], code: str
 ) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.answer = (200, {"data": {"releasedMinor": 1}})
+    gateway.upstream.response = (200, {"data": {"releasedMinor": 1}})
     first = await post(gateway, user, key, path=RELEASE, **CHECKER)
     assert first.status_code == 200
     for path in (RELEASE, RELEASE.replace("/api/", "/api/v1/")):
@@ -160,24 +160,24 @@ async def test_another_path_query_or_body_under_the_same_key_is_422(gateway: Gat
         (CHECKOUT + "?a=1", BODY),
         (f"/api/orders/{uuid4()}/cancel", BODY),
     ):
-        answer = await post(gateway, user, key, path=path, body=body)
-        assert answer.status_code == 422
-        assert problem_of(answer)["invalid_params"][0]["name"] == "Idempotency-Key"
+        response = await post(gateway, user, key, path=path, body=body)
+        assert response.status_code == 422
+        assert problem_of(response)["invalid_params"][0]["name"] == "Idempotency-Key"
     assert len(gateway.upstream.seen) == 1
 
 
 async def test_another_callers_key_is_a_stranger(gateway: Gateway) -> None:
     key = uuid4()
     for _ in range(2):
-        answer = await post(gateway, new_id(), key)
-        assert "x-cache-lookup" not in answer.headers
+        response = await post(gateway, new_id(), key)
+        assert "x-cache-lookup" not in response.headers
     assert len(gateway.upstream.seen) == 2
 
 
 @pytest.mark.parametrize("status", [200, 201, 400, 422, 423])
 async def test_final_answers_are_stored(gateway: Gateway, status: int) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.answer = (status, {"code": "X"})
+    gateway.upstream.response = (status, {"code": "X"})
     await post(gateway, user, key)
     again = await post(gateway, user, key)
     assert (again.status_code, again.headers.get("x-cache-lookup")) == (status, "HIT")
@@ -187,9 +187,9 @@ async def test_final_answers_are_stored(gateway: Gateway, status: int) -> None:
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 429, 500, 503])
 async def test_answers_that_a_later_try_may_change_are_not_stored(gateway: Gateway, status: int) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.answer = (status, {"code": "X"})
+    gateway.upstream.response = (status, {"code": "X"})
     assert (await post(gateway, user, key)).status_code == status
-    gateway.upstream.answer = (201, {})
+    gateway.upstream.response = (201, {})
     again = await post(gateway, user, key)
     assert (again.status_code, again.headers.get("x-cache-lookup")) == (201, None)
 
@@ -216,11 +216,13 @@ async def test_the_key_stands_nowhere_in_clear(gateway: Gateway) -> None:
 
 async def test_of_twenty_at_once_one_runs(gateway: Gateway) -> None:
     user, key = new_id(), uuid4()
-    answers = await asyncio.gather(*(post(gateway, user, key) for _ in range(20)))
-    statuses = [answer.status_code for answer in answers]
+    results = await asyncio.gather(*(post(gateway, user, key) for _ in range(20)))
+    statuses = [response.status_code for response in results]
     assert len(gateway.upstream.seen) == 1
     assert set(statuses) <= {201, 409}
-    fresh = [answer for answer in answers if answer.status_code == 201 and "x-cache-lookup" not in answer.headers]
+    fresh = [
+        response for response in results if response.status_code == 201 and "x-cache-lookup" not in response.headers
+    ]
     assert len(fresh) == 1
 
 
@@ -255,35 +257,35 @@ async def test_a_service_that_could_not_be_reached_frees_the_key(open_gateway: O
     assert (await post(gateway, user, key)).status_code == 201
 
 
-def asked(user: UUID, fingerprint: bytes = b"f" * 32) -> IdempotencyClaim:
+def claim_of(user: UUID, fingerprint: bytes = b"f" * 32) -> IdempotencyClaim:
     return IdempotencyClaim(user, b"k" * 32, fingerprint, new_id())
 
 
 async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_nothing(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
     user = new_id()
-    late, newer = asked(user), asked(user)
-    assert await records.begin(late) == Leased()
-    assert await records.begin(newer) == Leased()
+    late, newer = claim_of(user), claim_of(user)
+    assert await records.claim(late) == Leased()
+    assert await records.claim(newer) == Leased()
     assert not await records.finish(late, Stored(201, "application/json", b"late"))
     await records.release(late)
     assert await records.finish(newer, Stored(201, "application/json", b"newer"))
     assert not await records.finish(late, Stored(201, "application/json", b"late"))
-    assert await records.begin(asked(user)) == Stored(201, "application/json", b"newer")
+    assert await records.claim(claim_of(user)) == Stored(201, "application/json", b"newer")
 
 
 async def test_a_lease_that_ended_without_an_answer_is_no_ones_but_the_same_requests(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
     user = new_id()
-    await records.begin(asked(user))
-    assert await records.begin(asked(user, b"g" * 32)) == OtherRequest()
+    await records.claim(claim_of(user))
+    assert await records.claim(claim_of(user, b"g" * 32)) == OtherRequest()
 
 
 async def test_a_lease_holds_for_its_time(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
     user = new_id()
-    await records.begin(asked(user))
-    found = await records.begin(asked(user))
+    await records.claim(claim_of(user))
+    found = await records.claim(claim_of(user))
     assert isinstance(found, InProgress)
     assert 100 < found.seconds_left <= 120
 
@@ -292,31 +294,31 @@ async def test_of_many_keys_at_once_each_has_one_holder(gateway: Gateway) -> Non
     """Requests share round trips here, and two gateways write the same rows in the same moment."""
     gateways = [IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60) for _ in range(2)]
     users = [new_id() for _ in range(30)]
-    asks = [(records, asked(user)) for user in users for records in gateways for _ in range(5)]
-    random.shuffle(asks)
-    found = await asyncio.gather(*(records.begin(ask) for records, ask in asks))
-    holders = [(records, ask) for (records, ask), begun in zip(asks, found, strict=True) if begun == Leased()]
-    assert sorted(ask.caller_id for _, ask in holders) == sorted(users)
-    assert all(isinstance(begun, InProgress) for begun in found if begun != Leased())
-    own = [Stored(201, "application/json", str(ask.caller_id).encode()) for _, ask in holders]
+    claims = [(records, claim_of(user)) for user in users for records in gateways for _ in range(5)]
+    random.shuffle(claims)
+    found = await asyncio.gather(*(records.claim(claim) for records, claim in claims))
+    holders = [(records, claim) for (records, claim), claimed in zip(claims, found, strict=True) if claimed == Leased()]
+    assert sorted(claim.caller_id for _, claim in holders) == sorted(users)
+    assert all(isinstance(claimed, InProgress) for claimed in found if claimed != Leased())
+    own = [Stored(201, "application/json", str(claim.caller_id).encode()) for _, claim in holders]
     kept = await asyncio.gather(
-        *(records.finish(ask, answer) for (records, ask), answer in zip(holders, own, strict=True))
+        *(records.finish(claim, response) for (records, claim), response in zip(holders, own, strict=True))
     )
     assert kept == [True] * 30
-    for (records, ask), answer in zip(holders, own, strict=True):
-        assert await records.begin(asked(ask.caller_id)) == answer
+    for (records, claim), response in zip(holders, own, strict=True):
+        assert await records.claim(claim_of(claim.caller_id)) == response
 
 
 async def test_an_answer_that_was_kept_long_enough_is_forgotten_and_pruned(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
     short = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=0)
     user = new_id()
-    first = asked(user)
-    assert await records.begin(first) == Leased()
+    first = claim_of(user)
+    assert await records.claim(first) == Leased()
     await records.finish(first, Stored(201, "application/json", b"kept"))
-    assert await purge_expired_once(gateway.runtime.database, [records.kept], gateway.runtime.clock) == 0
-    assert isinstance(await records.begin(asked(user)), Stored)
-    assert await short.begin(asked(user, b"g" * 32)) == Leased(), "the key is free for any request"
+    assert await purge_expired_once(gateway.runtime.database, [records.retention_rule], gateway.runtime.clock) == 0
+    assert isinstance(await records.claim(claim_of(user)), Stored)
+    assert await short.begin(claim_of(user, b"g" * 32)) == Leased(), "the key is free for any request"
     assert await purge_expired_once(gateway.runtime.database, [short.kept], gateway.runtime.clock) >= 1
     assert await rows(gateway, user) == []
 
@@ -330,7 +332,7 @@ async def test_the_records_are_out_of_reach_for_the_api_role(gateway: Gateway) -
 
 async def test_an_answer_of_nothing_is_replayed_as_nothing(gateway: Gateway) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.answer = (200, "")
+    gateway.upstream.response = (200, "")
     first, again = await post(gateway, user, key), await post(gateway, user, key)
     assert json.loads(first.content) == json.loads(again.content) == ""
 
@@ -362,7 +364,7 @@ async def send_picture(
 async def test_a_picture_under_a_key_is_taken_once(gateway: Gateway, in_pieces: bool) -> None:
     """Each try of a client frames the same file anew: that is the same request. Another file under the key is another one."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
-    gateway.upstream.answer = (201, {"data": {"id": 1}})
+    gateway.upstream.response = (201, {"data": {"id": 1}})
     first = await send_picture(gateway, user, key, url, form(PICTURE, "a1b2"), "a1b2", in_pieces=in_pieces)
     assert first.status_code == 201, first.text
     assert gateway.upstream.last["body"] == form(PICTURE, "a1b2")
@@ -396,14 +398,14 @@ async def test_a_picture_whose_key_is_at_work_or_that_is_too_large_reaches_no_se
 async def test_a_form_without_a_boundary_is_compared_as_it_stands(gateway: Gateway) -> None:
     """What makes no sense is the service's to refuse, once."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
-    gateway.upstream.answer = (422, {"code": "VALIDATION_FAILED"})
+    gateway.upstream.response = (422, {"code": "VALIDATION_FAILED"})
     headers = {
         **gateway.bearer(user, roles=("merchant",)),
         "Idempotency-Key": str(key),
         "Content-Type": "multipart/form-data",
     }
-    answers = [await gateway.client.post(url, content=b"--a", headers=headers) for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [422, 422]
-    assert [answer.headers.get("x-cache-lookup") for answer in answers] == [None, "HIT"]
+    results = [await gateway.client.post(url, content=b"--a", headers=headers) for _ in range(2)]
+    assert [response.status_code for response in results] == [422, 422]
+    assert [response.headers.get("x-cache-lookup") for response in results] == [None, "HIT"]
     other = await gateway.client.post(url, content=b"--b", headers=headers)
     assert problem_of(other)["invalid_params"][0]["name"] == "Idempotency-Key"

@@ -46,19 +46,19 @@ async def test_one_missing_service_is_named_and_takes_nothing_else_away(
     open_gateway: OpenGateway, missing: str
 ) -> None:
     gateway = await open_gateway(**{f"{missing}_url": AWAY})
-    answer = await gateway.client.get("/health/readiness")
-    data = answer.json()["data"]
-    assert (answer.status_code, data["status"]) == (200, "degraded")
-    assert {name: told["status"] for name, told in data["services"].items() if told["status"] != "ready"} == {
-        missing: "unreachable"
-    }
+    response = await gateway.client.get("/health/readiness")
+    data = response.json()["data"]
+    assert (response.status_code, data["status"]) == (200, "degraded")
+    assert {
+        name: explained["status"] for name, explained in data["services"].items() if explained["status"] != "ready"
+    } == {missing: "unreachable"}
 
 
 async def test_a_service_that_says_it_is_not_ready_is_named(gateway: Gateway) -> None:
     gateway.upstream.health = 503
-    answer = await gateway.client.get("/health/readiness")
-    assert answer.status_code == 503
-    assert problem_of(answer)["detail"] == "Not ready: identity, orders, payments."
+    response = await gateway.client.get("/health/readiness")
+    assert response.status_code == 503
+    assert problem_of(response)["detail"] == "Not ready: identity, orders, payments."
 
 
 async def test_without_every_other_service_the_essential_ones_are_served(open_gateway: OpenGateway) -> None:
@@ -78,8 +78,8 @@ async def test_many_probes_ask_each_service_once(open_gateway: OpenGateway) -> N
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         for _ in range(2):
-            answers = await asyncio.gather(*(client.get("/health/readiness") for _ in range(20)))
-            assert {answer.status_code for answer in answers} == {200}
+            results = await asyncio.gather(*(client.get("/health/readiness") for _ in range(20)))
+            assert {response.status_code for response in results} == {200}
         assert gateway.upstream.health_checks == 5
         gateway.upstream.health = 503
         assert (await client.get("/health/readiness")).status_code == 200
@@ -94,8 +94,8 @@ async def test_a_service_that_hangs_delays_a_probe_for_a_bounded_time(
     gateway = await open_gateway()
     gateway.upstream.gate.clear()
     monkeypatch.setattr("api_gateway.readiness.CHECK_SECONDS_MAX", 0.05)
-    answer = await gateway.client.get("/health/readiness")
-    assert answer.status_code == 503
+    response = await gateway.client.get("/health/readiness")
+    assert response.status_code == 503
     gateway.upstream.gate.set()
 
 
@@ -110,9 +110,9 @@ async def test_a_gateway_that_drains_is_not_ready_at_once(gateway: Gateway) -> N
 async def test_own_pages_are_not_counted(gateway: Gateway) -> None:
     before = (await gateway.client.get("/api/products")).headers["ratelimit-remaining"]
     for path in ("/health/liveness", "/docs", "/.well-known/jwks.json", "/openapi.json", "/errors/internal-error"):
-        answer = await gateway.client.get(path)
-        assert answer.status_code in (200, 201)
-        assert answer.headers["ratelimit-remaining"] == before
+        response = await gateway.client.get(path)
+        assert response.status_code in (200, 201)
+        assert response.headers["ratelimit-remaining"] == before
 
 
 async def test_every_code_of_the_specification_has_its_page(gateway: Gateway) -> None:
@@ -152,11 +152,11 @@ async def test_the_viewer_s_own_files_load_nothing_from_elsewhere(gateway: Gatew
 
 async def test_documents_are_compressed_for_those_who_take_it_and_not_sent_twice(gateway: Gateway) -> None:
     plain = await gateway.client.get("/openapi.json", headers={"Accept-Encoding": "identity"})
-    packed = await gateway.client.get("/openapi.json", headers={"Accept-Encoding": "br, gzip"})
+    compressed = await gateway.client.get("/openapi.json", headers={"Accept-Encoding": "br, gzip"})
     assert "content-encoding" not in plain.headers
-    assert packed.headers["content-encoding"] == "gzip"
-    assert packed.content == plain.content
-    assert int(packed.headers["content-length"]) < len(plain.content) / 5
+    assert compressed.headers["content-encoding"] == "gzip"
+    assert compressed.content == plain.content
+    assert int(compressed.headers["content-length"]) < len(plain.content) / 5
     again = await gateway.client.get("/openapi.json", headers={"If-None-Match": plain.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["x-request-id"]

@@ -33,19 +33,19 @@ def page(price: int = 1, **meta: Any) -> dict[str, Any]:
 
 
 def serve(gateway: Gateway, price: int = 1, **headers: str) -> None:
-    gateway.upstream.answer, gateway.upstream.headers = (200, page(price, next_cursor="abc")), {**PUBLIC, **headers}
+    gateway.upstream.response, gateway.upstream.headers = (200, page(price, next_cursor="abc")), {**PUBLIC, **headers}
 
 
 async def price_of(gateway: Gateway, url: str = "/api/products", **headers: str) -> int:
-    answer = await gateway.client.get(url, headers=headers)
-    assert answer.status_code == 200, answer.text
-    return int(answer.json()["data"][0]["priceMinor"])
+    response = await gateway.client.get(url, headers=headers)
+    assert response.status_code == 200, response.text
+    return int(response.json()["data"][0]["priceMinor"])
 
 
 def changed(gateway: Gateway, product_id: UUID = PRODUCT) -> None:
     cache = gateway.dependencies.edge.page_cache
     assert cache is not None
-    cache.product_changed(product_id)
+    cache.invalidate_product(product_id)
 
 
 async def test_readers_share_a_page_and_each_gets_an_answer_of_their_own(gateway: Gateway) -> None:
@@ -55,17 +55,17 @@ async def test_readers_share_a_page_and_each_gets_an_answer_of_their_own(gateway
     assert len(gateway.upstream.seen) == 1
     assert set(gateway.upstream.last["headers"]) == {"host", "accept", "x-request-id", "traceparent"}
     remaining = []
-    for answer in (first, second):
-        body = answer.json()
+    for response in (first, second):
+        body = response.json()
         assert body["data"] == [{"priceMinor": 1}]
-        assert body["meta"]["requestId"] == answer.headers["x-request-id"]
+        assert body["meta"]["requestId"] == response.headers["x-request-id"]
         assert body["meta"]["next_cursor"] == "abc"
         assert body["meta"]["timestamp"] > "2026-01-01"
-        assert answer.headers["etag"] == 'W/"first"'
-        assert answer.headers["cache-control"] == "public, no-cache"
-        assert int(answer.headers["age"]) < 60
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        remaining.append(int(answer.headers["ratelimit-remaining"]))
+        assert response.headers["etag"] == 'W/"first"'
+        assert response.headers["cache-control"] == "public, no-cache"
+        assert int(response.headers["age"]) < 60
+        assert response.headers["x-content-type-options"] == "nosniff"
+        remaining.append(int(response.headers["ratelimit-remaining"]))
     assert remaining[1] == remaining[0] - 1
     assert first.headers["x-request-id"] != second.headers["x-request-id"]
     for other in ("/api/products", "/api/products?limit=3", f"/api/products/{PRODUCT}"):
@@ -76,9 +76,9 @@ async def test_readers_share_a_page_and_each_gets_an_answer_of_their_own(gateway
 async def test_who_has_the_page_already_is_not_sent_it_again(gateway: Gateway) -> None:
     serve(gateway)
     for known in ('W/"first"', '"old", W/"first"', "*"):
-        answer = await gateway.client.get("/api/products", headers={"If-None-Match": known})
-        assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", 'W/"first"')
-        assert answer.headers["ratelimit-limit"]
+        response = await gateway.client.get("/api/products", headers={"If-None-Match": known})
+        assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", 'W/"first"')
+        assert response.headers["ratelimit-limit"]
     assert await price_of(gateway, **{"If-None-Match": '"old"'}) == 1
     assert len(gateway.upstream.seen) == 1
 
@@ -101,12 +101,12 @@ async def test_who_buys_something_reads_the_stock_that_is_left(gateway: Gateway)
     for status, seen in ((409, 1), (201, 3)):
         serve(gateway, 1)
         assert [await price_of(gateway, url) for url in urls] == [1, 1]
-        gateway.upstream.answer, gateway.upstream.headers = (status, page()), {}
+        gateway.upstream.response, gateway.upstream.headers = (status, page()), {}
         assert (await post("/api/orders/checkout", json={}, headers=buyer)).status_code == status
         serve(gateway, seen)
         assert [await price_of(gateway, url) for url in urls] == [seen, seen]
     serve(gateway, 4)
-    gateway.upstream.answer = (200, page())
+    gateway.upstream.response = (200, page())
     assert (await gateway.client.patch("/api/profiles/current", json={}, headers=buyer)).status_code == 200
     serve(gateway, 4)
     assert await price_of(gateway) == 3
@@ -149,9 +149,9 @@ async def test_who_is_signed_in_reads_past_the_shared_pages(gateway: Gateway) ->
     await price_of(gateway)
     serve(gateway, 2)
     signed_in = gateway.bearer()
-    answer = await gateway.client.get("/api/products", headers=signed_in)
-    assert (answer.json()["data"][0]["priceMinor"], answer.headers["cache-control"]) == (2, "no-store")
-    assert "age" not in answer.headers
+    response = await gateway.client.get("/api/products", headers=signed_in)
+    assert (response.json()["data"][0]["priceMinor"], response.headers["cache-control"]) == (2, "no-store")
+    assert "age" not in response.headers
     assert await price_of(gateway) == 1
     refused = await gateway.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
     assert problem_of(refused)["code"] == "AUTH_UNAUTHORIZED"
@@ -176,15 +176,15 @@ async def test_what_is_not_called_public_is_kept_for_nobody(gateway: Gateway, he
 
 async def test_no_error_is_kept(gateway: Gateway) -> None:
     for status in (404, 422, 500, 503):
-        gateway.upstream.answer, gateway.upstream.headers = (status, page()), PUBLIC
-        answer = await gateway.client.get(f"/api/products/{uuid4()}")
-        assert answer.status_code == status
+        gateway.upstream.response, gateway.upstream.headers = (status, page()), PUBLIC
+        response = await gateway.client.get(f"/api/products/{uuid4()}")
+        assert response.status_code == status
     url = f"/api/products/{uuid4()}"
-    gateway.upstream.answer = (404, page())
+    gateway.upstream.response = (404, page())
     assert (await gateway.client.get(url)).status_code == 404
     serve(gateway)
     assert await price_of(gateway, url) == 1
-    gateway.upstream.answer = (200, {"success": True})
+    gateway.upstream.response = (200, {"success": True})
     assert (await gateway.client.get("/api/categories")).json() == {"success": True}
     gateway.upstream.plain = "no envelope"
     assert (await gateway.client.get("/api/categories")).text == "no envelope"
@@ -199,7 +199,7 @@ def refuse(gateway: Gateway, status: int = 404) -> None:
         "instance": "/api/products",
         "requestId": "req_oftheservice0001",
     }
-    gateway.upstream.answer = (status, document)
+    gateway.upstream.response = (status, document)
     gateway.upstream.headers = {
         "Content-Type": "application/problem+json",
         "Cache-Control": "no-store",
@@ -210,12 +210,12 @@ def refuse(gateway: Gateway, status: int = 404) -> None:
 @pytest.mark.parametrize("status", [404, 422, 503])
 async def test_a_refusal_is_asked_for_once_and_kept_for_nobody(gateway: Gateway, status: int) -> None:
     refuse(gateway, status)
-    for asked in (1, 2):
-        answer = await gateway.client.get("/api/products?q=x")
-        assert problem_of(answer)["status"] == status
-        assert answer.headers["retry-after"] == "5"
-        assert "age" not in answer.headers
-        assert len(gateway.upstream.seen) == asked
+    for probes in (1, 2):
+        response = await gateway.client.get("/api/products?q=x")
+        assert problem_of(response)["status"] == status
+        assert response.headers["retry-after"] == "5"
+        assert "age" not in response.headers
+        assert len(gateway.upstream.seen) == probes
     serve(gateway)
     assert await price_of(gateway, "/api/products?q=x") == 1
     assert len(gateway.upstream.seen) == 3
@@ -227,9 +227,9 @@ async def test_all_who_wait_for_a_refusal_get_it_under_their_own_request_id(gate
     readers = [asyncio.create_task(gateway.client.get("/api/products")) for _ in range(20)]
     await eventually(lambda: gateway.dependencies.edge.metrics.page_cache["joined"] == 19)
     gateway.upstream.gate.set()
-    answers = await asyncio.gather(*readers)
-    assert {problem_of(answer)["status"] for answer in answers} == {404}
-    assert len({answer.headers["x-request-id"] for answer in answers}) == 20
+    results = await asyncio.gather(*readers)
+    assert {problem_of(response)["status"] for response in results} == {404}
+    assert len({response.headers["x-request-id"] for response in results}) == 20
     assert len(gateway.upstream.seen) == 1
 
 
@@ -263,23 +263,23 @@ async def test_pages_live_for_their_seconds_and_make_room_for_others(
     small = await open_gateway()
     for url in ("/api/products?n=1", "/api/products?n=2", "/api/products?n=1", "/api/products?n=3"):
         await price_of(small, url)
-    asked = len(small.upstream.seen)
+    probes = len(small.upstream.seen)
     for url in ("/api/products?n=1", "/api/products?n=3"):
         await price_of(small, url)
-    assert len(small.upstream.seen) == asked
+    assert len(small.upstream.seen) == probes
     await price_of(small, "/api/products?n=2")
-    assert len(small.upstream.seen) == asked + 1
+    assert len(small.upstream.seen) == probes + 1
     monkeypatch.setattr(page_cache, "BYTES_MAX", 10)
     await price_of(small, "/api/products?n=4")
-    asked = len(small.upstream.seen)
+    probes = len(small.upstream.seen)
     await price_of(small, "/api/products?n=4")
-    assert len(small.upstream.seen) == asked + 1
+    assert len(small.upstream.seen) == probes + 1
 
 
 async def test_a_service_that_is_away_is_503_for_all_who_wait(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(upstream_url="http://127.0.0.1:1")
-    answers = await asyncio.gather(*(gateway.client.get("/api/products") for _ in range(3)))
-    assert {problem_of(answer)["status"] for answer in answers} == {503}
+    results = await asyncio.gather(*(gateway.client.get("/api/products") for _ in range(3)))
+    assert {problem_of(response)["status"] for response in results} == {503}
 
 
 @asynccontextmanager

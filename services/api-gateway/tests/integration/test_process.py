@@ -138,8 +138,10 @@ async def test_without_the_broker_everything_is_served_and_a_metric_tells_how_la
                 assert (await door.get("/health/readiness")).status_code == 200
             headers = {"Authorization": f"Bearer {issuer.token(new_id())}"}
             assert (await client.get("/api/orders", headers=headers)).status_code == 201
-            keyed = {**headers, "Idempotency-Key": str(uuid4())}
-            assert (await client.post("/api/orders/checkout", json={"items": []}, headers=keyed)).status_code == 201
+            idempotent_requests = {**headers, "Idempotency-Key": str(uuid4())}
+            assert (
+                await client.post("/api/orders/checkout", json={"items": []}, headers=idempotent_requests)
+            ).status_code == 201
         assert await eventually(listens, within=60)
 
 

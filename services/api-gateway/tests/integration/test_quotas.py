@@ -22,16 +22,16 @@ from .gateway_process import running_process
 
 async def test_the_61st_anonymous_request_is_429_with_a_true_time_to_wait(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway()
-    began = time.time()
+    started_at = time.time()
     for number in range(60):
-        answer = await gateway.client.get("/api/products")
-        assert answer.status_code == 201
-        assert answer.headers["ratelimit-limit"] == "60"
-        assert answer.headers["ratelimit-remaining"] == str(59 - number)
+        response = await gateway.client.get("/api/products")
+        assert response.status_code == 201
+        assert response.headers["ratelimit-limit"] == "60"
+        assert response.headers["ratelimit-remaining"] == str(59 - number)
     refused = await gateway.client.get("/api/products")
     assert (refused.status_code, problem_of(refused)["code"]) == (429, "RATE_LIMIT_EXCEEDED")
     assert refused.headers["ratelimit-remaining"] == "0"
-    leaves = began + 60
+    leaves = started_at + 60
     assert leaves - 1 <= int(refused.headers["ratelimit-reset"]) <= time.time() + 61
     assert time.time() + int(refused.headers["retry-after"]) >= leaves
     assert (await gateway.client.get("/nowhere")).status_code == 429
@@ -141,22 +141,22 @@ async def test_nobody_gets_a_new_quota_by_a_header(open_gateway: OpenGateway) ->
 
 async def test_machines_are_outside_of_the_tiers(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(rate_tier_1=1, rate_machines=3)
-    answers = [await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}") for _ in range(4)]
-    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
-    assert answers[0].headers["ratelimit-limit"] == "3"
+    results = [await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}") for _ in range(4)]
+    assert [response.status_code for response in results] == [201, 201, 201, 429]
+    assert results[0].headers["ratelimit-limit"] == "3"
     assert (await gateway.client.get("/api/products")).status_code == 201
 
 
 async def test_images_are_counted_in_a_tier_of_their_own_by_address(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(rate_tier_1=1, rate_tier_media=3)
     image, user = f"/media/{uuid4()}", gateway.bearer()
-    answers = [
+    results = [
         await gateway.client.get(path, headers=headers)
         for path, headers in ((image, {}), (f"{image}/thumbnail", {}), (image, user), (image, {}))
     ]
-    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
-    assert answers[0].headers["ratelimit-policy"] == '"media";q=3;w=60'
-    assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert [response.status_code for response in results] == [201, 201, 201, 429]
+    assert results[0].headers["ratelimit-policy"] == '"media";q=3;w=60'
+    assert [response.headers["ratelimit-remaining"] for response in results] == ["2", "1", "0", "0"]
     assert (await gateway.client.get("/api/products")).status_code == 201
 
 
@@ -175,14 +175,14 @@ async def test_two_gateways_with_a_store_share_one_window(
     user = new_id()
 
     async def read(gateway: Gateway) -> tuple[int, int, int]:
-        answer = await gateway.client.get("/api/orders", headers=gateway.bearer(user))
-        headers = answer.headers
-        return answer.status_code, int(headers["ratelimit-remaining"]), int(headers["ratelimit-reset"])
+        response = await gateway.client.get("/api/orders", headers=gateway.bearer(user))
+        headers = response.headers
+        return response.status_code, int(headers["ratelimit-remaining"]), int(headers["ratelimit-reset"])
 
-    answers = await asyncio.gather(*(read(gateways[number % 2]) for number in range(30)))
-    assert sorted(status for status, _, _ in answers) == [201] * 20 + [429] * 10
-    assert sorted(remaining for status, remaining, _ in answers if status == 201) == list(range(20))
-    assert all(time.time() + 40 < reset <= time.time() + 61 for _, _, reset in answers)
+    results = await asyncio.gather(*(read(gateways[number % 2]) for number in range(30)))
+    assert sorted(status for status, _, _ in results) == [201] * 20 + [429] * 10
+    assert sorted(remaining for status, remaining, _ in results if status == 201) == list(range(20))
+    assert all(time.time() + 40 < reset <= time.time() + 61 for _, _, reset in results)
 
 
 async def test_a_store_counts_account_and_address_together_or_not_at_all(
@@ -209,7 +209,7 @@ async def test_without_its_store_tier_4_refuses_and_the_rest_counts_in_the_proce
     assert (login.status_code, problem_of(login)["code"]) == (503, "INTERNAL_ERROR")
     assert "retry-after" in login.headers
     assert not [seen for seen in gateway.upstream.seen if seen["path"] == "/api/auth/login"]
-    assert dict(gateway.dependencies.edge.metrics.counted_alone) == {"counted here": 3, "refused": 1}
+    assert dict(gateway.dependencies.edge.metrics.quota_fallback) == {"counted here": 3, "refused": 1}
 
 
 async def test_a_store_that_comes_back_counts_again(open_gateway: OpenGateway, private_redis: PrivateRedis) -> None:
@@ -263,8 +263,8 @@ async def test_a_burst_of_one_takes_nothing_from_another(open_gateway: OpenGatew
     greedy, modest = gateway.bearer(new_id()), gateway.bearer(new_id())
 
     async def statuses(headers: dict[str, str], number: int) -> list[int]:
-        asked = (gateway.client.get("/api/orders", headers=headers) for _ in range(number))
-        return sorted(answer.status_code for answer in await asyncio.gather(*asked))
+        probes = (gateway.client.get("/api/orders", headers=headers) for _ in range(number))
+        return sorted(response.status_code for response in await asyncio.gather(*probes))
 
     taken, given = await asyncio.gather(statuses(greedy, 200), statuses(modest, 5))
     assert taken == [201] * 50 + [429] * 150

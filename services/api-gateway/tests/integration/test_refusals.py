@@ -18,10 +18,10 @@ CHECKOUT = "/api/orders/checkout"
 async def raw(gateway: Gateway, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     writer.write(request)
-    answer = await asyncio.wait_for(reader.readuntil(b"}"), 60)
+    response = await asyncio.wait_for(reader.readuntil(b"}"), 60)
     writer.close()
     await writer.wait_closed()
-    return answer
+    return response
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ async def raw(gateway: Gateway, request: bytes) -> bytes:
     ],
 )
 async def test_refusals_are_problem_documents(gateway: Gateway, method: str, path: str, status: int, code: str) -> None:
-    answer = await gateway.client.request(method, path)
-    assert answer.status_code == status
-    assert problem_of(answer)["code"] == code
-    assert problem_of(answer)["instance"]
-    assert ("allow" in answer.headers) == (status == 405)
+    response = await gateway.client.request(method, path)
+    assert response.status_code == status
+    assert problem_of(response)["code"] == code
+    assert problem_of(response)["instance"]
+    assert ("allow" in response.headers) == (status == 405)
     assert not gateway.upstream.seen
 
 
@@ -67,18 +67,18 @@ async def test_only_a_good_token_past_its_time_is_called_expired(gateway: Gatewa
     }
     for code, offered in tokens.items():
         for token in offered:
-            answer = await gateway.client.get("/api/orders", headers={"Authorization": f"Bearer {token}"})
-            assert (answer.status_code, problem_of(answer)["code"]) == (401, code)
-            assert answer.headers["www-authenticate"].startswith("Bearer")
+            response = await gateway.client.get("/api/orders", headers={"Authorization": f"Bearer {token}"})
+            assert (response.status_code, problem_of(response)["code"]) == (401, code)
+            assert response.headers["www-authenticate"].startswith("Bearer")
     for header in ("", "Basic abc", "Bearer", "Bearer a b"):
-        answer = await gateway.client.get("/api/orders", headers={"Authorization": header})
-        assert problem_of(answer)["code"] == "AUTH_UNAUTHORIZED"
+        response = await gateway.client.get("/api/orders", headers={"Authorization": header})
+        assert problem_of(response)["code"] == "AUTH_UNAUTHORIZED"
     assert not gateway.upstream.seen
 
 
 async def test_a_bad_token_is_refused_even_where_none_is_needed(gateway: Gateway) -> None:
-    answer = await gateway.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
-    assert answer.status_code == 401
+    response = await gateway.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
+    assert response.status_code == 401
 
 
 async def test_a_revoked_session_is_refused(gateway: Gateway) -> None:
@@ -86,8 +86,8 @@ async def test_a_revoked_session_is_refused(gateway: Gateway) -> None:
     headers = gateway.bearer(user, session_id=session)
     assert (await gateway.client.get("/api/orders", headers=headers)).status_code == 201
     gateway.runtime.verifier.revocations.add(user, session, SystemClock().now())
-    answer = await gateway.client.get("/api/orders", headers=headers)
-    assert problem_of(answer)["code"] == "AUTH_UNAUTHORIZED"
+    response = await gateway.client.get("/api/orders", headers=headers)
+    assert problem_of(response)["code"] == "AUTH_UNAUTHORIZED"
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ async def test_a_body_over_its_limit_is_413_and_at_its_limit_passes(
     headers = gateway.bearer() | {"Content-Type": "application/json", "Idempotency-Key": str(_key())}
     for size, status in ((limit + 1, 413), (limit, 201)):
         content = b"x" * size if announced else pieces(size)
-        answer = await gateway.client.post(path, content=content, headers=headers)
-        assert answer.status_code == status
+        response = await gateway.client.post(path, content=content, headers=headers)
+        assert response.status_code == status
         if status == 413:
-            assert problem_of(answer)["code"] == "VALIDATION_FAILED"
+            assert problem_of(response)["code"] == "VALIDATION_FAILED"
     assert len(gateway.upstream.last["body"]) == limit
     assert len(gateway.upstream.seen) == 1
 
@@ -120,8 +120,8 @@ async def test_media_types_other_than_json_and_compressed_bodies_are_415(gateway
         {},
         {"Content-Type": "application/json", "Content-Encoding": "gzip"},
     ):
-        answer = await gateway.client.post(CHECKOUT, content=b"{}", headers=gateway.bearer() | key | headers)
-        assert (answer.status_code, problem_of(answer)["code"]) == (415, "VALIDATION_FAILED")
+        response = await gateway.client.post(CHECKOUT, content=b"{}", headers=gateway.bearer() | key | headers)
+        assert (response.status_code, problem_of(response)["code"]) == (415, "VALIDATION_FAILED")
     compressed = await gateway.client.post(
         "/functions/v1/gateway-webhook", content=b"{}", headers={"Content-Encoding": "br"}
     )
@@ -146,9 +146,9 @@ async def test_long_headers_are_431_and_long_urls_414(gateway: Gateway) -> None:
 
 
 async def test_a_head_that_never_ends_is_cut_off(gateway: Gateway) -> None:
-    answer = await raw(gateway, b"GET /api/products HTTP/1.1\r\nx-long: " + b"x" * 600_000)
-    assert answer.startswith(b"HTTP/1.1 431 ")
-    assert b"application/problem+json" in answer
+    response = await raw(gateway, b"GET /api/products HTTP/1.1\r\nx-long: " + b"x" * 600_000)
+    assert response.startswith(b"HTTP/1.1 431 ")
+    assert b"application/problem+json" in response
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,10 @@ async def test_a_head_that_never_ends_is_cut_off(gateway: Gateway) -> None:
     [b"NONSENSE\r\n\r\n", b"GET /api/products HTTP/1.1\r\nbad header\r\n\r\n", b"GET \x01 HTTP/1.1\r\n\r\n"],
 )
 async def test_what_is_no_http_is_a_problem_too(gateway: Gateway, request_bytes: bytes) -> None:
-    answer = await raw(gateway, request_bytes)
-    assert answer.startswith(b"HTTP/1.1 400 ")
+    response = await raw(gateway, request_bytes)
+    assert response.startswith(b"HTTP/1.1 400 ")
     for name in (b"ratelimit-limit", b"x-request-id", b"api-version", b"application/problem+json", b"no-store"):
-        assert name in answer
+        assert name in response
 
 
 LONG = "x" * 9_000
@@ -194,17 +194,17 @@ LONG = "x" * 9_000
 async def test_the_instance_of_a_refusal_is_its_path_as_it_was_sent_and_bounded(
     gateway: Gateway, status: int, request_bytes: str, instance: str
 ) -> None:
-    answer = await raw(gateway, request_bytes.encode())
-    assert answer.startswith(b"HTTP/1.1 %d " % status)
-    assert json.loads(answer.partition(b"\r\n\r\n")[2])["instance"] == instance
+    response = await raw(gateway, request_bytes.encode())
+    assert response.startswith(b"HTTP/1.1 %d " % status)
+    assert json.loads(response.partition(b"\r\n\r\n")[2])["instance"] == instance
 
 
 async def test_smuggled_framing_is_refused(gateway: Gateway) -> None:
-    answer = await raw(
+    response = await raw(
         gateway,
         b"POST /api/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
     )
-    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert response.startswith(b"HTTP/1.1 400 ")
     assert not gateway.upstream.seen
 
 

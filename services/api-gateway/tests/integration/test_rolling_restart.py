@@ -36,10 +36,10 @@ class Balancer:
             while True:
                 for port in self.ports:
                     try:
-                        answer = await client.get(
+                        response = await client.get(
                             f"http://127.0.0.1:{port}/health/readiness", headers={"Connection": "close"}
                         )
-                        is_ready = answer.status_code == 200
+                        is_ready = response.status_code == 200
                     except httpx.TransportError:
                         is_ready = False
                     (self.ready.add if is_ready else self.ready.discard)(port)

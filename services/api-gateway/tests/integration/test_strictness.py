@@ -67,20 +67,20 @@ async def impatient(module_urls: DatabaseUrls, broker_url: str) -> AsyncIterator
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
 async def test_what_no_honest_client_sends_is_refused_or_harmless(patient: Bench, impatient: Bench, form: Form) -> None:
-    bench = impatient if form.owes else patient
+    bench = impatient if form.awaits_client else patient
     bench.recorder.seen.clear()
     async with connected(bench.process.port) as client:
         await client.send(form.sent)
-        answer = await client.answer(has_body=form.has_body)
-        assert answer.status == form.status
+        response = await client.response(has_body=form.has_body)
+        assert response.status == form.status
         for name in ("x-request-id", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "api-version"):
-            assert name in answer.headers
-        assert "server" not in answer.headers
+            assert name in response.headers
+        assert "server" not in response.headers
         if form.status >= 400 and form.has_body:
-            problem = json.loads(answer.body)
-            assert answer.headers["content-type"] == "application/problem+json"
+            problem = json.loads(response.body)
+            assert response.headers["content-type"] == "application/problem+json"
             assert (problem["status"], problem["code"]) == (form.status, form.code)
-            assert problem["requestId"] == answer.headers["x-request-id"]
+            assert problem["requestId"] == response.headers["x-request-id"]
         if form.closes:
             assert await client.is_closed()
         else:
@@ -99,30 +99,30 @@ async def test_two_keys_are_no_key(patient: Bench) -> None:
     token = f"Authorization: Bearer {patient.issuer.token(new_id())}"
     async with connected(patient.process.port) as client:
         await client.send(post(b"{}", "Content-Length: 2", token, KEY, KEY_2, target="/api/orders/checkout"))
-        answer = await client.answer()
-        assert (answer.status, json.loads(answer.body)["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+        response = await client.response()
+        assert (response.status, json.loads(response.body)["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
     assert patient.recorder.seen == []
 
 
 async def test_requests_of_one_connection_are_answered_in_their_order(patient: Bench) -> None:
     patient.recorder.seen.clear()
-    asked = [f"/api/products?number={number}" for number in range(20)]
+    probes = [f"/api/products?number={number}" for number in range(20)]
     async with connected(patient.process.port) as client:
-        await client.send(b"".join(get(target) for target in asked) + get("/nowhere"))
-        statuses = [(await client.answer()).status for _ in range(21)]
+        await client.send(b"".join(get(target) for target in probes) + get("/nowhere"))
+        statuses = [(await client.response()).status for _ in range(21)]
     assert statuses == [200] * 20 + [404]
-    assert [line.split(" ")[1] for line, _, _ in patient.recorder.seen] == asked
+    assert [line.split(" ")[1] for line, _, _ in patient.recorder.seen] == probes
 
 
 async def test_a_client_that_waits_for_100_is_told_to_go_on_only_when_its_body_is_wanted(patient: Bench) -> None:
     async with connected(patient.process.port) as client:
         await client.send(post(b"", "Content-Length: 2", "Expect: 100-continue"))
-        assert (await client.answer()).status == 100
+        assert (await client.response()).status == 100
         await client.send(b"{}")
-        assert (await client.answer()).status == 200
+        assert (await client.response()).status == 200
     async with connected(patient.process.port) as client:
         await client.send(post(b"", "Content-Length: 9000000", "Expect: 100-continue"))
-        assert (await client.answer()).status == 413
+        assert (await client.response()).status == 413
 
 
 @pytest.mark.parametrize(
@@ -140,17 +140,17 @@ async def test_a_client_that_owes_the_rest_is_not_waited_for(impatient: Bench, s
     async with connected(impatient.process.port) as client:
         await client.send(sent)
         if sent.startswith((b"POST", get())):
-            assert (await client.answer()).status in (200, 401)
+            assert (await client.response()).status in (200, 401)
         assert await client.is_closed()
 
 
-@pytest.mark.parametrize("begun", [b"", b"{"], ids=["none", "some"])
+@pytest.mark.parametrize("claimed", [b"", b"{"], ids=["none", "some"])
 @pytest.mark.parametrize("target", [LOGIN, WEBHOOK])
-async def test_a_body_that_does_not_arrive_in_time_is_408(impatient: Bench, target: str, begun: bytes) -> None:
+async def test_a_body_that_does_not_arrive_in_time_is_408(impatient: Bench, target: str, claimed: bytes) -> None:
     async with connected(impatient.process.port) as client:
-        await client.send(post(begun, "Content-Length: 300", target=target))
-        answer = await client.answer()
-        assert (answer.status, json.loads(answer.body)["code"]) == (408, "VALIDATION_FAILED")
+        await client.send(post(claimed, "Content-Length: 300", target=target))
+        response = await client.response()
+        assert (response.status, json.loads(response.body)["code"]) == (408, "VALIDATION_FAILED")
         assert await client.is_closed()
 
 

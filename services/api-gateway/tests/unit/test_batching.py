@@ -24,42 +24,42 @@ class Store:
         return [2 * number for number in numbers]
 
 
-@pytest.mark.parametrize("at_once", [1, 2])
-async def test_questions_one_after_the_other_are_all_answered(at_once: int) -> None:
+@pytest.mark.parametrize("concurrency_max", [1, 2])
+async def test_questions_one_after_the_other_are_all_answered(concurrency_max: int) -> None:
     store = Store()
-    batches = Batches(store.double, size_max=4, at_once=at_once)
+    batches = Batches(store.double, size_max=4, concurrency_max=concurrency_max)
     async with asyncio.timeout(60):
-        assert [await batches.ask(number) for number in range(12)] == [2 * number for number in range(12)]
+        assert [await batches.submit(number) for number in range(12)] == [2 * number for number in range(12)]
 
 
 async def test_questions_that_come_meanwhile_share_the_next_round_trip_within_its_size() -> None:
     store = Store()
     store.gate.clear()
-    batches = Batches(store.double, size_max=4, at_once=1)
-    asked = asyncio.gather(*(batches.ask(number) for number in range(10)))
+    batches = Batches(store.double, size_max=4, concurrency_max=1)
+    probes = asyncio.gather(*(batches.submit(number) for number in range(10)))
     await asyncio.sleep(0)
     store.gate.set()
     async with asyncio.timeout(60):
-        assert await asked == [2 * number for number in range(10)]
+        assert await probes == [2 * number for number in range(10)]
     assert [len(batch) for batch in store.batches] == [4, 4, 2]
 
 
 async def test_a_failure_reaches_those_of_its_batch_and_nobody_else() -> None:
     store = Store()
-    batches = Batches(store.double, size_max=2, at_once=1)
+    batches = Batches(store.double, size_max=2, concurrency_max=1)
     async with asyncio.timeout(60):
-        found = await asyncio.gather(*(batches.ask(number) for number in (12, 13, 14)), return_exceptions=True)
+        found = await asyncio.gather(*(batches.submit(number) for number in (12, 13, 14)), return_exceptions=True)
         assert [type(one) for one in found] == [LookupError, LookupError, int]
-        assert await batches.ask(1) == 2
+        assert await batches.submit(1) == 2
 
 
 async def test_who_waits_at_the_end_is_cancelled_and_not_left_waiting() -> None:
     store = Store()
     store.gate.clear()
-    batches = Batches(store.double, size_max=1, at_once=1)
-    asked = [asyncio.ensure_future(batches.ask(number)) for number in range(3)]
+    batches = Batches(store.double, size_max=1, concurrency_max=1)
+    probes = [asyncio.ensure_future(batches.submit(number)) for number in range(3)]
     await asyncio.sleep(0)
     await batches.close()
     async with asyncio.timeout(60):
-        found = await asyncio.gather(*asked, return_exceptions=True)
+        found = await asyncio.gather(*probes, return_exceptions=True)
     assert all(isinstance(one, asyncio.CancelledError) for one in found)

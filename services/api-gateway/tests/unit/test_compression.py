@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from api_gateway.compression import COMPRESSED_FROM_BYTES, Accepted, CompressedBeginning, accepted_codings, weakened
+from api_gateway.compression import COMPRESSED_FROM_BYTES, Accepted, CompressedPrefix, accepted_codings, with_weak_etag
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_short_answers_stay_plain_unless_the_client_refuses_that(
 
 
 @pytest.mark.parametrize("end", [b"", b"x", b',"meta":{"requestId":"req_1"}}', b"e" * 65_535, b"e" * 200_000])
-@pytest.mark.parametrize("beginning", [b"", b"b", b'{"data":[1,2,3]' * 1_000])
-def test_a_beginning_compressed_once_and_each_end_are_one_stream(beginning: bytes, end: bytes) -> None:
-    packed = CompressedBeginning(beginning)
+@pytest.mark.parametrize("prefix", [b"", b"b", b'{"data":[1,2,3]' * 1_000])
+def test_a_beginning_compressed_once_and_each_end_are_one_stream(prefix: bytes, end: bytes) -> None:
+    compressed = CompressedPrefix(prefix)
     for each in (end, end[::-1]):
-        whole = packed.with_end(each)
-        assert gzip.decompress(whole) == beginning + each
+        whole = compressed.with_suffix(each)
+        assert gzip.decompress(whole) == prefix + each
         # One member: browsers read no further than the first.
         reader = zlib.decompressobj(wbits=31)
         reader.decompress(whole)
@@ -76,4 +76,4 @@ def test_a_beginning_compressed_once_and_each_end_are_one_stream(beginning: byte
 
 @pytest.mark.parametrize(("tag", "weak"), [(b'"3"', b'W/"3"'), (b'W/"3-abc"', b'W/"3-abc"')])
 def test_a_strong_tag_is_weakened_since_two_codings_share_it(tag: bytes, weak: bytes) -> None:
-    assert weakened([(b"etag", tag), (b"age", b"1")]) == [(b"etag", weak), (b"age", b"1")]
+    assert with_weak_etag([(b"etag", tag), (b"age", b"1")]) == [(b"etag", weak), (b"age", b"1")]

@@ -17,9 +17,9 @@ KEY = b"3f2b8c1e-9d4a-4e6b-8a7c-1d2e3f4a5b6c"
 )
 @pytest.mark.parametrize("rule", [Idempotency.REQUIRED, Idempotency.ACCEPTED])
 def test_what_is_no_uuid_v4_is_refused_by_name(header: bytes, rule: Idempotency) -> None:
-    with pytest.raises(ValidationFailed) as refusal:
+    with pytest.raises(ValidationFailed) as rejection:
         key_hash_of(header, rule)
-    assert [param.name for param in refusal.value.invalid_params] == ["Idempotency-Key"]
+    assert [param.name for param in rejection.value.invalid_params] == ["Idempotency-Key"]
 
 
 def test_absence_is_refused_only_where_a_key_is_required() -> None:

@@ -25,9 +25,9 @@ def item(value: bytes) -> tuple[str, dict[str, int]]:
     return found[1].strip('"'), {name: int(number) for name, number in parameters}
 
 
-def said(standing: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[str, int], dict[str, int]]:
+def said(quota_status: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[str, int], dict[str, int]]:
     """All headers, and the parameters of both fields, which must speak of the same policy."""
-    headers = dict(quota_headers(standing, now, WINDOW))
+    headers = dict(quota_headers(quota_status, now, WINDOW))
     policy, quota = item(headers[b"ratelimit-policy"])
     named, left = item(headers[b"ratelimit"])
     assert policy == named
@@ -36,8 +36,8 @@ def said(standing: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[str,
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
 def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -> None:
-    standing = QuotaStatus("2", limit, counted, now - ago if counted else None, counted < limit)
-    headers, quota, left = said(standing, now)
+    quota_status = QuotaStatus("2", limit, counted, now - ago if counted else None, counted < limit)
+    headers, quota, left = said(quota_status, now)
     assert quota == {"q": limit, "w": 60}
     assert int(headers[b"ratelimit-limit"]) == limit
     assert left["r"] == int(headers[b"ratelimit-remaining"]) == max(0, limit - counted)
@@ -47,17 +47,17 @@ def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -
 
 @given(st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
 def test_who_is_told_to_wait_is_never_told_less_than_the_window_that_is_said(ago: int, now: int) -> None:
-    standing = QuotaStatus("1", 60, 60, now - ago, admitted=False)
-    _, _, left = said(standing, now)
+    quota_status = QuotaStatus("1", 60, 60, now - ago, admitted=False)
+    _, _, left = said(quota_status, now)
     assert left["r"] == 0
-    assert standing.retry_after_seconds(now, WINDOW) >= left["t"]
+    assert quota_status.retry_after_seconds(now, WINDOW) >= left["t"]
 
 
 @pytest.mark.parametrize(
     ("tier", "name"), [("1", "tier-1"), ("4-address", "tier-4-address"), ("5", "tier-5"), ("machines", "machines")]
 )
 def test_a_policy_is_called_by_its_tier(tier: str, name: str) -> None:
-    headers = dict(quota_headers(SlidingWindows(60).look(Counter(tier, "somebody", 7), 10**15), 10**15, WINDOW))
+    headers = dict(quota_headers(SlidingWindows(60).peek(Counter(tier, "somebody", 7), 10**15), 10**15, WINDOW))
     assert item(headers[b"ratelimit-policy"]) == (name, {"q": 7, "w": 60})
     assert item(headers[b"ratelimit"]) == (name, {"r": 7, "t": 60})
 
@@ -66,6 +66,6 @@ def test_the_seconds_end_when_the_oldest_request_leaves_the_window() -> None:
     windows, counter, now = SlidingWindows(60), Counter("2", "somebody", 3), 10**15
     windows.count(counter, now)
     later = now + 20 * MICROSECONDS + 1
-    standing = windows.count(counter, later)
-    _, _, left = said(standing, later)
+    quota_status = windows.count(counter, later)
+    _, _, left = said(quota_status, later)
     assert left == {"r": 1, "t": math.ceil(40 - 1 / MICROSECONDS)}

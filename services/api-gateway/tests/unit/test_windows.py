@@ -25,13 +25,13 @@ def test_a_window_admits_exactly_what_the_naive_model_admits(moves: list[tuple[i
         now += wait
         living = [at for at in counted.get(subject, []) if now - at < WINDOW * MICROSECONDS]
         counter = Counter("1", subject, limit)
-        standing = windows.count(counter, now) if counts else windows.look(counter, now)
-        assert standing.admitted == (len(living) < limit)
-        if counts and standing.admitted:
+        quota_status = windows.count(counter, now) if counts else windows.peek(counter, now)
+        assert quota_status.admitted == (len(living) < limit)
+        if counts and quota_status.admitted:
             counted.setdefault(subject, []).append(now)
             living.append(now)
-        assert standing.remaining == limit - len(living)
-        assert standing.oldest == (living[0] if living else None)
+        assert quota_status.remaining == limit - len(living)
+        assert quota_status.oldest == (living[0] if living else None)
 
 
 @given(steps, st.integers(1, 6))
@@ -42,19 +42,19 @@ def test_after_retry_after_a_request_is_admitted_and_a_second_earlier_it_is_not(
     for wait, subject, _ in moves:
         now += wait
         counter = Counter("1", subject, limit)
-        standing = windows.count(counter, now)
-        if not standing.admitted:
-            retry = standing.retry_after_seconds(now, windows.window)
-            assert windows.look(counter, now + retry * MICROSECONDS).admitted
-            assert not windows.look(counter, now + (retry - 1) * MICROSECONDS).admitted
+        quota_status = windows.count(counter, now)
+        if not quota_status.admitted:
+            retry = quota_status.retry_after_seconds(now, windows.window)
+            assert windows.peek(counter, now + retry * MICROSECONDS).admitted
+            assert not windows.peek(counter, now + (retry - 1) * MICROSECONDS).admitted
 
 
 def test_reset_is_the_second_at_which_the_oldest_request_has_left() -> None:
     windows = SlidingWindows(WINDOW)
-    standing = windows.count(ADDRESS, seconds(1000.25))
+    quota_status = windows.count(ADDRESS, seconds(1000.25))
     windows.count(ADDRESS, seconds(1010))
-    assert standing.reset_second(seconds(1000.25), windows.window) == 1061
-    assert windows.look(ADDRESS, seconds(1061)).remaining == 2
+    assert quota_status.reset_second(seconds(1000.25), windows.window) == 1061
+    assert windows.peek(ADDRESS, seconds(1061)).remaining == 2
 
 
 def test_a_request_that_one_counter_refuses_is_counted_under_none() -> None:
@@ -65,7 +65,7 @@ def test_a_request_that_one_counter_refuses_is_counted_under_none() -> None:
     refused = windows.count_all([account, address], 3)
     assert not refused.admitted
     assert refused.limit == 2
-    assert windows.look(address, 4).remaining == 58
+    assert windows.peek(address, 4).remaining == 58
 
 
 def test_the_tightest_counter_is_the_one_that_is_shown() -> None:
@@ -83,7 +83,7 @@ def test_the_sweep_forgets_who_is_no_longer_counted_and_nobody_else() -> None:
     windows.count(Counter("1", "there", 5), seconds(30))
     windows.sweep(seconds(60))
     assert len(windows) == 1
-    assert windows.look(Counter("1", "there", 5), seconds(60)).remaining == 4
+    assert windows.peek(Counter("1", "there", 5), seconds(60)).remaining == 4
 
 
 def test_memory_is_bounded_however_many_subjects_come() -> None:

@@ -176,7 +176,7 @@ async def test_whoever_has_a_second_factor_must_have_shown_it(identity: Identity
 async def test_staff_and_the_owner_of_a_suspended_vendor_cannot_go(identity: Identity) -> None:
     await identity.load_demo()
     await identity.service.fetch("UPDATE vendors SET status = 'suspended', suspension_reason = 'looked into'")
-    for name, words in (("VENDOR", "your vendor is suspended"), ("AUDITOR", "a role of staff")):
+    for name, words in (("VENDOR", "your vendor is suspended"), ("AUDITOR", "a staff role")):
         stepped = await identity.step_up(await identity.demo_log_in(name), DEMO_SECRET)
         response = await ask(identity, stepped["accessToken"], {"password": DEMO_PASSWORD})
         assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")

@@ -392,7 +392,7 @@ async def test_a_role_of_staff_is_granted_only_to_a_proven_address(identity: Ide
 async def test_the_command_line_appoints_only_a_proven_address(identity: Identity) -> None:
     database, now = identity.dependencies.database, identity.clock.now()
     await identity.sign_up_unproven(EMAIL)
-    with pytest.raises(CannotAppoint, match="not proven"):
+    with pytest.raises(CannotAppoint, match="not confirmed"):
         await appoint_admin(database, EMAIL, now=now)
     await prove(identity, password=PASSWORD)
     assert "platform_admin" in await appoint_admin(database, EMAIL, now=now)
