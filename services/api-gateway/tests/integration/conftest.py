@@ -39,7 +39,7 @@ class Upstream:
     headers: dict[str, str] = field(default_factory=dict)
     plain: str | None = None
     gate: asyncio.Event = field(default_factory=asyncio.Event)
-    claimed: int = 0
+    started: int = 0
     left: int = 0
     tick: asyncio.Event = field(default_factory=asyncio.Event)
     health: int = 200
@@ -49,7 +49,7 @@ class Upstream:
         self.gate.set()
 
     async def echo(self, request: Request) -> Response:
-        self.claimed += 1
+        self.started += 1
         try:
             body = await request.body()
         except ClientDisconnect:
@@ -101,7 +101,7 @@ class Upstream:
 
 
 @dataclass(slots=True)
-class Gateway:
+class GatewayApp:
     """A gateway in hand."""
 
     url: str
@@ -116,7 +116,7 @@ class Gateway:
         return {"Authorization": f"Bearer {self.issuer.token(user_id or new_id(), **claims)}"}
 
 
-OpenGateway = Callable[..., Awaitable[Gateway]]
+OpenGateway = Callable[..., Awaitable[GatewayApp]]
 
 # How long the edge waits for its database, its quota store and the services behind, all of which share its event loop here.
 PATIENCE = (
@@ -201,7 +201,7 @@ async def open_gateway(
     """`await open_gateway(**settings)`: a gateway before `upstream`; several of them share their database."""
     async with AsyncExitStack() as stack:
 
-        async def make(**changed: Any) -> Gateway:
+        async def make(**changed: Any) -> GatewayApp:
             settings = settings_for(
                 module_urls, broker_url, issuer, changed.pop("upstream_url", upstream.url), **changed
             )
@@ -209,7 +209,7 @@ async def open_gateway(
             port = await stack.enter_async_context(listening(dependencies.edge))
             url = f"http://127.0.0.1:{port}"
             client = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60, trust_env=False))
-            return Gateway(url, port, client, upstream, issuer, dependencies, runtime)
+            return GatewayApp(url, port, client, upstream, issuer, dependencies, runtime)
 
         yield make
 
@@ -220,7 +220,7 @@ async def module_urls(module_database: DatabaseFactory) -> DatabaseUrls:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def gateway(open_gateway: OpenGateway) -> Gateway:
+async def app(open_gateway: OpenGateway) -> GatewayApp:
     return await open_gateway()
 
 

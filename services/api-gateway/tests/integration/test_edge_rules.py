@@ -19,7 +19,7 @@ from common.primitives.ids import new_id
 from testkit.fixtures import eventually
 from testkit.service_kit import BASE_URL
 
-from .conftest import Gateway, OpenGateway, listening, problem_of
+from .conftest import GatewayApp, OpenGateway, listening, problem_of
 
 NAMED = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
 FIELD = re.compile(r'"([a-z0-9-]+)";(?:q=(\d+);w=(\d+)|r=(\d+);t=(\d+))')
@@ -44,12 +44,12 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("store", [False, True], ids=["in the process", "in a store"])
-async def test_every_answer_says_its_quota_in_both_forms(
+async def test_every_response_has_its_quota_in_both_forms(
     open_gateway: OpenGateway, private_redis: PrivateRedis, store: bool
 ) -> None:
-    gateway = await open_gateway(**({"rate_limit_store_url": private_redis.url} if store else {}))
+    app = await open_gateway(**({"rate_limit_store_url": private_redis.url} if store else {}))
     for method, path, content in ANSWERS:
-        response = await gateway.client.request(method, path, **content)
+        response = await app.client.request(method, path, **content)
         assert [len(response.headers.get_list(name)) for name in (*NAMED, "ratelimit", "ratelimit-policy")] == [1] * 5
         policy, left = (
             FIELD.fullmatch(response.headers["ratelimit-policy"]),
@@ -62,11 +62,11 @@ async def test_every_answer_says_its_quota_in_both_forms(
         assert left[4] == response.headers["ratelimit-remaining"]
 
 
-async def test_who_is_refused_is_not_told_to_come_back_before_the_window_that_is_said(
+async def test_retry_after_is_not_before_the_reset(
     open_gateway: OpenGateway,
 ) -> None:
-    gateway = await open_gateway(rate_tier_1=2)
-    results = [await gateway.client.get("/api/products") for _ in range(3)]
+    app = await open_gateway(rate_tier_1=2)
+    results = [await app.client.get("/api/products") for _ in range(3)]
     assert [response.status_code for response in results] == [201, 201, 429]
     left = FIELD.fullmatch(results[-1].headers["ratelimit"])
     assert left is not None
@@ -75,12 +75,12 @@ async def test_who_is_refused_is_not_told_to_come_back_before_the_window_that_is
     assert results[-1].headers["ratelimit-policy"] == '"tier-1";q=2;w=60'
 
 
-async def test_each_counter_is_named_by_its_tier(gateway: Gateway) -> None:
+async def test_each_counter_is_named_by_its_tier(app: GatewayApp) -> None:
     async def policy(method: str, path: str, **content: Any) -> str:
-        return (await gateway.client.request(method, path, **content)).headers["ratelimit-policy"]
+        return (await app.client.request(method, path, **content)).headers["ratelimit-policy"]
 
-    assert await policy("GET", "/api/orders", headers=gateway.bearer()) == '"tier-2";q=300;w=60'
-    assert await policy("GET", "/api/orders", headers=gateway.bearer(roles=["merchant"])) == '"tier-3";q=600;w=60'
+    assert await policy("GET", "/api/orders", headers=app.bearer()) == '"tier-2";q=300;w=60'
+    assert await policy("GET", "/api/orders", headers=app.bearer(roles=["merchant"])) == '"tier-3";q=600;w=60'
     assert await policy("POST", "/api/auth/login", json={"email": "a@b.example"}) == '"tier-4";q=10;w=60'
     assert await policy("POST", "/functions/v1/gateway-webhook", content=b"{}") == '"machines";q=6000;w=60'
 
@@ -95,14 +95,14 @@ PREFLIGHT = {
 
 
 async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cookie(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(allowed_origins=SHOP)
-    preflight = await gateway.client.options("/api/orders/checkout", headers={"Origin": SHOP, **PREFLIGHT})
+    app = await open_gateway(allowed_origins=SHOP)
+    preflight = await app.client.options("/api/orders/checkout", headers={"Origin": SHOP, **PREFLIGHT})
     assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (204, SHOP)
     accepted = {name.strip().lower() for name in preflight.headers["access-control-allow-headers"].split(",")}
     assert {"authorization", "content-type", "idempotency-key", "if-match", "if-none-match"} <= accepted
     assert {"traceparent", "tracestate"} <= accepted
     for path, status in (("/api/products", 201), ("/api/orders", 401), ("/nowhere", 404), ("/health/liveness", 200)):
-        response = await gateway.client.get(path, headers={"Origin": SHOP})
+        response = await app.client.get(path, headers={"Origin": SHOP})
         assert (response.status_code, response.headers["access-control-allow-origin"]) == (status, SHOP)
         exposed = {name.strip().lower() for name in response.headers["access-control-expose-headers"].split(",")}
         assert {
@@ -122,11 +122,11 @@ async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cook
     "origin",
     ["https://evil.example", "http://shop.example", f"{SHOP}.evil.example", f"{SHOP}:444", "null", SHOP.upper()],
 )
-async def test_a_page_of_any_other_origin_is_told_nothing(open_gateway: OpenGateway, origin: str) -> None:
-    gateway = await open_gateway(allowed_origins=SHOP)
+async def test_another_origin_gets_no_cors_headers(open_gateway: OpenGateway, origin: str) -> None:
+    app = await open_gateway(allowed_origins=SHOP)
     for response in (
-        await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT}),
-        await gateway.client.get("/api/products", headers={"Origin": origin}),
+        await app.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT}),
+        await app.client.get("/api/products", headers={"Origin": origin}),
     ):
         assert not [name for name in response.headers if name.startswith("access-control-")]
         assert response.headers.get_list("vary")[0] == "Origin"
@@ -145,21 +145,21 @@ async def test_a_page_of_any_other_origin_is_told_nothing(open_gateway: OpenGate
         ("http://127.0.0.1:5173", False),
     ],
 )
-async def test_a_page_of_any_port_is_allowed_where_the_setting_says_so(
+async def test_any_port_is_allowed_by_a_wildcard_origin(
     open_gateway: OpenGateway, origin: str, is_allowed: bool
 ) -> None:
-    gateway = await open_gateway(allowed_origins="http://localhost:*")
-    preflight = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
-    read = await gateway.client.get("/api/products", headers={"Origin": origin})
+    app = await open_gateway(allowed_origins="http://localhost:*")
+    preflight = await app.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
+    read = await app.client.get("/api/products", headers={"Origin": origin})
     assert preflight.status_code == (204 if is_allowed else 405)
     for response in (preflight, read):
         assert response.headers.get("access-control-allow-origin") == (origin if is_allowed else None)
 
 
 @pytest.mark.parametrize("allowed", ["", SHOP])
-async def test_a_refused_preflight_names_its_origin_and_the_setting(open_gateway: OpenGateway, allowed: str) -> None:
-    gateway = await open_gateway(allowed_origins=allowed)
-    preflight = await gateway.client.options(
+async def test_a_rejected_preflight_names_its_origin_and_the_setting(open_gateway: OpenGateway, allowed: str) -> None:
+    app = await open_gateway(allowed_origins=allowed)
+    preflight = await app.client.options(
         "/api/orders/checkout", headers={"Origin": "https://evil.example", **PREFLIGHT}
     )
     detail = problem_of(preflight)["detail"]
@@ -168,15 +168,15 @@ async def test_a_refused_preflight_names_its_origin_and_the_setting(open_gateway
 
 
 async def test_preflights_do_not_consume_the_quota_of_their_address(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(allowed_origins=SHOP, rate_tier_1=1)
+    app = await open_gateway(allowed_origins=SHOP, rate_tier_1=1)
     for origin in (SHOP, "https://evil.example"):
-        preflight = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
+        preflight = await app.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
         assert preflight.headers["ratelimit-remaining"] == "1"
-    assert (await gateway.client.get("/api/products")).status_code == 201
+    assert (await app.client.get("/api/products")).status_code == 201
 
 
-async def test_without_origins_no_page_is_told_anything(gateway: Gateway) -> None:
-    response = await gateway.client.get("/api/products", headers={"Origin": SHOP})
+async def test_without_origins_no_page_gets_cors_headers(app: GatewayApp) -> None:
+    response = await app.client.get("/api/products", headers={"Origin": SHOP})
     assert not [name for name in response.headers if name.startswith("access-control-")]
 
 
@@ -186,10 +186,10 @@ SECURITY = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer
 
 
 @pytest.mark.parametrize(("method", "path", "content"), ANSWERS, ids=[f"{one[0]} {one[1][:40]}" for one in ANSWERS])
-async def test_no_answer_is_framed_sniffed_or_told_on(
-    gateway: Gateway, method: str, path: str, content: dict[str, Any]
+async def test_every_response_has_security_headers(
+    app: GatewayApp, method: str, path: str, content: dict[str, Any]
 ) -> None:
-    response = await gateway.client.request(method, path, **content)
+    response = await app.client.request(method, path, **content)
     assert {name: response.headers[name] for name in SECURITY} == SECURITY
     policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -201,9 +201,9 @@ async def test_no_answer_is_framed_sniffed_or_told_on(
     assert ("strict-transport-security" in response.headers) == BASE_URL.startswith("https:")
 
 
-async def test_behind_https_a_browser_is_told_to_stay_there(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(base_url="https://campus.example")
-    response = await gateway.client.get("/api/products")
+async def test_https_responses_have_hsts(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(base_url="https://campus.example")
+    response = await app.client.get("/api/products")
     assert response.headers["strict-transport-security"] == "max-age=31536000; includeSubDomains"
 
 
@@ -226,14 +226,14 @@ def said_of_the_end(response: httpx.Response) -> tuple[str | None, str | None, s
     return response.headers.get("deprecation"), response.headers.get("sunset"), response.headers.get("link")
 
 
-async def test_a_deprecated_route_says_so_on_every_answer_until_it_is_gone(gateway: Gateway) -> None:
-    edge = replace(gateway.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None)
+async def test_a_deprecated_route_has_its_headers_on_every_response_until_the_sunset(app: GatewayApp) -> None:
+    edge = replace(app.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None)
     expected = (
         f"@{int(NOTICE.timestamp())}",
         SUNSET.strftime("%a, %d %b %Y %H:%M:%S GMT"),
         '<https://campus.example/docs#v2>; rel="sunset"',
     )
-    user = gateway.bearer(new_id())
+    user = app.bearer(new_id())
     key = {"Idempotency-Key": str(uuid4())}
     async with (
         listening(edge) as port,
@@ -267,8 +267,8 @@ class After:
         return SUNSET
 
 
-async def test_after_its_sunset_a_route_does_not_exist(gateway: Gateway) -> None:
-    edge = replace(gateway.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None, clock=After())
+async def test_after_its_sunset_a_route_does_not_exist(app: GatewayApp) -> None:
+    edge = replace(app.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None, clock=After())
     async with (
         listening(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
@@ -282,81 +282,79 @@ async def test_after_its_sunset_a_route_does_not_exist(gateway: Gateway) -> None
 # An answer that is too long to be kept
 
 
-async def test_an_answer_too_long_to_be_kept_reaches_its_client_and_its_effect_is_not_repeated(
-    gateway: Gateway,
+async def test_an_response_too_long_to_be_stored_reaches_its_client_and_its_effect_is_not_repeated(
+    app: GatewayApp,
 ) -> None:
-    gateway.upstream.response = (201, {"text": "x" * (2 * STORED_BYTES_MAX)})
-    headers = gateway.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
-    first = await gateway.client.post("/api/orders/checkout", json={}, headers=headers)
+    app.upstream.response = (201, {"text": "x" * (2 * STORED_BYTES_MAX)})
+    headers = app.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
+    first = await app.client.post("/api/orders/checkout", json={}, headers=headers)
     assert (first.status_code, len(first.json()["text"])) == (201, 2 * STORED_BYTES_MAX)
     assert first.headers["x-number"] == "1"
-    again = await gateway.client.post("/api/orders/checkout", json={}, headers=headers)
+    again = await app.client.post("/api/orders/checkout", json={}, headers=headers)
     assert (again.status_code, problem_of(again)["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert "was done" in again.json()["detail"]
     assert "x-cache-lookup" not in again.headers
-    other = await gateway.client.post("/api/orders/checkout", json={"other": 1}, headers=headers)
+    other = await app.client.post("/api/orders/checkout", json={"other": 1}, headers=headers)
     assert other.status_code == 422
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_a_long_refusal_that_is_not_kept_frees_the_key(gateway: Gateway) -> None:
-    gateway.upstream.response = (409, {"text": "x" * (2 * STORED_BYTES_MAX)})
-    headers = gateway.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
-    assert (await gateway.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 409
-    gateway.upstream.response = (201, {})
-    assert (await gateway.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 201
+async def test_a_long_error_that_is_not_stored_frees_the_key(app: GatewayApp) -> None:
+    app.upstream.response = (409, {"text": "x" * (2 * STORED_BYTES_MAX)})
+    headers = app.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
+    assert (await app.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 409
+    app.upstream.response = (201, {})
+    assert (await app.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 201
 
 
 # More than is answered in time
 
 
-async def test_a_crowd_is_refused_at_once_and_machines_and_health_are_not(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(requests_in_flight_max=8)
-    gateway.upstream.gate.clear()
-    waiting = [asyncio.create_task(gateway.client.get("/api/orders", headers=gateway.bearer())) for _ in range(8)]
-    await eventually(lambda: len(gateway.upstream.seen) == 8)
-    shed = [await gateway.client.get("/api/orders", headers=gateway.bearer()) for _ in range(3)]
+async def test_overload_rejects_users_but_neither_machines_nor_health(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(requests_in_flight_max=8)
+    app.upstream.gate.clear()
+    waiting = [asyncio.create_task(app.client.get("/api/orders", headers=app.bearer())) for _ in range(8)]
+    await eventually(lambda: len(app.upstream.seen) == 8)
+    shed = [await app.client.get("/api/orders", headers=app.bearer()) for _ in range(3)]
     for response in shed:
         assert (response.status_code, problem_of(response)["code"]) == (503, "INTERNAL_ERROR")
         assert int(response.headers["retry-after"]) >= 1
-    assert (await gateway.client.get("/health/liveness")).status_code == 200
-    explained = [
-        asyncio.create_task(gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")) for _ in range(2)
-    ]
-    await eventually(lambda: len(gateway.upstream.seen) == 10)
-    assert (await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")).status_code == 503
-    metrics = gateway.dependencies.edge.metrics
+    assert (await app.client.get("/health/liveness")).status_code == 200
+    explained = [asyncio.create_task(app.client.post("/functions/v1/gateway-webhook", content=b"{}")) for _ in range(2)]
+    await eventually(lambda: len(app.upstream.seen) == 10)
+    assert (await app.client.post("/functions/v1/gateway-webhook", content=b"{}")).status_code == 503
+    metrics = app.dependencies.edge.metrics
     assert dict(metrics.shed) == {"people": 3, "machines": 1}
     assert metrics.in_flight() == 10
-    gateway.upstream.gate.set()
+    app.upstream.gate.set()
     assert [(await one).status_code for one in (*waiting, *explained)] == [201] * 10
-    assert (await gateway.client.get("/api/orders", headers=gateway.bearer())).status_code == 201
+    assert (await app.client.get("/api/orders", headers=app.bearer())).status_code == 201
     assert await eventually(lambda: metrics.in_flight() == 0)
 
 
-async def test_a_refused_request_of_a_crowd_burns_neither_quota_nor_key(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(requests_in_flight_max=1)
-    user = gateway.bearer(new_id())
+async def test_a_request_rejected_by_overload_uses_neither_quota_nor_key(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(requests_in_flight_max=1)
+    user = app.bearer(new_id())
     key = {"Idempotency-Key": str(uuid4())}
-    gateway.upstream.gate.clear()
-    first = asyncio.create_task(gateway.client.get("/api/orders", headers=gateway.bearer()))
-    await eventually(lambda: gateway.upstream.seen)
-    assert (await gateway.client.post("/api/orders/checkout", json={}, headers=user | key)).status_code == 503
-    gateway.upstream.gate.set()
+    app.upstream.gate.clear()
+    first = asyncio.create_task(app.client.get("/api/orders", headers=app.bearer()))
+    await eventually(lambda: app.upstream.seen)
+    assert (await app.client.post("/api/orders/checkout", json={}, headers=user | key)).status_code == 503
+    app.upstream.gate.set()
     await first
-    done = await gateway.client.post("/api/orders/checkout", json={}, headers=user | key)
+    done = await app.client.post("/api/orders/checkout", json={}, headers=user | key)
     assert (done.status_code, done.headers["ratelimit-remaining"]) == (201, "299")
     assert "x-cache-lookup" not in done.headers
 
 
-async def test_a_stream_that_stays_open_takes_no_place_from_those_who_ask(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(requests_in_flight_max=1)
-    reader = gateway.bearer()
-    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=reader) as stream:
+async def test_an_open_stream_does_not_count_as_a_request_in_progress(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(requests_in_flight_max=1)
+    reader = app.bearer()
+    async with app.client.stream("GET", "/api/notification-delivery-logs", headers=reader) as stream:
         events = stream.aiter_lines()
         assert await anext(events) == "event: token"
-        assert gateway.dependencies.edge.metrics.in_flight() == 0
-        assert (await gateway.client.get("/api/orders", headers=reader)).status_code == 201
-        gateway.upstream.tick.set()
+        assert app.dependencies.edge.metrics.in_flight() == 0
+        assert (await app.client.get("/api/orders", headers=reader)).status_code == 201
+        app.upstream.tick.set()
         assert [line async for line in events][-2] == "data: last"
-    assert await eventually(lambda: gateway.dependencies.edge.metrics.in_flight() == 0)
+    assert await eventually(lambda: app.dependencies.edge.metrics.in_flight() == 0)

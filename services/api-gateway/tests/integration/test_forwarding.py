@@ -10,21 +10,21 @@ import pytest
 from common.primitives.ids import new_id
 from testkit.fixtures import eventually
 
-from .conftest import Gateway, OpenGateway, problem_of
+from .conftest import GatewayApp, OpenGateway, problem_of
 
 
-async def test_a_request_reaches_its_service_and_its_answer_the_client(gateway: Gateway) -> None:
-    gateway.upstream.response = (200, {"success": True, "data": 1})
-    response = await gateway.client.get("/api/orders?limit=5&q=a%20b", headers=gateway.bearer())
+async def test_a_request_reaches_its_service_and_its_response_the_client(app: GatewayApp) -> None:
+    app.upstream.response = (200, {"success": True, "data": 1})
+    response = await app.client.get("/api/orders?limit=5&q=a%20b", headers=app.bearer())
     assert (response.status_code, response.json()) == (200, {"success": True, "data": 1})
     assert response.headers["x-number"] == "1"
-    seen = gateway.upstream.last
+    seen = app.upstream.last
     assert (seen["method"], seen["path"], seen["query"]) == ("GET", "/api/orders", "limit=5&q=a%20b")
 
 
-async def test_every_answer_carries_the_headers_of_the_contract_and_no_trace_of_the_server(gateway: Gateway) -> None:
+async def test_every_response_carries_the_headers_of_the_contract_and_no_trace_of_the_server(app: GatewayApp) -> None:
     for path in ("/api/products", "/health/liveness", "/docs", "/.well-known/jwks.json", "/openapi.json", "/nowhere"):
-        response = await gateway.client.get(path)
+        response = await app.client.get(path)
         for name in ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id", "api-version"):
             assert name in response.headers, (path, name)
             assert len(response.headers.get_list(name)) == 1, (path, name)
@@ -33,12 +33,12 @@ async def test_every_answer_carries_the_headers_of_the_contract_and_no_trace_of_
         assert len(response.headers.get_list("date")) == 1
 
 
-async def test_the_version_prefix_is_the_same_route(gateway: Gateway) -> None:
-    await gateway.client.get("/api/v1/products")
-    assert gateway.upstream.last["path"] == "/api/products"
+async def test_the_version_prefix_is_the_same_route(app: GatewayApp) -> None:
+    await app.client.get("/api/v1/products")
+    assert app.upstream.last["path"] == "/api/products"
 
 
-async def test_no_identity_header_of_a_client_reaches_a_service(gateway: Gateway) -> None:
+async def test_no_identity_header_of_a_client_reaches_a_service(app: GatewayApp) -> None:
     forged = {
         "X-User-Id": "forged",
         "X-Role": "forged",
@@ -52,52 +52,52 @@ async def test_no_identity_header_of_a_client_reaches_a_service(gateway: Gateway
         "X-Request-Id": "forged",
         "Keep-Alive": "forged",
     }
-    token = gateway.bearer()
-    response = await gateway.client.get("/api/orders", headers=token | forged)
-    seen = gateway.upstream.last["headers"]
+    token = app.bearer()
+    response = await app.client.get("/api/orders", headers=token | forged)
+    seen = app.upstream.last["headers"]
     assert set(seen) == {"host", "accept", "user-agent", "authorization", "x-request-id", "traceparent"}
     assert seen["traceparent"] != forged["Traceparent"]
     assert seen["authorization"] == token["Authorization"]
     assert seen["x-request-id"] == response.headers["x-request-id"] != "forged"
 
 
-async def test_a_request_id_of_the_right_form_is_kept(gateway: Gateway) -> None:
+async def test_a_request_id_of_the_right_form_is_stored(app: GatewayApp) -> None:
     own = "req_" + "A1" * 10
-    response = await gateway.client.get("/api/products", headers={"X-Request-Id": own})
-    assert response.headers["x-request-id"] == own == gateway.upstream.last["headers"]["x-request-id"]
+    response = await app.client.get("/api/products", headers={"X-Request-Id": own})
+    assert response.headers["x-request-id"] == own == app.upstream.last["headers"]["x-request-id"]
 
 
-async def test_of_two_tokens_in_one_request_none_is_believed(gateway: Gateway) -> None:
-    good, other = gateway.bearer()["Authorization"], gateway.bearer()["Authorization"]
+async def test_of_two_tokens_in_one_request_none_is_believed(app: GatewayApp) -> None:
+    good, other = app.bearer()["Authorization"], app.bearer()["Authorization"]
     pairs = [("Authorization", other), ("Authorization", good)]
-    response = await gateway.client.get("/api/orders", headers=pairs)
+    response = await app.client.get("/api/orders", headers=pairs)
     assert (response.status_code, problem_of(response)["code"]) == (401, "AUTH_UNAUTHORIZED")
-    assert gateway.upstream.seen == []
+    assert app.upstream.seen == []
 
 
-async def test_a_stale_token_does_not_stand_in_the_way_of_signing_in(gateway: Gateway) -> None:
-    response = await gateway.client.post(
+async def test_a_stale_token_does_not_stand_in_the_way_of_signing_in(app: GatewayApp) -> None:
+    response = await app.client.post(
         "/api/auth/login", json={"email": "a@b.example"}, headers={"Authorization": "Bearer stale"}
     )
     assert response.status_code == 201
-    assert "authorization" not in gateway.upstream.last["headers"]
+    assert "authorization" not in app.upstream.last["headers"]
 
 
-async def test_private_answers_are_not_stored_and_public_ones_keep_their_own_rule(gateway: Gateway) -> None:
-    gateway.upstream.headers = {"Cache-Control": "public, max-age=5"}
-    public = await gateway.client.get("/api/products")
-    private = await gateway.client.get("/api/products", headers=gateway.bearer())
+async def test_private_responses_are_not_stored_and_public_ones_keep_their_own_rule(app: GatewayApp) -> None:
+    app.upstream.headers = {"Cache-Control": "public, max-age=5"}
+    public = await app.client.get("/api/products")
+    private = await app.client.get("/api/products", headers=app.bearer())
     assert public.headers.get_list("cache-control") == ["public, max-age=5"]
     assert private.headers.get_list("cache-control") == ["no-store"]
 
 
-async def test_head_is_get_without_a_body(gateway: Gateway) -> None:
-    response = await gateway.client.head("/api/products")
+async def test_head_is_get_without_a_body(app: GatewayApp) -> None:
+    response = await app.client.head("/api/products")
     assert (response.status_code, response.content) == (201, b"")
-    assert gateway.upstream.last["method"] == "GET"
+    assert app.upstream.last["method"] == "GET"
 
 
-async def test_the_bytes_of_a_webhook_arrive_untouched_with_and_without_a_length(gateway: Gateway) -> None:
+async def test_the_bytes_of_a_webhook_arrive_untouched_with_and_without_a_length(app: GatewayApp) -> None:
     body = b'{"event" : "charge.success",\r\n "x": "\xc3\xa9\xff"}' * 9_000
 
     async def pieces() -> object:
@@ -106,31 +106,31 @@ async def test_the_bytes_of_a_webhook_arrive_untouched_with_and_without_a_length
 
     signature = {"X-Gateway-Signature": "ab" * 64}
     for content in (body, pieces(), b"{}"):
-        response = await gateway.client.post("/functions/v1/gateway-webhook", content=content, headers=signature)
+        response = await app.client.post("/functions/v1/gateway-webhook", content=content, headers=signature)
         assert response.status_code == 201
-        assert gateway.upstream.last["headers"]["x-gateway-signature"] == "ab" * 64
-    assert [seen["body"] for seen in gateway.upstream.seen] == [body, body, b"{}"]
+        assert app.upstream.last["headers"]["x-gateway-signature"] == "ab" * 64
+    assert [seen["body"] for seen in app.upstream.seen] == [body, body, b"{}"]
 
 
-async def test_events_are_passed_on_as_they_come(gateway: Gateway) -> None:
-    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as response:
+async def test_events_are_passed_on_as_they_come(app: GatewayApp) -> None:
+    async with app.client.stream("GET", "/api/notification-delivery-logs", headers=app.bearer()) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         events = response.aiter_text()
         assert "first" in await anext(events)
-        assert not gateway.upstream.tick.is_set()
-        gateway.upstream.tick.set()
+        assert not app.upstream.tick.is_set()
+        app.upstream.tick.set()
         assert "last" in await anext(events)
 
 
-async def test_a_client_that_leaves_a_stream_ends_it_at_the_service(gateway: Gateway) -> None:
-    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as response:
+async def test_a_client_that_leaves_a_stream_ends_it_at_the_service(app: GatewayApp) -> None:
+    async with app.client.stream("GET", "/api/notification-delivery-logs", headers=app.bearer()) as response:
         await anext(response.aiter_text())
-    assert await eventually(lambda: gateway.upstream.left == 1)
+    assert await eventually(lambda: app.upstream.left == 1)
 
 
-async def test_a_large_answer_passes_whole_to_a_slow_reader(gateway: Gateway) -> None:
-    gateway.upstream.response = (200, {"text": "x" * 6_000_000})
-    async with gateway.client.stream("GET", "/api/orders", headers=gateway.bearer()) as response:
+async def test_a_large_response_passes_whole_to_a_slow_reader(app: GatewayApp) -> None:
+    app.upstream.response = (200, {"text": "x" * 6_000_000})
+    async with app.client.stream("GET", "/api/orders", headers=app.bearer()) as response:
         size = 0
         async for piece in response.aiter_raw(64 * 1024):
             size += len(piece)
@@ -138,11 +138,11 @@ async def test_a_large_answer_passes_whole_to_a_slow_reader(gateway: Gateway) ->
     assert size > 6_000_000
 
 
-async def test_a_service_that_is_away_is_503_with_a_time_to_wait(open_gateway: OpenGateway) -> None:
+async def test_an_unavailable_service_is_503_with_retry_after(open_gateway: OpenGateway) -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        gateway = await open_gateway(upstream_url=f"http://127.0.0.1:{nobody.getsockname()[1]}")
-        response = await gateway.client.get("/api/products")
+        app = await open_gateway(upstream_url=f"http://127.0.0.1:{nobody.getsockname()[1]}")
+        response = await app.client.get("/api/products")
     assert response.status_code == 503
     problem = problem_of(response)
     assert problem["code"] == "INTERNAL_ERROR"
@@ -150,22 +150,22 @@ async def test_a_service_that_is_away_is_503_with_a_time_to_wait(open_gateway: O
     assert int(response.headers["retry-after"]) >= 1
 
 
-async def test_an_error_that_a_server_gave_without_a_document_gets_one(gateway: Gateway) -> None:
-    gateway.upstream.plain = "Internal Server Error at 10.0.0.7"
+async def test_an_error_that_a_server_gave_without_a_document_gets_one(app: GatewayApp) -> None:
+    app.upstream.plain = "Internal Server Error at 10.0.0.7"
     for status in (500, 503, 400, 413):
-        gateway.upstream.response = (status, None)
-        response = await gateway.client.get("/api/products")
+        app.upstream.response = (status, None)
+        response = await app.client.get("/api/products")
         assert response.status_code == status
         assert "10.0.0.7" not in problem_of(response)["detail"]
 
 
-async def test_the_bare_refusal_of_a_webhook_stays_bare(gateway: Gateway) -> None:
-    gateway.upstream.response = (401, {"error": "Invalid signature"})
-    response = await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")
+async def test_the_bare_error_of_a_webhook_stays_bare(app: GatewayApp) -> None:
+    app.upstream.response = (401, {"error": "Invalid signature"})
+    response = await app.client.post("/functions/v1/gateway-webhook", content=b"{}")
     assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"})
 
 
-async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_a_reader(gateway: Gateway) -> None:
+async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_a_reader(app: GatewayApp) -> None:
     """The service answers once on each connection and then closes it without a word."""
     answered = 0
 
@@ -180,12 +180,12 @@ async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_
         writer.transport.abort()
 
     server = await asyncio.start_server(once, "127.0.0.1", 0)
-    upstream = gateway.dependencies.edge.forwarder._upstreams["orders"]
+    upstream = app.dependencies.edge.forwarder._upstreams["orders"]
     upstream._port = server.sockets[0].getsockname()[1]
     for _ in range(3):
-        assert (await gateway.client.get("/api/products", headers=gateway.bearer())).status_code == 200
+        assert (await app.client.get("/api/products", headers=app.bearer())).status_code == 200
     assert answered == 3
-    posted = await gateway.client.post(f"/api/orders/{new_id()}/cancel", json={}, headers=gateway.bearer())
+    posted = await app.client.post(f"/api/orders/{new_id()}/cancel", json={}, headers=app.bearer())
     assert posted.status_code == 503, "a POST is never sent twice"
     server.close()
 
@@ -193,89 +193,89 @@ async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_
 @pytest.mark.parametrize(
     "broken", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort", b"HTTP/1.1 200 OK\r\n"]
 )
-async def test_a_service_that_breaks_off_is_an_error_and_never_a_short_answer(gateway: Gateway, broken: bytes) -> None:
+async def test_a_service_that_breaks_off_is_an_error_and_never_a_short_response(app: GatewayApp, broken: bytes) -> None:
     async def answer_badly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(broken)
         writer.close()
 
     server = await asyncio.start_server(answer_badly, "127.0.0.1", 0)
-    gateway.dependencies.edge.forwarder._upstreams["orders"]._port = server.sockets[0].getsockname()[1]
+    app.dependencies.edge.forwarder._upstreams["orders"]._port = server.sockets[0].getsockname()[1]
     try:
-        response = await gateway.client.get("/api/products")
+        response = await app.client.get("/api/products")
         assert response.status_code == 503
     except httpx.RemoteProtocolError:
         assert broken.endswith(b"short"), "only an answer that had begun is broken off"
     server.close()
 
 
-async def test_a_slow_request_of_a_client_that_left_is_given_up(gateway: Gateway) -> None:
-    gateway.upstream.gate.clear()
+async def test_a_slow_request_of_a_client_that_left_is_given_up(app: GatewayApp) -> None:
+    app.upstream.gate.clear()
     with pytest.raises(httpx.ReadTimeout):
-        await gateway.client.get("/api/orders", headers=gateway.bearer(), timeout=0.1)
-    upstream = gateway.dependencies.edge.forwarder._upstreams["orders"]
+        await app.client.get("/api/orders", headers=app.bearer(), timeout=0.1)
+    upstream = app.dependencies.edge.forwarder._upstreams["orders"]
     assert await eventually(lambda: not upstream._busy)
-    gateway.upstream.gate.set()
+    app.upstream.gate.set()
 
 
-async def test_beyond_the_connections_requests_wait_for_one_and_all_are_answered(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(upstream_connections_max=3)
-    results = await asyncio.gather(*(gateway.client.get("/api/products", headers=gateway.bearer()) for _ in range(40)))
+async def test_beyond_the_connections_requests_wait_for_one_and_all_are_served(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(upstream_connections_max=3)
+    results = await asyncio.gather(*(app.client.get("/api/products", headers=app.bearer()) for _ in range(40)))
     assert [response.status_code for response in results] == [201] * 40
-    upstream = gateway.dependencies.edge.forwarder._upstreams["orders"]
+    upstream = app.dependencies.edge.forwarder._upstreams["orders"]
     assert len(upstream._idle) <= 3
     assert not upstream._busy
 
 
 async def test_a_page_of_an_allowed_origin_may_call_and_another_may_not(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(allowed_origins="https://shop.example, https://admin.example/")
+    app = await open_gateway(allowed_origins="https://shop.example, https://admin.example/")
     asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "idempotency-key"}
-    allowed = await gateway.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://shop.example"})
+    allowed = await app.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://shop.example"})
     assert allowed.status_code == 204
     assert allowed.headers["access-control-allow-origin"] == "https://shop.example"
     assert allowed.headers["access-control-allow-methods"] == "POST"
     assert "Idempotency-Key" in allowed.headers["access-control-allow-headers"]
-    foreign = await gateway.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://evil.example"})
+    foreign = await app.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://evil.example"})
     assert foreign.status_code == 405
     assert "access-control-allow-origin" not in foreign.headers
-    read = await gateway.client.get("/api/products", headers={"Origin": "https://admin.example"})
+    read = await app.client.get("/api/products", headers={"Origin": "https://admin.example"})
     assert read.headers["access-control-allow-origin"] == "https://admin.example"
     assert "Origin" in read.headers.get_list("vary")
     assert "RateLimit-Remaining" in read.headers["access-control-expose-headers"]
 
 
-async def test_ids_of_any_case_reach_the_service(gateway: Gateway) -> None:
+async def test_ids_of_any_case_reach_the_service(app: GatewayApp) -> None:
     order = str(uuid4()).upper()
-    await gateway.client.get(f"/api/orders/{order}", headers=gateway.bearer())
-    assert gateway.upstream.last["path"] == f"/api/orders/{order}"
+    await app.client.get(f"/api/orders/{order}", headers=app.bearer())
+    assert app.upstream.last["path"] == f"/api/orders/{order}"
 
 
 STREAM = "/api/notification-delivery-logs"
 
 
-async def test_answers_that_last_leave_the_connections_to_the_short_ones(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(upstream_connections_max=1)
-    bearer = gateway.bearer()
+async def test_streams_leave_the_connections_to_short_responses(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(upstream_connections_max=1)
+    bearer = app.bearer()
     async with (
-        gateway.client.stream("GET", STREAM, headers=bearer) as one,
-        gateway.client.stream("GET", STREAM, headers=bearer) as other,
+        app.client.stream("GET", STREAM, headers=bearer) as one,
+        app.client.stream("GET", STREAM, headers=bearer) as other,
     ):
         assert await anext(one.aiter_bytes()) == await anext(other.aiter_bytes()) == b"event: token\ndata: first\n\n"
-        assert (await gateway.client.get("/api/alerts", headers=bearer)).status_code == 201
+        assert (await app.client.get("/api/alerts", headers=bearer)).status_code == 201
 
 
-async def test_a_gateway_that_stops_ends_its_streams_whole_and_opens_no_more(gateway: Gateway) -> None:
-    async with gateway.client.stream("GET", STREAM, headers=gateway.bearer()) as response:
+async def test_a_gateway_that_stops_ends_its_streams_whole_and_opens_no_more(app: GatewayApp) -> None:
+    async with app.client.stream("GET", STREAM, headers=app.bearer()) as response:
         pieces = response.aiter_bytes()
         assert await anext(pieces) == b"event: token\ndata: first\n\n"
-        for end in gateway.runtime.on_stop:
+        for end in app.runtime.on_stop:
             end()
         assert [piece async for piece in pieces] == []
-    assert await eventually(lambda: gateway.upstream.left == 1)
-    assert (await gateway.client.get(STREAM, headers=gateway.bearer())).status_code == 503
+    assert await eventually(lambda: app.upstream.left == 1)
+    assert (await app.client.get(STREAM, headers=app.bearer())).status_code == 503
 
 
-async def test_the_head_of_a_stream_is_answered_without_it(gateway: Gateway) -> None:
-    response = await gateway.client.head(STREAM, headers=gateway.bearer())
+async def test_the_head_of_a_stream_is_served_without_it(app: GatewayApp) -> None:
+    response = await app.client.head(STREAM, headers=app.bearer())
     assert (response.status_code, response.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
-    assert await eventually(lambda: gateway.upstream.left == 1)
+    assert await eventually(lambda: app.upstream.left == 1)

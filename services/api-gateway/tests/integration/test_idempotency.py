@@ -18,71 +18,71 @@ from common.database.retention import purge_expired_once
 from common.primitives.ids import new_id
 from testkit.fixtures import eventually
 
-from .conftest import Gateway, OpenGateway, problem_of
+from .conftest import GatewayApp, OpenGateway, problem_of
 
 CHECKOUT = "/api/orders/checkout"
 BODY = {"items": [{"productId": str(uuid4()), "quantity": 1}]}
 
 
 async def post(
-    gateway: Gateway, user: UUID, key: object | None, *, path: str = CHECKOUT, body: Any = BODY, **claims: Any
+    app: GatewayApp, user: UUID, key: object | None, *, path: str = CHECKOUT, body: Any = BODY, **claims: Any
 ) -> httpx.Response:
-    headers = gateway.bearer(user, **claims)
+    headers = app.bearer(user, **claims)
     if key is not None:
         headers["Idempotency-Key"] = str(key)
-    return await gateway.client.post(path, json=body, headers=headers)
+    return await app.client.post(path, json=body, headers=headers)
 
 
-async def rows(gateway: Gateway, user: UUID) -> list[Any]:
-    async with gateway.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+async def rows(app: GatewayApp, user: UUID) -> list[Any]:
+    async with app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await uow.fetch("SELECT * FROM idempotency_records WHERE caller_id = $1", user)
 
 
 @pytest.mark.parametrize("key", [None, "", "abc", "018cc251-f400-7004-8000-00000000000a"])
-async def test_a_key_that_is_absent_or_no_uuid_v4_is_422_where_one_is_required(gateway: Gateway, key: object) -> None:
-    response = await post(gateway, new_id(), key)
+async def test_a_key_that_is_absent_or_no_uuid_v4_is_422_where_one_is_required(app: GatewayApp, key: object) -> None:
+    response = await post(app, new_id(), key)
     assert response.status_code == 422
     problem = problem_of(response)
     assert problem["code"] == "VALIDATION_FAILED"
     assert [param["name"] for param in problem["invalid_params"]] == ["Idempotency-Key"]
-    assert not gateway.upstream.seen
+    assert not app.upstream.seen
 
 
-async def test_where_a_key_is_accepted_none_is_needed_and_a_bad_one_is_refused(gateway: Gateway) -> None:
+async def test_where_a_key_is_accepted_none_is_needed_and_a_bad_one_is_rejected(app: GatewayApp) -> None:
     cancel = f"/api/orders/{uuid4()}/cancel"
     user = new_id()
-    assert (await post(gateway, user, None, path=cancel)).status_code == 201
-    assert (await post(gateway, user, "abc", path=cancel)).status_code == 422
+    assert (await post(app, user, None, path=cancel)).status_code == 201
+    assert (await post(app, user, "abc", path=cancel)).status_code == 422
     key = uuid4()
-    assert (await post(gateway, user, key, path=cancel)).status_code == 201
-    assert (await post(gateway, user, key, path=cancel)).headers["x-cache-lookup"] == "HIT"
+    assert (await post(app, user, key, path=cancel)).status_code == 201
+    assert (await post(app, user, key, path=cancel)).headers["x-cache-lookup"] == "HIT"
 
 
 @pytest.mark.parametrize("path", ["/api/auth/login", f"/api/orders/{uuid4()}/delivery-pin/reissue", "/api/auth/logout"])
-async def test_where_answers_hold_secrets_a_key_is_ignored(gateway: Gateway, path: str) -> None:
+async def test_where_responses_hold_secrets_a_key_is_ignored(app: GatewayApp, path: str) -> None:
     user, key = new_id(), uuid4()
     for _ in range(2):
-        response = await post(gateway, user, key, path=path)
+        response = await post(app, user, key, path=path)
         assert response.status_code == 201
         assert "x-cache-lookup" not in response.headers
-    assert len(gateway.upstream.seen) == 2
-    assert await rows(gateway, user) == []
+    assert len(app.upstream.seen) == 2
+    assert await rows(app, user) == []
 
 
-async def test_the_same_request_again_gets_the_stored_bytes_with_headers_of_its_own(gateway: Gateway) -> None:
+async def test_the_same_request_again_gets_the_stored_bytes_with_headers_of_its_own(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.response = (201, {"data": {"id": 1}, "meta": {"requestId": "req_of_the_first"}})
-    first = await post(gateway, user, key)
-    gateway.upstream.response = (500, {})
-    again = await post(gateway, user, str(key).upper())
+    app.upstream.response = (201, {"data": {"id": 1}, "meta": {"requestId": "req_of_the_first"}})
+    first = await post(app, user, key)
+    app.upstream.response = (500, {})
+    again = await post(app, user, str(key).upper())
     assert (again.status_code, again.content) == (first.status_code, first.content)
     assert again.headers["content-type"] == first.headers["content-type"]
     assert again.headers["x-cache-lookup"] == "HIT"
     assert "x-cache-lookup" not in first.headers
     assert again.headers["x-request-id"] != first.headers["x-request-id"]
     assert int(again.headers["ratelimit-remaining"]) == int(first.headers["ratelimit-remaining"]) - 1
-    assert len(gateway.upstream.seen) == 1
-    assert gateway.upstream.last["headers"]["idempotency-key"] == str(key)
+    assert len(app.upstream.seen) == 1
+    assert app.upstream.last["headers"]["idempotency-key"] == str(key)
 
 
 RELEASE = f"/api/orders/{uuid4()}/release"
@@ -103,122 +103,122 @@ def _second_factor_shown(ago: timedelta) -> list[dict[str, Any]]:
         ({"roles": ("finance_maker",), "stepped_up": True}, "AUTH_FORBIDDEN"),
     ],
 )
-async def test_a_stored_answer_is_replayed_to_nobody_whom_the_service_would_refuse(
-    gateway: Gateway, claims: dict[str, Any], code: str
+async def test_a_stored_response_is_replayed_only_to_admitted_callers(
+    app: GatewayApp, claims: dict[str, Any], code: str
 ) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.response = (200, {"data": {"releasedMinor": 1}})
-    first = await post(gateway, user, key, path=RELEASE, **CHECKER)
+    app.upstream.response = (200, {"data": {"releasedMinor": 1}})
+    first = await post(app, user, key, path=RELEASE, **CHECKER)
     assert first.status_code == 200
     for path in (RELEASE, RELEASE.replace("/api/", "/api/v1/")):
-        refused = await post(gateway, user, key, path=path, **claims)
+        refused = await post(app, user, key, path=path, **claims)
         assert (refused.status_code, problem_of(refused)["code"]) == (403, code)
         assert "x-cache-lookup" not in refused.headers
-    again = await post(gateway, user, key, path=RELEASE, **CHECKER)
+    again = await post(app, user, key, path=RELEASE, **CHECKER)
     assert (again.content, again.headers["x-cache-lookup"]) == (first.content, "HIT")
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_staff_need_a_second_factor_for_a_replay_where_the_vendor_does_not(gateway: Gateway) -> None:
+async def test_staff_need_a_second_factor_for_a_replay_where_the_vendor_does_not(app: GatewayApp) -> None:
     for role, stepped_up, status in (
         ("merchant", False, 201),
         ("campus_admin", True, 201),
         ("campus_admin", False, 403),
     ):
         user, key = new_id(), uuid4()
-        await post(gateway, user, key, path="/api/flash-sales", roles=(role,), stepped_up=True)
-        again = await post(gateway, user, key, path="/api/flash-sales", roles=(role,), stepped_up=stepped_up)
+        await post(app, user, key, path="/api/flash-sales", roles=(role,), stepped_up=True)
+        again = await post(app, user, key, path="/api/flash-sales", roles=(role,), stepped_up=stepped_up)
         assert again.status_code == status, (role, stepped_up)
 
 
-async def test_the_version_prefix_is_the_same_request(gateway: Gateway) -> None:
+async def test_the_version_prefix_is_the_same_request(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    await post(gateway, user, key)
-    assert (await post(gateway, user, key, path="/api/v1/orders/checkout")).headers["x-cache-lookup"] == "HIT"
+    await post(app, user, key)
+    assert (await post(app, user, key, path="/api/v1/orders/checkout")).headers["x-cache-lookup"] == "HIT"
 
 
-async def test_while_the_first_runs_the_key_is_409_with_a_time_to_wait(gateway: Gateway) -> None:
+async def test_while_the_first_runs_the_key_is_409_with_a_time_to_wait(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.gate.clear()
-    first = asyncio.create_task(post(gateway, user, key))
-    await eventually(lambda: gateway.upstream.seen)
-    second = await post(gateway, user, key)
+    app.upstream.gate.clear()
+    first = asyncio.create_task(post(app, user, key))
+    await eventually(lambda: app.upstream.seen)
+    second = await post(app, user, key)
     assert (second.status_code, problem_of(second)["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert "already in progress" in problem_of(second)["detail"]
     assert int(second.headers["retry-after"]) >= 1
-    gateway.upstream.gate.set()
+    app.upstream.gate.set()
     assert (await first).status_code == 201
-    assert (await post(gateway, user, key)).headers["x-cache-lookup"] == "HIT"
-    assert len(gateway.upstream.seen) == 1
+    assert (await post(app, user, key)).headers["x-cache-lookup"] == "HIT"
+    assert len(app.upstream.seen) == 1
 
 
-async def test_another_path_query_or_body_under_the_same_key_is_422(gateway: Gateway) -> None:
+async def test_another_path_query_or_body_under_the_same_key_is_422(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    await post(gateway, user, key)
+    await post(app, user, key)
     for path, body in (
         (CHECKOUT, BODY | {"deliveryNote": "x"}),
         (CHECKOUT + "?a=1", BODY),
         (f"/api/orders/{uuid4()}/cancel", BODY),
     ):
-        response = await post(gateway, user, key, path=path, body=body)
+        response = await post(app, user, key, path=path, body=body)
         assert response.status_code == 422
         assert problem_of(response)["invalid_params"][0]["name"] == "Idempotency-Key"
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_another_callers_key_is_a_stranger(gateway: Gateway) -> None:
+async def test_another_callers_key_is_a_stranger(app: GatewayApp) -> None:
     key = uuid4()
     for _ in range(2):
-        response = await post(gateway, new_id(), key)
+        response = await post(app, new_id(), key)
         assert "x-cache-lookup" not in response.headers
-    assert len(gateway.upstream.seen) == 2
+    assert len(app.upstream.seen) == 2
 
 
 @pytest.mark.parametrize("status", [200, 201, 400, 422, 423])
-async def test_final_answers_are_stored(gateway: Gateway, status: int) -> None:
+async def test_final_responses_are_stored(app: GatewayApp, status: int) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.response = (status, {"code": "X"})
-    await post(gateway, user, key)
-    again = await post(gateway, user, key)
+    app.upstream.response = (status, {"code": "X"})
+    await post(app, user, key)
+    again = await post(app, user, key)
     assert (again.status_code, again.headers.get("x-cache-lookup")) == (status, "HIT")
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 429, 500, 503])
-async def test_answers_that_a_later_try_may_change_are_not_stored(gateway: Gateway, status: int) -> None:
+async def test_responses_that_a_later_try_may_change_are_not_stored(app: GatewayApp, status: int) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.response = (status, {"code": "X"})
-    assert (await post(gateway, user, key)).status_code == status
-    gateway.upstream.response = (201, {})
-    again = await post(gateway, user, key)
+    app.upstream.response = (status, {"code": "X"})
+    assert (await post(app, user, key)).status_code == status
+    app.upstream.response = (201, {})
+    again = await post(app, user, key)
     assert (again.status_code, again.headers.get("x-cache-lookup")) == (201, None)
 
 
 async def test_a_429_and_a_401_burn_no_key(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_2=1)
+    app = await open_gateway(rate_tier_2=1)
     user, key = new_id(), uuid4()
-    await gateway.client.get("/api/orders", headers=gateway.bearer(user))
-    assert (await post(gateway, user, key)).status_code == 429
-    refused = await gateway.client.post(
+    await app.client.get("/api/orders", headers=app.bearer(user))
+    assert (await post(app, user, key)).status_code == 429
+    refused = await app.client.post(
         CHECKOUT, json=BODY, headers={"Authorization": "Bearer x", "Idempotency-Key": str(key)}
     )
     assert refused.status_code == 401
-    assert await rows(gateway, user) == []
+    assert await rows(app, user) == []
 
 
-async def test_the_key_stands_nowhere_in_clear(gateway: Gateway) -> None:
+async def test_the_key_stands_nowhere_in_clear(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    await post(gateway, user, key)
-    kept = repr([tuple(row) for row in await rows(gateway, user)])
+    await post(app, user, key)
+    kept = repr([tuple(row) for row in await rows(app, user)])
     for form in (str(key), key.hex, repr(key.bytes)[2:-1]):
         assert form not in kept
 
 
-async def test_of_twenty_at_once_one_runs(gateway: Gateway) -> None:
+async def test_of_twenty_at_once_one_runs(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    results = await asyncio.gather(*(post(gateway, user, key) for _ in range(20)))
+    results = await asyncio.gather(*(post(app, user, key) for _ in range(20)))
     statuses = [response.status_code for response in results]
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
     assert set(statuses) <= {201, 409}
     fresh = [
         response for response in results if response.status_code == 201 and "x-cache-lookup" not in response.headers
@@ -233,36 +233,36 @@ async def test_two_gateways_share_their_records(open_gateway: OpenGateway) -> No
     assert (await post(other, user, key)).headers["x-cache-lookup"] == "HIT"
 
 
-async def test_a_client_that_leaves_does_not_stop_the_work_and_finds_its_answer_later(gateway: Gateway) -> None:
+async def test_a_client_disconnect_does_not_stop_the_operation(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.gate.clear()
+    app.upstream.gate.clear()
     with pytest.raises(httpx.ReadTimeout):
-        await gateway.client.post(
-            CHECKOUT, json=BODY, headers=gateway.bearer(user) | {"Idempotency-Key": str(key)}, timeout=0.8
+        await app.client.post(
+            CHECKOUT, json=BODY, headers=app.bearer(user) | {"Idempotency-Key": str(key)}, timeout=0.8
         )
-    assert (await post(gateway, user, key)).status_code == 409
-    gateway.upstream.gate.set()
+    assert (await post(app, user, key)).status_code == 409
+    app.upstream.gate.set()
 
     async def stored() -> bool:
-        return (await post(gateway, user, key)).headers.get("x-cache-lookup") == "HIT"
+        return (await post(app, user, key)).headers.get("x-cache-lookup") == "HIT"
 
     assert await eventually(stored)
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_a_service_that_could_not_be_reached_frees_the_key(open_gateway: OpenGateway, gateway: Gateway) -> None:
+async def test_a_service_that_could_not_be_reached_frees_the_key(open_gateway: OpenGateway, app: GatewayApp) -> None:
     away = await open_gateway(upstream_url="http://127.0.0.1:9")
     user, key = new_id(), uuid4()
     assert (await post(away, user, key)).status_code == 503
-    assert (await post(gateway, user, key)).status_code == 201
+    assert (await post(app, user, key)).status_code == 201
 
 
 def claim_of(user: UUID, fingerprint: bytes = b"f" * 32) -> IdempotencyClaim:
     return IdempotencyClaim(user, b"k" * 32, fingerprint, new_id())
 
 
-async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_nothing(gateway: Gateway) -> None:
-    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
+async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_nothing(app: GatewayApp) -> None:
+    records = IdempotencyRecords(app.runtime.database, lock_seconds=0, keep_seconds=60)
     user = new_id()
     late, newer = claim_of(user), claim_of(user)
     assert await records.claim(late) == Leased()
@@ -274,15 +274,15 @@ async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_n
     assert await records.claim(claim_of(user)) == Stored(201, "application/json", b"newer")
 
 
-async def test_a_lease_that_ended_without_an_answer_is_no_ones_but_the_same_requests(gateway: Gateway) -> None:
-    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
+async def test_an_expired_lease_belongs_to_the_same_request_only(app: GatewayApp) -> None:
+    records = IdempotencyRecords(app.runtime.database, lock_seconds=0, keep_seconds=60)
     user = new_id()
     await records.claim(claim_of(user))
     assert await records.claim(claim_of(user, b"g" * 32)) == OtherRequest()
 
 
-async def test_a_lease_holds_for_its_time(gateway: Gateway) -> None:
-    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
+async def test_a_lease_holds_for_its_time(app: GatewayApp) -> None:
+    records = IdempotencyRecords(app.runtime.database, lock_seconds=120, keep_seconds=60)
     user = new_id()
     await records.claim(claim_of(user))
     found = await records.claim(claim_of(user))
@@ -290,9 +290,9 @@ async def test_a_lease_holds_for_its_time(gateway: Gateway) -> None:
     assert 100 < found.seconds_left <= 120
 
 
-async def test_of_many_keys_at_once_each_has_one_holder(gateway: Gateway) -> None:
+async def test_of_many_keys_at_once_each_has_one_holder(app: GatewayApp) -> None:
     """Requests share round trips here, and two gateways write the same rows in the same moment."""
-    gateways = [IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60) for _ in range(2)]
+    gateways = [IdempotencyRecords(app.runtime.database, lock_seconds=120, keep_seconds=60) for _ in range(2)]
     users = [new_id() for _ in range(30)]
     claims = [(records, claim_of(user)) for user in users for records in gateways for _ in range(5)]
     random.shuffle(claims)
@@ -309,31 +309,31 @@ async def test_of_many_keys_at_once_each_has_one_holder(gateway: Gateway) -> Non
         assert await records.claim(claim_of(claim.caller_id)) == response
 
 
-async def test_an_answer_that_was_kept_long_enough_is_forgotten_and_pruned(gateway: Gateway) -> None:
-    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
-    short = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=0)
+async def test_retention_purges_expired_responses(app: GatewayApp) -> None:
+    records = IdempotencyRecords(app.runtime.database, lock_seconds=120, keep_seconds=60)
+    short = IdempotencyRecords(app.runtime.database, lock_seconds=0, keep_seconds=0)
     user = new_id()
     first = claim_of(user)
     assert await records.claim(first) == Leased()
     await records.finish(first, Stored(201, "application/json", b"kept"))
-    assert await purge_expired_once(gateway.runtime.database, [records.retention_rule], gateway.runtime.clock) == 0
+    assert await purge_expired_once(app.runtime.database, [records.retention_rule], app.runtime.clock) == 0
     assert isinstance(await records.claim(claim_of(user)), Stored)
     assert await short.begin(claim_of(user, b"g" * 32)) == Leased(), "the key is free for any request"
-    assert await purge_expired_once(gateway.runtime.database, [short.kept], gateway.runtime.clock) >= 1
-    assert await rows(gateway, user) == []
+    assert await purge_expired_once(app.runtime.database, [short.kept], app.runtime.clock) >= 1
+    assert await rows(app, user) == []
 
 
-async def test_the_records_are_out_of_reach_for_the_api_role(gateway: Gateway) -> None:
+async def test_the_records_are_out_of_reach_for_the_api_role(app: GatewayApp) -> None:
     import asyncpg
 
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await gateway.runtime.database.api.fetch("SELECT * FROM idempotency_records")
+        await app.runtime.database.api.fetch("SELECT * FROM idempotency_records")
 
 
-async def test_an_answer_of_nothing_is_replayed_as_nothing(gateway: Gateway) -> None:
+async def test_an_empty_response_is_replayed(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
-    gateway.upstream.response = (200, "")
-    first, again = await post(gateway, user, key), await post(gateway, user, key)
+    app.upstream.response = (200, "")
+    first, again = await post(app, user, key), await post(app, user, key)
     assert json.loads(first.content) == json.loads(again.content) == ""
 
 
@@ -346,66 +346,66 @@ def form(picture: bytes, boundary: str) -> bytes:
 
 
 async def send_picture(
-    gateway: Gateway, user: UUID, key: UUID, url: str, body: bytes, boundary: str, *, in_pieces: bool = False
+    app: GatewayApp, user: UUID, key: UUID, url: str, body: bytes, boundary: str, *, in_pieces: bool = False
 ) -> httpx.Response:
     async def pieces() -> AsyncIterator[bytes]:
         for start in range(0, len(body), 100_001):
             yield body[start : start + 100_001]
 
     headers = {
-        **gateway.bearer(user, roles=("merchant",)),
+        **app.bearer(user, roles=("merchant",)),
         "Idempotency-Key": str(key),
         "Content-Type": f"multipart/form-data; boundary={boundary}",
     }
-    return await gateway.client.post(url, content=pieces() if in_pieces else body, headers=headers)
+    return await app.client.post(url, content=pieces() if in_pieces else body, headers=headers)
 
 
 @pytest.mark.parametrize("in_pieces", [False, True])
-async def test_a_picture_under_a_key_is_taken_once(gateway: Gateway, in_pieces: bool) -> None:
+async def test_a_picture_under_a_key_is_taken_once(app: GatewayApp, in_pieces: bool) -> None:
     """Each try of a client frames the same file anew: that is the same request. Another file under the key is another one."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
-    gateway.upstream.response = (201, {"data": {"id": 1}})
-    first = await send_picture(gateway, user, key, url, form(PICTURE, "a1b2"), "a1b2", in_pieces=in_pieces)
+    app.upstream.response = (201, {"data": {"id": 1}})
+    first = await send_picture(app, user, key, url, form(PICTURE, "a1b2"), "a1b2", in_pieces=in_pieces)
     assert first.status_code == 201, first.text
-    assert gateway.upstream.last["body"] == form(PICTURE, "a1b2")
+    assert app.upstream.last["body"] == form(PICTURE, "a1b2")
     for boundary in ("a1b2", '"c3 d4"'):
         body = form(PICTURE, boundary.strip('"'))
-        again = await send_picture(gateway, user, key, url, body, boundary, in_pieces=in_pieces)
+        again = await send_picture(app, user, key, url, body, boundary, in_pieces=in_pieces)
         assert (again.status_code, again.content, again.headers["x-cache-lookup"]) == (201, first.content, "HIT")
     other = form(PICTURE[:-1] + b"x", "a1b2")
     for sent_to, body in ((url, other), (f"/api/products/{uuid4()}/images", form(PICTURE, "a1b2"))):
-        refused = problem_of(await send_picture(gateway, user, key, sent_to, body, "a1b2", in_pieces=in_pieces))
+        refused = problem_of(await send_picture(app, user, key, sent_to, body, "a1b2", in_pieces=in_pieces))
         assert (refused["status"], refused["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_a_picture_whose_key_is_at_work_or_that_is_too_large_reaches_no_service_again(gateway: Gateway) -> None:
+async def test_a_picture_whose_key_is_at_work_or_that_is_too_large_reaches_no_service_again(app: GatewayApp) -> None:
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
-    gateway.upstream.gate.clear()
-    running = asyncio.create_task(send_picture(gateway, user, key, url, form(PICTURE, "a"), "a"))
-    await eventually(lambda: len(gateway.upstream.seen) == 1)
-    refused = await send_picture(gateway, user, key, url, form(PICTURE, "b"), "b")
+    app.upstream.gate.clear()
+    running = asyncio.create_task(send_picture(app, user, key, url, form(PICTURE, "a"), "a"))
+    await eventually(lambda: len(app.upstream.seen) == 1)
+    refused = await send_picture(app, user, key, url, form(PICTURE, "b"), "b")
     assert (problem_of(refused)["status"], refused.headers["retry-after"].isdigit()) == (409, True)
-    gateway.upstream.gate.set()
+    app.upstream.gate.set()
     assert (await running).status_code == 201
     body = form(PICTURE + b"x" * 8_192, "a")
     for in_pieces in (False, True):
-        refused = await send_picture(gateway, user, uuid4(), url, body, "a", in_pieces=in_pieces)
+        refused = await send_picture(app, user, uuid4(), url, body, "a", in_pieces=in_pieces)
         assert problem_of(refused)["status"] == 413
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_a_form_without_a_boundary_is_compared_as_it_stands(gateway: Gateway) -> None:
+async def test_a_form_without_a_boundary_is_compared_as_it_stands(app: GatewayApp) -> None:
     """What makes no sense is the service's to refuse, once."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
-    gateway.upstream.response = (422, {"code": "VALIDATION_FAILED"})
+    app.upstream.response = (422, {"code": "VALIDATION_FAILED"})
     headers = {
-        **gateway.bearer(user, roles=("merchant",)),
+        **app.bearer(user, roles=("merchant",)),
         "Idempotency-Key": str(key),
         "Content-Type": "multipart/form-data",
     }
-    results = [await gateway.client.post(url, content=b"--a", headers=headers) for _ in range(2)]
+    results = [await app.client.post(url, content=b"--a", headers=headers) for _ in range(2)]
     assert [response.status_code for response in results] == [422, 422]
     assert [response.headers.get("x-cache-lookup") for response in results] == [None, "HIT"]
-    other = await gateway.client.post(url, content=b"--b", headers=headers)
+    other = await app.client.post(url, content=b"--b", headers=headers)
     assert problem_of(other)["invalid_params"][0]["name"] == "Idempotency-Key"

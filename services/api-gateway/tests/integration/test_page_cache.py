@@ -20,7 +20,7 @@ from contracts.orders import ProductChanged
 from testkit.fixtures import eventually
 from testkit.service_kit import BASE_URL
 
-from .conftest import Gateway, OpenGateway, problem_of
+from .conftest import GatewayApp, OpenGateway, problem_of
 
 PRODUCT = UUID("018cc251-f400-7005-8000-000000000001")
 OTHER = UUID("018cc251-f400-7005-8000-000000000002")
@@ -32,28 +32,28 @@ def page(price: int = 1, **meta: Any) -> dict[str, Any]:
     return {"success": True, "data": [{"priceMinor": price}], "meta": stamp}
 
 
-def serve(gateway: Gateway, price: int = 1, **headers: str) -> None:
-    gateway.upstream.response, gateway.upstream.headers = (200, page(price, next_cursor="abc")), {**PUBLIC, **headers}
+def serve(app: GatewayApp, price: int = 1, **headers: str) -> None:
+    app.upstream.response, app.upstream.headers = (200, page(price, next_cursor="abc")), {**PUBLIC, **headers}
 
 
-async def price_of(gateway: Gateway, url: str = "/api/products", **headers: str) -> int:
-    response = await gateway.client.get(url, headers=headers)
+async def price_of(app: GatewayApp, url: str = "/api/products", **headers: str) -> int:
+    response = await app.client.get(url, headers=headers)
     assert response.status_code == 200, response.text
     return int(response.json()["data"][0]["priceMinor"])
 
 
-def changed(gateway: Gateway, product_id: UUID = PRODUCT) -> None:
-    cache = gateway.dependencies.edge.page_cache
+def changed(app: GatewayApp, product_id: UUID = PRODUCT) -> None:
+    cache = app.dependencies.edge.page_cache
     assert cache is not None
     cache.invalidate_product(product_id)
 
 
-async def test_readers_share_a_page_and_each_gets_an_answer_of_their_own(gateway: Gateway) -> None:
-    serve(gateway)
-    first = await gateway.client.get("/api/products?limit=2", headers={"X-Forwarded-For": "1.1.1.1", "Cookie": "a=b"})
-    second = await gateway.client.get("/api/v1/products?limit=2")
-    assert len(gateway.upstream.seen) == 1
-    assert set(gateway.upstream.last["headers"]) == {"host", "accept", "x-request-id", "traceparent"}
+async def test_readers_share_a_page_and_each_gets_an_response_of_their_own(app: GatewayApp) -> None:
+    serve(app)
+    first = await app.client.get("/api/products?limit=2", headers={"X-Forwarded-For": "1.1.1.1", "Cookie": "a=b"})
+    second = await app.client.get("/api/v1/products?limit=2")
+    assert len(app.upstream.seen) == 1
+    assert set(app.upstream.last["headers"]) == {"host", "accept", "x-request-id", "traceparent"}
     remaining = []
     for response in (first, second):
         body = response.json()
@@ -69,91 +69,91 @@ async def test_readers_share_a_page_and_each_gets_an_answer_of_their_own(gateway
     assert remaining[1] == remaining[0] - 1
     assert first.headers["x-request-id"] != second.headers["x-request-id"]
     for other in ("/api/products", "/api/products?limit=3", f"/api/products/{PRODUCT}"):
-        await price_of(gateway, other)
-    assert len(gateway.upstream.seen) == 4
+        await price_of(app, other)
+    assert len(app.upstream.seen) == 4
 
 
-async def test_who_has_the_page_already_is_not_sent_it_again(gateway: Gateway) -> None:
-    serve(gateway)
+async def test_a_client_with_the_page_gets_304(app: GatewayApp) -> None:
+    serve(app)
     for known in ('W/"first"', '"old", W/"first"', "*"):
-        response = await gateway.client.get("/api/products", headers={"If-None-Match": known})
+        response = await app.client.get("/api/products", headers={"If-None-Match": known})
         assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", 'W/"first"')
         assert response.headers["ratelimit-limit"]
-    assert await price_of(gateway, **{"If-None-Match": '"old"'}) == 1
-    assert len(gateway.upstream.seen) == 1
+    assert await price_of(app, **{"If-None-Match": '"old"'}) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_a_change_is_seen_by_the_next_reader(gateway: Gateway) -> None:
+async def test_a_change_is_seen_by_the_next_reader(app: GatewayApp) -> None:
     own, other = f"/api/products/{PRODUCT}", f"/api/products/{OTHER}"
-    serve(gateway)
+    serve(app)
     urls = (own, other, f"/api/products/{str(PRODUCT).upper()}", "/api/products?q=rice", "/api/categories")
     for url in urls:
-        await price_of(gateway, url)
-    serve(gateway, 2)
-    changed(gateway)
-    assert [await price_of(gateway, url) for url in urls] == [2, 1, 2, 2, 2]
+        await price_of(app, url)
+    serve(app, 2)
+    changed(app)
+    assert [await price_of(app, url) for url in urls] == [2, 1, 2, 2, 2]
 
 
-async def test_who_buys_something_reads_the_stock_that_is_left(gateway: Gateway) -> None:
+async def test_a_buyer_reads_the_remaining_stock_after_a_purchase(app: GatewayApp) -> None:
     """A purchase is said aloud only when it takes the last: the gateway it passed through knows of each."""
-    buyer = {**gateway.bearer(), "Idempotency-Key": str(uuid4())}
-    post, urls = gateway.client.post, ("/api/products", f"/api/products/{PRODUCT}")
+    buyer = {**app.bearer(), "Idempotency-Key": str(uuid4())}
+    post, urls = app.client.post, ("/api/products", f"/api/products/{PRODUCT}")
     for status, seen in ((409, 1), (201, 3)):
-        serve(gateway, 1)
-        assert [await price_of(gateway, url) for url in urls] == [1, 1]
-        gateway.upstream.response, gateway.upstream.headers = (status, page()), {}
+        serve(app, 1)
+        assert [await price_of(app, url) for url in urls] == [1, 1]
+        app.upstream.response, app.upstream.headers = (status, page()), {}
         assert (await post("/api/orders/checkout", json={}, headers=buyer)).status_code == status
-        serve(gateway, seen)
-        assert [await price_of(gateway, url) for url in urls] == [seen, seen]
-    serve(gateway, 4)
-    gateway.upstream.response = (200, page())
-    assert (await gateway.client.patch("/api/profiles/current", json={}, headers=buyer)).status_code == 200
-    serve(gateway, 4)
-    assert await price_of(gateway) == 3
+        serve(app, seen)
+        assert [await price_of(app, url) for url in urls] == [seen, seen]
+    serve(app, 4)
+    app.upstream.response = (200, page())
+    assert (await app.client.patch("/api/profiles/current", json={}, headers=buyer)).status_code == 200
+    serve(app, 4)
+    assert await price_of(app) == 3
 
 
-async def test_a_change_during_a_fetch_is_never_hidden_by_what_was_fetched(gateway: Gateway) -> None:
+async def test_a_change_during_a_fetch_is_never_hidden_by_what_was_fetched(app: GatewayApp) -> None:
     """The old page goes to who asked before the change; who asks after it waits for the new one."""
-    serve(gateway, 1)
-    gateway.upstream.gate.clear()
-    before = [asyncio.create_task(price_of(gateway)) for _ in range(3)]
-    await eventually(lambda: len(gateway.upstream.seen) == 1)
-    old_gate, gateway.upstream.gate = gateway.upstream.gate, asyncio.Event()
-    changed(gateway)
+    serve(app, 1)
+    app.upstream.gate.clear()
+    before = [asyncio.create_task(price_of(app)) for _ in range(3)]
+    await eventually(lambda: len(app.upstream.seen) == 1)
+    old_gate, app.upstream.gate = app.upstream.gate, asyncio.Event()
+    changed(app)
     # The second fetch finds a gate of its own, so that the first one can end before it, or after it.
-    after = asyncio.create_task(price_of(gateway))
-    await eventually(lambda: len(gateway.upstream.seen) == 2)
+    after = asyncio.create_task(price_of(app))
+    await eventually(lambda: len(app.upstream.seen) == 2)
     old_gate.set()
     assert await asyncio.gather(*before) == [1, 1, 1]
-    serve(gateway, 2)
-    gateway.upstream.gate.set()
+    serve(app, 2)
+    app.upstream.gate.set()
     assert await after == 2
-    assert await price_of(gateway) == 2
-    assert len(gateway.upstream.seen) == 2
+    assert await price_of(app) == 2
+    assert len(app.upstream.seen) == 2
 
 
 async def test_a_hundred_readers_of_a_cold_page_ask_once(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_1=1_000)
-    serve(gateway)
-    gateway.upstream.gate.clear()
-    readers = [asyncio.create_task(price_of(gateway)) for _ in range(40)]
-    await eventually(lambda: gateway.dependencies.edge.metrics.page_cache["joined"] == 39)
+    app = await open_gateway(rate_tier_1=1_000)
+    serve(app)
+    app.upstream.gate.clear()
+    readers = [asyncio.create_task(price_of(app)) for _ in range(40)]
+    await eventually(lambda: app.dependencies.edge.metrics.page_cache["joined"] == 39)
     readers[0].cancel()
-    gateway.upstream.gate.set()
+    app.upstream.gate.set()
     assert await asyncio.gather(*readers[1:]) == [1] * 39
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_who_is_signed_in_reads_past_the_shared_pages(gateway: Gateway) -> None:
-    serve(gateway)
-    await price_of(gateway)
-    serve(gateway, 2)
-    signed_in = gateway.bearer()
-    response = await gateway.client.get("/api/products", headers=signed_in)
+async def test_signed_in_readers_bypass_the_page_cache(app: GatewayApp) -> None:
+    serve(app)
+    await price_of(app)
+    serve(app, 2)
+    signed_in = app.bearer()
+    response = await app.client.get("/api/products", headers=signed_in)
     assert (response.json()["data"][0]["priceMinor"], response.headers["cache-control"]) == (2, "no-store")
     assert "age" not in response.headers
-    assert await price_of(gateway) == 1
-    refused = await gateway.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
+    assert await price_of(app) == 1
+    refused = await app.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
     assert problem_of(refused)["code"] == "AUTH_UNAUTHORIZED"
 
 
@@ -167,30 +167,30 @@ async def test_who_is_signed_in_reads_past_the_shared_pages(gateway: Gateway) ->
     ],
     ids=str,
 )
-async def test_what_is_not_called_public_is_kept_for_nobody(gateway: Gateway, headers: dict[str, str]) -> None:
-    serve(gateway, 1, **headers)
-    await price_of(gateway)
-    serve(gateway, 2, **headers)
-    assert await price_of(gateway) == 2
+async def test_a_response_that_is_not_public_is_not_cached(app: GatewayApp, headers: dict[str, str]) -> None:
+    serve(app, 1, **headers)
+    await price_of(app)
+    serve(app, 2, **headers)
+    assert await price_of(app) == 2
 
 
-async def test_no_error_is_kept(gateway: Gateway) -> None:
+async def test_no_error_is_cached(app: GatewayApp) -> None:
     for status in (404, 422, 500, 503):
-        gateway.upstream.response, gateway.upstream.headers = (status, page()), PUBLIC
-        response = await gateway.client.get(f"/api/products/{uuid4()}")
+        app.upstream.response, app.upstream.headers = (status, page()), PUBLIC
+        response = await app.client.get(f"/api/products/{uuid4()}")
         assert response.status_code == status
     url = f"/api/products/{uuid4()}"
-    gateway.upstream.response = (404, page())
-    assert (await gateway.client.get(url)).status_code == 404
-    serve(gateway)
-    assert await price_of(gateway, url) == 1
-    gateway.upstream.response = (200, {"success": True})
-    assert (await gateway.client.get("/api/categories")).json() == {"success": True}
-    gateway.upstream.plain = "no envelope"
-    assert (await gateway.client.get("/api/categories")).text == "no envelope"
+    app.upstream.response = (404, page())
+    assert (await app.client.get(url)).status_code == 404
+    serve(app)
+    assert await price_of(app, url) == 1
+    app.upstream.response = (200, {"success": True})
+    assert (await app.client.get("/api/categories")).json() == {"success": True}
+    app.upstream.plain = "no envelope"
+    assert (await app.client.get("/api/categories")).text == "no envelope"
 
 
-def refuse(gateway: Gateway, status: int = 404) -> None:
+def refuse(app: GatewayApp, status: int = 404) -> None:
     code = {404: "RESOURCE_NOT_FOUND", 422: "VALIDATION_FAILED", 503: "INTERNAL_ERROR"}[status]
     document = {
         "type": f"{BASE_URL}/errors/{code.lower().replace('_', '-')}",
@@ -199,8 +199,8 @@ def refuse(gateway: Gateway, status: int = 404) -> None:
         "instance": "/api/products",
         "requestId": "req_oftheservice0001",
     }
-    gateway.upstream.response = (status, document)
-    gateway.upstream.headers = {
+    app.upstream.response = (status, document)
+    app.upstream.headers = {
         "Content-Type": "application/problem+json",
         "Cache-Control": "no-store",
         "Retry-After": "5",
@@ -208,40 +208,40 @@ def refuse(gateway: Gateway, status: int = 404) -> None:
 
 
 @pytest.mark.parametrize("status", [404, 422, 503])
-async def test_a_refusal_is_asked_for_once_and_kept_for_nobody(gateway: Gateway, status: int) -> None:
-    refuse(gateway, status)
+async def test_an_error_is_fetched_once_and_not_cached(app: GatewayApp, status: int) -> None:
+    refuse(app, status)
     for probes in (1, 2):
-        response = await gateway.client.get("/api/products?q=x")
+        response = await app.client.get("/api/products?q=x")
         assert problem_of(response)["status"] == status
         assert response.headers["retry-after"] == "5"
         assert "age" not in response.headers
-        assert len(gateway.upstream.seen) == probes
-    serve(gateway)
-    assert await price_of(gateway, "/api/products?q=x") == 1
-    assert len(gateway.upstream.seen) == 3
+        assert len(app.upstream.seen) == probes
+    serve(app)
+    assert await price_of(app, "/api/products?q=x") == 1
+    assert len(app.upstream.seen) == 3
 
 
-async def test_all_who_wait_for_a_refusal_get_it_under_their_own_request_id(gateway: Gateway) -> None:
-    refuse(gateway)
-    gateway.upstream.gate.clear()
-    readers = [asyncio.create_task(gateway.client.get("/api/products")) for _ in range(20)]
-    await eventually(lambda: gateway.dependencies.edge.metrics.page_cache["joined"] == 19)
-    gateway.upstream.gate.set()
+async def test_all_waiting_readers_get_an_error_with_their_own_request_id(app: GatewayApp) -> None:
+    refuse(app)
+    app.upstream.gate.clear()
+    readers = [asyncio.create_task(app.client.get("/api/products")) for _ in range(20)]
+    await eventually(lambda: app.dependencies.edge.metrics.page_cache["joined"] == 19)
+    app.upstream.gate.set()
     results = await asyncio.gather(*readers)
     assert {problem_of(response)["status"] for response in results} == {404}
     assert len({response.headers["x-request-id"] for response in results}) == 20
-    assert len(gateway.upstream.seen) == 1
+    assert len(app.upstream.seen) == 1
 
 
-async def test_other_routes_and_other_methods_are_not_shared(gateway: Gateway) -> None:
-    serve(gateway)
+async def test_other_routes_and_other_methods_are_not_shared(app: GatewayApp) -> None:
+    serve(app)
     for url in ("/api/vendors", f"/media/{PRODUCT}"):
         for _ in range(2):
-            await gateway.client.get(url)
-    assert len(gateway.upstream.seen) == 4
-    head = await gateway.client.head("/api/products")
+            await app.client.get(url)
+    assert len(app.upstream.seen) == 4
+    head = await app.client.head("/api/products")
     assert (head.status_code, head.content) == (200, b"")
-    assert len(gateway.upstream.seen) == 5
+    assert len(app.upstream.seen) == 5
 
 
 async def test_pages_live_for_their_seconds_and_make_room_for_others(
@@ -276,15 +276,15 @@ async def test_pages_live_for_their_seconds_and_make_room_for_others(
     assert len(small.upstream.seen) == probes + 1
 
 
-async def test_a_service_that_is_away_is_503_for_all_who_wait(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(upstream_url="http://127.0.0.1:1")
-    results = await asyncio.gather(*(gateway.client.get("/api/products") for _ in range(3)))
+async def test_an_unavailable_service_is_503_for_all_waiting_readers(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(upstream_url="http://127.0.0.1:1")
+    results = await asyncio.gather(*(app.client.get("/api/products") for _ in range(3)))
     assert {problem_of(response)["status"] for response in results} == {503}
 
 
 @asynccontextmanager
-async def hearing(gateway: Gateway) -> AsyncIterator[None]:
-    task = asyncio.create_task(consume_broadcasts(gateway.runtime))
+async def hearing(app: GatewayApp) -> AsyncIterator[None]:
+    task = asyncio.create_task(consume_broadcasts(app.runtime))
     try:
         yield
     finally:
@@ -293,22 +293,22 @@ async def hearing(gateway: Gateway) -> AsyncIterator[None]:
             await task
 
 
-async def test_every_process_hears_that_a_product_changed(open_gateway: OpenGateway, broker_url: str) -> None:
+async def test_every_process_invalidates_a_changed_product(open_gateway: OpenGateway, broker_url: str) -> None:
     gateways = [await open_gateway(edge_cache_seconds=60, rate_tier_1=10_000) for _ in range(2)]
     event = ProductChanged(
         product_id=PRODUCT, vendor_id=new_id(), name="Suya", price_minor=2, in_stock=True, removed=False
     )
     bus = Bus(broker_url, declared_topology(RetryLadder()), "test")
     async with hearing(gateways[0]), hearing(gateways[1]):
-        for gateway in gateways:
-            serve(gateway)
-            await price_of(gateway)
+        for app in gateways:
+            serve(app)
+            await price_of(app)
         serve(gateways[0], 2)
 
         async def both_are_fresh() -> bool:
             # Said again until both listen: an exclusive queue hears nothing of what was said before it stood.
             await bus.publish([said(event)])
-            return [await price_of(gateway) for gateway in gateways] == [2, 2]
+            return [await price_of(app) for app in gateways] == [2, 2]
 
         assert await eventually(both_are_fresh)
     await bus.close()

@@ -60,7 +60,7 @@ async def test_a_killed_gateway_neither_loses_nor_repeats_what_stands_under_a_ke
         assert len(upstream.seen) == 3
 
 
-async def test_metrics_and_health_answer_on_the_inner_door_only(
+async def test_metrics_and_health_respond_on_the_internal_port_only(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
     async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
@@ -76,7 +76,7 @@ async def test_metrics_and_health_answer_on_the_inner_door_only(
             assert (await inside.get("/api/products")).status_code == 404
 
 
-async def test_a_revocation_that_is_said_anywhere_is_heard_and_outlives_the_process(
+async def test_a_published_revocation_applies_and_outlives_the_process(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
     async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
@@ -112,7 +112,7 @@ async def broker_away(broker_url: str, management_url: str) -> AsyncIterator[Non
             await declare_topology(broker_url, declared_topology(RetryLadder()))
 
 
-async def test_without_the_broker_everything_is_served_and_a_metric_tells_how_late_revocations_are(
+async def test_without_the_broker_everything_is_served_and_a_metric_shows_the_delay_of_revocations(
     module_urls: DatabaseUrls, broker_url: str, management_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
     async with (

@@ -16,33 +16,33 @@ from common.primitives.ids import new_id
 from testkit.fixtures import DatabaseUrls, eventually
 from testkit.service_kit import Issuer
 
-from .conftest import Gateway, OpenGateway, Upstream, listening, problem_of
+from .conftest import GatewayApp, OpenGateway, Upstream, listening, problem_of
 from .gateway_process import running_process
 
 
 async def test_the_61st_anonymous_request_is_429_with_a_true_time_to_wait(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway()
+    app = await open_gateway()
     started_at = time.time()
     for number in range(60):
-        response = await gateway.client.get("/api/products")
+        response = await app.client.get("/api/products")
         assert response.status_code == 201
         assert response.headers["ratelimit-limit"] == "60"
         assert response.headers["ratelimit-remaining"] == str(59 - number)
-    refused = await gateway.client.get("/api/products")
+    refused = await app.client.get("/api/products")
     assert (refused.status_code, problem_of(refused)["code"]) == (429, "RATE_LIMIT_EXCEEDED")
     assert refused.headers["ratelimit-remaining"] == "0"
     leaves = started_at + 60
     assert leaves - 1 <= int(refused.headers["ratelimit-reset"]) <= time.time() + 61
     assert time.time() + int(refused.headers["retry-after"]) >= leaves
-    assert (await gateway.client.get("/nowhere")).status_code == 429
-    assert (await gateway.client.get("/health/liveness")).status_code == 200
-    known = await gateway.client.get("/api/products", headers=gateway.bearer())
+    assert (await app.client.get("/nowhere")).status_code == 429
+    assert (await app.client.get("/health/liveness")).status_code == 200
+    known = await app.client.get("/api/products", headers=app.bearer())
     assert (known.status_code, known.headers["ratelimit-limit"]) == (201, "300")
 
 
 async def test_after_the_time_to_wait_a_request_is_admitted_and_not_before(open_gateway: OpenGateway) -> None:
-    gateway, clock = await open_gateway(rate_tier_1=2), ManualClock(SystemClock().now())
-    edge = replace(gateway.dependencies.edge, clock=clock)
+    app, clock = await open_gateway(rate_tier_1=2), ManualClock(SystemClock().now())
+    edge = replace(app.dependencies.edge, clock=clock)
     async with (
         listening(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
@@ -58,40 +58,40 @@ async def test_after_the_time_to_wait_a_request_is_admitted_and_not_before(open_
 
 
 async def test_one_counter_for_a_user_over_all_routes_and_tokens(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_2=3)
+    app = await open_gateway(rate_tier_2=3)
     user = new_id()
     for path in ("/api/orders", "/api/products", f"/api/orders/{uuid4()}"):
-        assert (await gateway.client.get(path, headers=gateway.bearer(user))).status_code == 201
-    assert (await gateway.client.get("/api/orders", headers=gateway.bearer(user))).status_code == 429
-    assert (await gateway.client.get("/api/orders", headers=gateway.bearer())).status_code == 201
+        assert (await app.client.get(path, headers=app.bearer(user))).status_code == 201
+    assert (await app.client.get("/api/orders", headers=app.bearer(user))).status_code == 429
+    assert (await app.client.get("/api/orders", headers=app.bearer())).status_code == 201
 
 
 async def test_tier_4_is_a_counter_of_its_own(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_4=2)
+    app = await open_gateway(rate_tier_4=2)
     user = new_id()
 
     async def intent() -> int:
-        headers = gateway.bearer(user) | {"Idempotency-Key": str(uuid4())}
-        return (await gateway.client.post("/api/payments/intent", json={}, headers=headers)).status_code
+        headers = app.bearer(user) | {"Idempotency-Key": str(uuid4())}
+        return (await app.client.post("/api/payments/intent", json={}, headers=headers)).status_code
 
     assert [await intent() for _ in range(3)] == [201, 201, 429]
-    assert (await gateway.client.get("/api/orders", headers=gateway.bearer(user))).status_code == 201
+    assert (await app.client.get("/api/orders", headers=app.bearer(user))).status_code == 201
 
 
-async def test_a_refused_token_counts_against_its_address(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_1=3)
+async def test_a_rejected_token_counts_against_its_address(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_tier_1=3)
     bad = {"Authorization": "Bearer nonsense"}
-    statuses = [(await gateway.client.get("/api/orders", headers=bad)).status_code for _ in range(4)]
+    statuses = [(await app.client.get("/api/orders", headers=bad)).status_code for _ in range(4)]
     assert statuses == [401, 401, 401, 429]
-    assert (await gateway.client.get("/api/products")).status_code == 429
-    assert (await gateway.client.get("/api/products", headers=gateway.bearer())).status_code == 201
+    assert (await app.client.get("/api/products")).status_code == 429
+    assert (await app.client.get("/api/products", headers=app.bearer())).status_code == 201
 
 
 async def test_login_is_counted_by_account_with_a_ceiling_for_the_address(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_4=3, rate_tier_4_address=5)
+    app = await open_gateway(rate_tier_4=3, rate_tier_4_address=5)
 
     async def login(email: str) -> int:
-        return (await gateway.client.post("/api/auth/login", json={"email": email})).status_code
+        return (await app.client.post("/api/auth/login", json={"email": email})).status_code
 
     assert [await login("ada@x.example") for _ in range(4)] == [201, 201, 201, 429]
     assert [await login("ADA@x.example"), await login("bola@x.example")] == [429, 201]
@@ -99,10 +99,10 @@ async def test_login_is_counted_by_account_with_a_ceiling_for_the_address(open_g
 
 
 async def test_codes_and_resets_are_counted_like_a_login_and_together_with_it(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_4=4, rate_tier_4_address=7)
+    app = await open_gateway(rate_tier_4=4, rate_tier_4_address=7)
 
     async def status_of(path: str, **body: str) -> int:
-        return (await gateway.client.post(f"/api/auth/{path}", json=body)).status_code
+        return (await app.client.post(f"/api/auth/{path}", json=body)).status_code
 
     ada = {"email": "ada@x.example"}
     first = [await status_of(path, **ada) for path in ("otp", "otp/verify", "password/forgot", "login", "otp")]
@@ -112,59 +112,59 @@ async def test_codes_and_resets_are_counted_like_a_login_and_together_with_it(op
 
 
 async def test_refresh_counts_its_session_though_the_token_rotates(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_4=2)
+    app = await open_gateway(rate_tier_4=2)
 
     async def refresh(token: str) -> int:
-        return (await gateway.client.post("/api/auth/refresh", json={"refreshToken": token})).status_code
+        return (await app.client.post("/api/auth/refresh", json={"refreshToken": token})).status_code
 
     assert [await refresh(f"one.{number}") for number in range(3)] == [201, 201, 429]
     assert await refresh("two.0") == 201
 
 
 async def test_behind_a_trusted_proxy_each_client_is_counted(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_1=1, trusted_proxies="127.0.0.0/8")
+    app = await open_gateway(rate_tier_1=1, trusted_proxies="127.0.0.0/8")
 
     async def browse(address: str) -> int:
-        return (await gateway.client.get("/api/products", headers={"X-Forwarded-For": address})).status_code
+        return (await app.client.get("/api/products", headers={"X-Forwarded-For": address})).status_code
 
     assert [await browse("203.0.113.1"), await browse("203.0.113.1"), await browse("203.0.113.2")] == [201, 429, 201]
 
 
-async def test_nobody_gets_a_new_quota_by_a_header(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_1=1)
+async def test_a_header_cannot_reset_the_quota(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_tier_1=1)
     statuses = [
-        (await gateway.client.get("/api/products", headers={"X-Forwarded-For": f"203.0.113.{number}"})).status_code
+        (await app.client.get("/api/products", headers={"X-Forwarded-For": f"203.0.113.{number}"})).status_code
         for number in range(3)
     ]
     assert statuses == [201, 429, 429]
 
 
 async def test_machines_are_outside_of_the_tiers(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_1=1, rate_machines=3)
-    results = [await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}") for _ in range(4)]
+    app = await open_gateway(rate_tier_1=1, rate_machines=3)
+    results = [await app.client.post("/functions/v1/gateway-webhook", content=b"{}") for _ in range(4)]
     assert [response.status_code for response in results] == [201, 201, 201, 429]
     assert results[0].headers["ratelimit-limit"] == "3"
-    assert (await gateway.client.get("/api/products")).status_code == 201
+    assert (await app.client.get("/api/products")).status_code == 201
 
 
 async def test_images_are_counted_in_a_tier_of_their_own_by_address(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_1=1, rate_tier_media=3)
-    image, user = f"/media/{uuid4()}", gateway.bearer()
+    app = await open_gateway(rate_tier_1=1, rate_tier_media=3)
+    image, user = f"/media/{uuid4()}", app.bearer()
     results = [
-        await gateway.client.get(path, headers=headers)
+        await app.client.get(path, headers=headers)
         for path, headers in ((image, {}), (f"{image}/thumbnail", {}), (image, user), (image, {}))
     ]
     assert [response.status_code for response in results] == [201, 201, 201, 429]
     assert results[0].headers["ratelimit-policy"] == '"media";q=3;w=60'
     assert [response.headers["ratelimit-remaining"] for response in results] == ["2", "1", "0", "0"]
-    assert (await gateway.client.get("/api/products")).status_code == 201
+    assert (await app.client.get("/api/products")).status_code == 201
 
 
-async def test_a_refused_token_on_an_image_counts_against_the_images_of_its_address(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_tier_media=1)
+async def test_a_rejected_token_on_an_image_counts_against_the_images_of_its_address(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_tier_media=1)
     bad = {"Authorization": "Bearer nonsense"}
     image = f"/media/{uuid4()}"
-    assert [(await gateway.client.get(image, headers=bad)).status_code for _ in range(2)] == [401, 429]
+    assert [(await app.client.get(image, headers=bad)).status_code for _ in range(2)] == [401, 429]
 
 
 async def test_two_gateways_with_a_store_share_one_window(
@@ -174,8 +174,8 @@ async def test_two_gateways_with_a_store_share_one_window(
     gateways = [await open_gateway(**settings), await open_gateway(**settings)]
     user = new_id()
 
-    async def read(gateway: Gateway) -> tuple[int, int, int]:
-        response = await gateway.client.get("/api/orders", headers=gateway.bearer(user))
+    async def read(app: GatewayApp) -> tuple[int, int, int]:
+        response = await app.client.get("/api/orders", headers=app.bearer(user))
         headers = response.headers
         return response.status_code, int(headers["ratelimit-remaining"]), int(headers["ratelimit-reset"])
 
@@ -189,34 +189,34 @@ async def test_a_store_counts_account_and_address_together_or_not_at_all(
     open_gateway: OpenGateway, private_redis: PrivateRedis
 ) -> None:
     settings = {"rate_tier_4": 2, "rate_tier_4_address": 4, "trusted_proxies": "127.0.0.1/32"}
-    gateway = await open_gateway(rate_limit_store_url=private_redis.url, **settings)
+    app = await open_gateway(rate_limit_store_url=private_redis.url, **settings)
     # The store is shared with the other tests of the module: this address is counted by nobody else.
     here = {"X-Forwarded-For": "203.0.113.77"}
 
     async def login(email: str) -> int:
-        return (await gateway.client.post("/api/auth/login", json={"email": email}, headers=here)).status_code
+        return (await app.client.post("/api/auth/login", json={"email": email}, headers=here)).status_code
 
     assert [await login("ada@x.example") for _ in range(6)] == [201, 201, 429, 429, 429, 429]
     assert [await login(f"{name}@x.example") for name in ("b", "c", "d")] == [201, 201, 429]
 
 
-async def test_without_its_store_tier_4_refuses_and_the_rest_counts_in_the_process(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(rate_limit_store_url="redis://127.0.0.1:9/0", rate_tier_2=2)
+async def test_without_its_store_tier_4_rejects_and_the_rest_counts_in_the_process(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_limit_store_url="redis://127.0.0.1:9/0", rate_tier_2=2)
     user = new_id()
-    reads = [(await gateway.client.get("/api/orders", headers=gateway.bearer(user))).status_code for _ in range(3)]
+    reads = [(await app.client.get("/api/orders", headers=app.bearer(user))).status_code for _ in range(3)]
     assert reads == [201, 201, 429]
-    login = await gateway.client.post("/api/auth/login", json={"email": "a@x.example"})
+    login = await app.client.post("/api/auth/login", json={"email": "a@x.example"})
     assert (login.status_code, problem_of(login)["code"]) == (503, "INTERNAL_ERROR")
     assert "retry-after" in login.headers
-    assert not [seen for seen in gateway.upstream.seen if seen["path"] == "/api/auth/login"]
-    assert dict(gateway.dependencies.edge.metrics.quota_fallback) == {"counted here": 3, "refused": 1}
+    assert not [seen for seen in app.upstream.seen if seen["path"] == "/api/auth/login"]
+    assert dict(app.dependencies.edge.metrics.quota_fallback) == {"counted here": 3, "refused": 1}
 
 
 async def test_a_store_that_comes_back_counts_again(open_gateway: OpenGateway, private_redis: PrivateRedis) -> None:
-    gateway = await open_gateway(rate_limit_store_url=private_redis.url)
+    app = await open_gateway(rate_limit_store_url=private_redis.url)
 
     async def login() -> int:
-        return (await gateway.client.post("/api/auth/login", json={"email": f"{uuid4()}@x.example"})).status_code
+        return (await app.client.post("/api/auth/login", json={"email": f"{uuid4()}@x.example"})).status_code
 
     private_redis.kill()
     assert await login() == 503
@@ -259,11 +259,11 @@ async def test_processes_that_come_and_go_share_one_window_to_the_request(
 async def test_a_burst_of_one_takes_nothing_from_another(open_gateway: OpenGateway) -> None:
     """Who sends far too many at once is refused beyond their own quota; who sends five meanwhile gets five answers."""
     # The window outlasts the burst, however long that takes.
-    gateway = await open_gateway(rate_tier_2=50, rate_window_seconds=600)
-    greedy, modest = gateway.bearer(new_id()), gateway.bearer(new_id())
+    app = await open_gateway(rate_tier_2=50, rate_window_seconds=600)
+    greedy, modest = app.bearer(new_id()), app.bearer(new_id())
 
     async def statuses(headers: dict[str, str], number: int) -> list[int]:
-        probes = (gateway.client.get("/api/orders", headers=headers) for _ in range(number))
+        probes = (app.client.get("/api/orders", headers=headers) for _ in range(number))
         return sorted(response.status_code for response in await asyncio.gather(*probes))
 
     taken, given = await asyncio.gather(statuses(greedy, 200), statuses(modest, 5))

@@ -1,6 +1,6 @@
 """What arrives as bytes and not as a browser would send it: refused or harmless, form by form, on one gateway process.
 
-The forms stand in `odd_forms.py`. Each states what its client is answered, whether the connection ends, and what its service sees:
+The forms stand in `ambiguous_requests.py`. Each states what its client is answered, whether the connection ends, and what its service sees:
 nothing that the gateway did not judge. What the service saw is read by a reader of its own that takes no framing but the strictest.
 """
 
@@ -18,8 +18,8 @@ from common.primitives.ids import new_id
 from testkit.fixtures import DatabaseUrls, eventually
 from testkit.service_kit import Issuer, issuing
 
+from .ambiguous_requests import FORMS, KEY, KEY_2, LOGIN, WEBHOOK, Form, get, post
 from .gateway_process import Process, running_process
-from .odd_forms import FORMS, KEY, KEY_2, LOGIN, WEBHOOK, Form, get, post
 from .raw_http import LONG_ANSWER, Recorder, connected
 
 # Each form is its own request: the tiers are out of the way, and nothing is answered from memory.
@@ -66,7 +66,7 @@ async def impatient(module_urls: DatabaseUrls, broker_url: str) -> AsyncIterator
 
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
-async def test_what_no_honest_client_sends_is_refused_or_harmless(patient: Bench, impatient: Bench, form: Form) -> None:
+async def test_ambiguous_requests_are_rejected_or_harmless(patient: Bench, impatient: Bench, form: Form) -> None:
     bench = impatient if form.awaits_client else patient
     bench.recorder.seen.clear()
     async with connected(bench.process.port) as client:
@@ -104,7 +104,7 @@ async def test_two_keys_are_no_key(patient: Bench) -> None:
     assert patient.recorder.seen == []
 
 
-async def test_requests_of_one_connection_are_answered_in_their_order(patient: Bench) -> None:
+async def test_requests_of_one_connection_are_served_in_their_order(patient: Bench) -> None:
     patient.recorder.seen.clear()
     probes = [f"/api/products?number={number}" for number in range(20)]
     async with connected(patient.process.port) as client:
@@ -114,7 +114,7 @@ async def test_requests_of_one_connection_are_answered_in_their_order(patient: B
     assert [line.split(" ")[1] for line, _, _ in patient.recorder.seen] == probes
 
 
-async def test_a_client_that_waits_for_100_is_told_to_go_on_only_when_its_body_is_wanted(patient: Bench) -> None:
+async def test_a_client_gets_100_continue_only_when_its_body_is_read(patient: Bench) -> None:
     async with connected(patient.process.port) as client:
         await client.send(post(b"", "Content-Length: 2", "Expect: 100-continue"))
         assert (await client.response()).status == 100
@@ -154,7 +154,7 @@ async def test_a_body_that_does_not_arrive_in_time_is_408(impatient: Bench, targ
         assert await client.is_closed()
 
 
-async def test_a_client_that_takes_no_answer_holds_no_connection_to_a_service(impatient: Bench) -> None:
+async def test_a_client_that_takes_no_response_holds_no_connection_to_a_service(impatient: Bench) -> None:
     impatient.recorder.seen.clear()
     token = f"Authorization: Bearer {impatient.issuer.token(new_id())}"
     _, writer = await asyncio.open_connection("127.0.0.1", impatient.process.port, limit=1)

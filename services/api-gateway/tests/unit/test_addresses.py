@@ -14,7 +14,7 @@ def test_without_trusted_proxies_only_the_peer_counts() -> None:
     assert NOBODY.of("127.0.0.1", b"203.0.113.9") == "127.0.0.1"
 
 
-def test_an_untrusted_peer_cannot_say_who_it_is() -> None:
+def test_an_untrusted_peer_cannot_set_its_address() -> None:
     assert TRUSTED.of("203.0.113.1", b"203.0.113.9") == "203.0.113.1"
 
 

@@ -25,7 +25,7 @@ class Store:
 
 
 @pytest.mark.parametrize("concurrency_max", [1, 2])
-async def test_questions_one_after_the_other_are_all_answered(concurrency_max: int) -> None:
+async def test_questions_one_after_the_other_are_all_served(concurrency_max: int) -> None:
     store = Store()
     batches = Batches(store.double, size_max=4, concurrency_max=concurrency_max)
     async with asyncio.timeout(60):
@@ -44,7 +44,7 @@ async def test_questions_that_come_meanwhile_share_the_next_round_trip_within_it
     assert [len(batch) for batch in store.batches] == [4, 4, 2]
 
 
-async def test_a_failure_reaches_those_of_its_batch_and_nobody_else() -> None:
+async def test_a_failure_affects_only_its_batch() -> None:
     store = Store()
     batches = Batches(store.double, size_max=2, concurrency_max=1)
     async with asyncio.timeout(60):
@@ -53,7 +53,7 @@ async def test_a_failure_reaches_those_of_its_batch_and_nobody_else() -> None:
         assert await batches.submit(1) == 2
 
 
-async def test_who_waits_at_the_end_is_cancelled_and_not_left_waiting() -> None:
+async def test_waiting_items_are_cancelled_at_the_end() -> None:
     store = Store()
     store.gate.clear()
     batches = Batches(store.double, size_max=1, concurrency_max=1)

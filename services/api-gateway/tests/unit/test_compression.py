@@ -54,7 +54,7 @@ def test_the_weights_of_the_client_decide(
         (Accepted(gzip=False, refuses_plain=True), 1_000_000, False),
     ],
 )
-def test_short_answers_stay_plain_unless_the_client_refuses_that(
+def test_short_responses_stay_plain_unless_the_client_rejects_that(
     accepted: Accepted, size: int, compresses: bool
 ) -> None:
     assert accepted.compresses(size) is compresses

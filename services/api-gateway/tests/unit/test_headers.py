@@ -32,7 +32,7 @@ FORGED = [
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_no_header_that_says_who_is_calling_or_how_to_frame_passes(name: bytes) -> None:
+def test_headers_of_identity_and_framing_do_not_pass(name: bytes) -> None:
     head = request_head("GET", b"/api/orders", b"orders:80", {name: b"forged"}, b"\r\n", with_token=True)
     assert b"forged" not in head
 
@@ -48,7 +48,7 @@ def test_what_a_service_needs_passes_and_the_token_only_where_it_is_asked_for() 
     assert b"Bearer" not in without
 
 
-def test_hop_by_hop_headers_and_what_the_gateway_says_itself_stop_on_the_way_back() -> None:
+def test_hop_by_hop_headers_and_the_gateways_own_are_removed_from_responses() -> None:
     answered = [
         (b"server", b"s"),
         (b"date", b"d"),
@@ -63,7 +63,7 @@ def test_hop_by_hop_headers_and_what_the_gateway_says_itself_stop_on_the_way_bac
     assert passed_to_client(answered, private=True) == [(b"etag", b'"1"')]
 
 
-def test_a_page_s_own_content_policy_takes_the_place_of_the_gateway_s_and_nothing_else_goes() -> None:
+def test_a_pages_own_content_policy_replaces_the_gateways() -> None:
     always = security_headers("https://campus.example")
     assert has_content_policy([(b"content-type", b"text/html"), (b"content-security-policy", b"default-src 'none'")])
     assert not has_content_policy([(b"content-type", b"text/html")])

@@ -16,13 +16,13 @@ KEY = b"3f2b8c1e-9d4a-4e6b-8a7c-1d2e3f4a5b6c"
     [b"", b"x", KEY[:-1], KEY + b"0", b"3f2b8c1e-9d4a-1e6b-8a7c-1d2e3f4a5b6c", b"3f2b8c1e-9d4a-4e6b-0a7c-1d2e3f4a5b6c"],
 )
 @pytest.mark.parametrize("rule", [Idempotency.REQUIRED, Idempotency.ACCEPTED])
-def test_what_is_no_uuid_v4_is_refused_by_name(header: bytes, rule: Idempotency) -> None:
+def test_a_key_that_is_not_a_uuid_v4_is_rejected(header: bytes, rule: Idempotency) -> None:
     with pytest.raises(ValidationFailed) as rejection:
         key_hash_of(header, rule)
     assert [param.name for param in rejection.value.invalid_params] == ["Idempotency-Key"]
 
 
-def test_absence_is_refused_only_where_a_key_is_required() -> None:
+def test_absence_is_rejected_only_where_a_key_is_required() -> None:
     assert key_hash_of(None, Idempotency.ACCEPTED) is None
     with pytest.raises(ValidationFailed):
         key_hash_of(None, Idempotency.REQUIRED)
@@ -32,7 +32,7 @@ def test_where_keys_are_ignored_nothing_is_asked_of_them() -> None:
     assert key_hash_of(b"nonsense", Idempotency.IGNORED) is None
 
 
-def test_a_key_is_compared_without_case_and_never_kept() -> None:
+def test_a_key_is_compared_without_case_and_never_stored() -> None:
     kept = key_hash_of(KEY, Idempotency.REQUIRED)
     assert kept == key_hash_of(KEY.upper(), Idempotency.REQUIRED)
     assert kept is not None
@@ -63,5 +63,5 @@ def test_ids_in_a_path_are_the_same_in_either_case() -> None:
     [(200, True), (201, True), (204, True), (400, True), (422, True), (423, True)]
     + [(status, False) for status in (301, 401, 403, 404, 409, 413, 415, 429, 500, 502, 503)],
 )
-def test_only_final_answers_are_stored(status: int, stored: bool) -> None:
+def test_only_final_responses_are_stored(status: int, stored: bool) -> None:
     assert is_stored(status) is stored

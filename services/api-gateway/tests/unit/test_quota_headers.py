@@ -46,7 +46,7 @@ def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -
 
 
 @given(st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
-def test_who_is_told_to_wait_is_never_told_less_than_the_window_that_is_said(ago: int, now: int) -> None:
+def test_retry_after_is_never_less_than_the_reset(ago: int, now: int) -> None:
     quota_status = QuotaStatus("1", 60, 60, now - ago, admitted=False)
     _, _, left = said(quota_status, now)
     assert left["r"] == 0

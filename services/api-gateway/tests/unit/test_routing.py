@@ -71,7 +71,7 @@ def test_a_path_finds_its_own_route_and_no_other(method: str, path: str, expecte
     assert found(method, path) == expected
 
 
-def test_a_literal_segment_wins_over_an_id_and_refuses_other_methods() -> None:
+def test_a_literal_segment_wins_over_an_id_and_rejects_other_methods() -> None:
     assert allowed_methods(TABLE.find("/api/orders/checkout", NOW)) == "POST"
     assert allowed_methods(TABLE.find(f"/api/orders/{ID}", NOW)) == "GET, HEAD"
 
@@ -91,7 +91,7 @@ def test_the_four_operations_of_the_specification_require_a_key() -> None:
     }
 
 
-def test_a_key_is_ignored_where_answers_hold_secrets_and_outside_of_the_api() -> None:
+def test_a_key_is_ignored_where_responses_hold_secrets_and_outside_of_the_api() -> None:
     for route in ROUTES:
         secret = (
             route.path.startswith(("/api/auth/", "/functions/", "/api/messaging/", "/api/assistant/"))
@@ -191,7 +191,7 @@ def test_a_sunset_within_six_months_of_its_notice_stops_the_start() -> None:
         RouteTable([deprecated(timedelta(days=180))])
 
 
-def test_a_deprecated_route_says_so_until_its_sunset_and_is_gone_after_it() -> None:
+def test_a_deprecated_route_has_its_headers_until_its_sunset() -> None:
     table = RouteTable([deprecated(timedelta(days=184))])
     before, after = NOW + timedelta(days=183), NOW + timedelta(days=184)
     route = table.find("/api/old", before)["GET"]

@@ -19,7 +19,7 @@ def counted(quota: Quota, caller: Caller | None) -> tuple[str, str, int]:
     return counter.tier, counter.subject, counter.limit
 
 
-def test_nobody_is_counted_by_address() -> None:
+def test_accounts_are_hashed_in_the_quota_store() -> None:
     assert counted(Quota.BY_CALLER, None) == ("1", ADDRESS, 60)
     assert counted(Quota.SENSITIVE, None) == ("4", ADDRESS, 10)
 
@@ -66,7 +66,7 @@ def test_a_rotating_refresh_token_stays_one_session() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b'{"email": 5}', b"\xff", b'{"other": "x"}'])
-def test_a_body_that_names_nobody_still_counts_for_its_address(body: bytes) -> None:
+def test_a_body_without_an_account_counts_for_its_address(body: bytes) -> None:
     assert account_named_in(body) == ""
     account, address = TIERS.of_account("", ADDRESS)
     assert (account.subject, address.subject) == (f"{ADDRESS}:", ADDRESS)

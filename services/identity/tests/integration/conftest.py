@@ -14,7 +14,6 @@ from starlette.types import Receive, Scope, Send
 from common.primitives.clock import ManualClock
 from common.process.service import http_app
 from contracts import demo
-from contracts.demo import DemoUser
 from identity.app import SERVICE
 from identity.use_cases.accounts.load_demo import load_demo
 from testkit.fixtures import DatabaseFactory, DatabaseUrls
@@ -41,7 +40,7 @@ class _Address:
 
 
 @dataclass(slots=True)
-class Identity:
+class IdentityApp:
     """The open service with what a client of it does."""
 
     service: OpenService
@@ -119,12 +118,13 @@ class Identity:
         return int(rows[0]["n"])
 
 
-def demo_user(name: str) -> DemoUser:
-    return USERS[name]
+def error_of(response: httpx.Response) -> tuple[int, str]:
+    """Status and code of a problem document."""
+    return response.status_code, response.json()["code"]
 
 
 @pytest_asyncio.fixture
-async def identity(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[Identity]:
+async def app(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[IdentityApp]:
     """The identity service on a database of its own; it fetches its keys from its own served address."""
     urls = await fresh_database("identity")
     clock = ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
@@ -146,4 +146,4 @@ async def identity(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIte
             **totp,
         ) as service:
             address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
-            yield Identity(service, clock, urls, jwks_url)
+            yield IdentityApp(service, clock, urls, jwks_url)

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from contracts import demo
 
-from .conftest import USERS, Identity
+from .conftest import USERS, IdentityApp, error_of
 from .test_staff import StaffAdministration
 
 ADA = f"/api/vendors/{demo.ADA.id}"
@@ -29,12 +29,12 @@ class Platform:
     staff: StaffAdministration
 
     @property
-    def identity(self) -> Identity:
-        return self.staff.identity
+    def app(self) -> IdentityApp:
+        return self.staff.app
 
     async def send(self, method: str, path: str, body: Any, by: str, **headers: str) -> httpx.Response:
         headers["Authorization"] = f"Bearer {await self.staff.token(by)}"
-        return await self.identity.client.request(method, path, json=body, headers=headers)
+        return await self.app.client.request(method, path, json=body, headers=headers)
 
     async def patch(self, points: int | None, by: str = "ADMIN", **headers: str) -> httpx.Response:
         return await self.send("PATCH", ADA, {"commissionBasisPoints": points}, by, **headers)
@@ -53,35 +53,31 @@ class Platform:
         return await self.send("POST", f"{CHANGES}/{change['id']}/reject", {"reason": "too low"}, by)
 
     async def commission(self) -> int | None:
-        [row] = await self.identity.service.fetch(
+        [row] = await self.app.service.fetch(
             "SELECT commission_basis_points AS points FROM vendors WHERE id = $1", demo.ADA.id
         )
         points: int | None = row["points"]
         return points
 
     async def published(self) -> list[dict[str, Any]]:
-        return await self.identity.service.published(CHANGED)
+        return await self.app.service.published(CHANGED)
 
     async def state(self) -> list[Any]:
         return [
-            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            await self.app.service.fetch(f"SELECT * FROM {table} ORDER BY id")
             for table in ("vendors", "commission_changes", "staff_acts", "outbox")
         ]
 
 
 @pytest_asyncio.fixture
-async def platform(identity: Identity) -> Platform:
-    await identity.load_demo()
-    staff = StaffAdministration(identity)
+async def platform(app: IdentityApp) -> Platform:
+    await app.load_demo()
+    staff = StaffAdministration(app)
     await staff.second_admin()
     return Platform(staff)
 
 
-def refusal(response: httpx.Response) -> tuple[int, str]:
-    return response.status_code, response.json()["code"]
-
-
-async def test_a_commission_holds_when_a_second_admin_has_approved_it(platform: Platform) -> None:
+async def test_a_commission_applies_after_the_approval_of_a_second_admin(platform: Platform) -> None:
     response = await platform.patch(250)
     assert response.status_code == 200, response.text
     vendor = response.json()["data"]
@@ -100,7 +96,7 @@ async def test_a_commission_holds_when_a_second_admin_has_approved_it(platform: 
     assert event["commissionBasisPoints"] == 250
     state = await platform.state()
     assert (await platform.approve(change)).json()["data"] == shown
-    assert refusal(await platform.reject(change)) == CONFLICT
+    assert error_of(await platform.reject(change)) == CONFLICT
     assert (await platform.patch(250)).json()["data"].get("commissionChange") is None
     assert await platform.state() == state
 
@@ -112,15 +108,15 @@ async def test_null_is_the_default_of_the_platform(platform: Platform) -> None:
     assert await platform.commission() is None
 
 
-async def test_the_maker_and_the_owner_decide_nothing(platform: Platform) -> None:
+async def test_neither_the_maker_nor_the_owner_decides(platform: Platform) -> None:
     change = await platform.prepared(250)
-    await platform.identity.service.fetch(
+    await platform.app.service.fetch(
         "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'platform_admin', now())", USERS["VENDOR"].id
     )
     state = await platform.state()
     for by in ("ADMIN", "VENDOR"):
         for response in (await platform.approve(change, by), await platform.reject(change, by)):
-            assert refusal(response) == (403, "AUTH_FORBIDDEN"), by
+            assert error_of(response) == (403, "AUTH_FORBIDDEN"), by
     assert await platform.state() == state
 
 
@@ -132,15 +128,15 @@ async def test_an_approval_names_the_change_that_was_read(platform: Platform) ->
     path = f"{CHANGES}/{change['id']}/approve"
     absent = await platform.send("POST", path, {}, "BUYER2")
     assert (absent.status_code, [param["name"] for param in absent.json()["invalid_params"]]) == (422, ["hash"])
-    assert refusal(await platform.send("POST", path, {"hash": rejected["hash"]}, "BUYER2")) == CONFLICT
+    assert error_of(await platform.send("POST", path, {"hash": rejected["hash"]}, "BUYER2")) == CONFLICT
     assert await platform.state() == state
 
 
-async def test_one_change_of_a_vendor_waits_at_a_time(platform: Platform) -> None:
+async def test_a_vendor_has_at_most_one_pending_change(platform: Platform) -> None:
     answers = await asyncio.gather(*(platform.patch(250) for _ in range(5)))
     assert len({response.json()["data"]["commissionChange"]["id"] for response in answers}) == 1
-    assert refusal(await platform.patch(300)) == CONFLICT
-    assert refusal(await platform.patch(250, "BUYER2")) == CONFLICT
+    assert error_of(await platform.patch(300)) == CONFLICT
+    assert error_of(await platform.patch(250, "BUYER2")) == CONFLICT
     listed = (await platform.send("GET", f"{CHANGES}?status=prepared", None, "BUYER2")).json()
     assert (len(listed["data"]), listed["meta"]["total"]) == (1, 1)
 
@@ -150,17 +146,17 @@ async def test_a_rejected_change_leaves_the_commission_and_is_prepared_anew(plat
     rejected = await platform.reject(change)
     assert (rejected.json()["data"]["status"], rejected.json()["data"]["rejectionReason"]) == ("rejected", "too low")
     assert (await platform.reject(change)).status_code == 200
-    assert refusal(await platform.approve(change)) == CONFLICT
+    assert error_of(await platform.approve(change)) == CONFLICT
     assert await platform.commission() is None
     assert (await platform.prepared(250))["id"] != change["id"]
 
 
-async def test_a_change_that_nobody_approved_in_a_week_never_holds(platform: Platform) -> None:
+async def test_a_change_expires_after_a_week(platform: Platform) -> None:
     change = await platform.prepared(250)
-    platform.identity.clock.advance(timedelta(days=7))
+    platform.app.clock.advance(timedelta(days=7))
     platform.staff._tokens.clear()
-    assert refusal(await platform.approve(change)) == CONFLICT
-    assert refusal(await platform.reject(change)) == CONFLICT
+    assert error_of(await platform.approve(change)) == CONFLICT
+    assert error_of(await platform.reject(change)) == CONFLICT
     shown = await platform.send("GET", f"{CHANGES}/{change['id']}", None, "ADMIN")
     assert shown.json()["data"]["status"] == "expired"
     assert (await platform.prepared(300))["id"] != change["id"]
@@ -172,7 +168,7 @@ async def test_the_changes_of_a_suspended_admin_are_rejected(platform: Platform)
     assert (await platform.staff.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
     shown = await platform.send("GET", f"{CHANGES}/{change['id']}", None, "BUYER2")
     assert shown.json()["data"]["status"] == "rejected"
-    assert refusal(await platform.approve(change)) == CONFLICT
+    assert error_of(await platform.approve(change)) == CONFLICT
 
 
 async def test_of_approval_and_rejection_at_once_one_holds(platform: Platform) -> None:
@@ -187,35 +183,35 @@ async def test_of_approval_and_rejection_at_once_one_holds(platform: Platform) -
     assert len(await platform.published()) == (1 if statuses[0] == 200 else 0)
 
 
-async def test_the_doors_of_commission_changes_are_guarded(platform: Platform) -> None:
+async def test_the_endpoints_of_commission_changes_are_guarded(platform: Platform) -> None:
     change, aal1 = await platform.prepared(250), await platform.staff.token("BUYER2", stepped_up=False)
     state = await platform.state()
     for verb in ("approve", "reject"):
         path = f"{CHANGES}/{change['id']}/{verb}"
-        assert refusal(await platform.identity.post(path, {"hash": change["hash"]}, token=aal1)) == (
+        assert error_of(await platform.app.post(path, {"hash": change["hash"]}, token=aal1)) == (
             403,
             "AUTH_AAL2_REQUIRED",
         )
         for by in ("CAMPUS", "AUDITOR", "CHECKER", "VENDOR"):
-            assert refusal(await platform.send("POST", path, {}, by)) == (403, "AUTH_FORBIDDEN"), by
+            assert error_of(await platform.send("POST", path, {}, by)) == (403, "AUTH_FORBIDDEN"), by
         absent = await platform.send(
             "POST", f"{CHANGES}/{uuid4()}/{verb}", {"hash": "x"} if verb == "approve" else {}, "BUYER2"
         )
-        assert refusal(absent) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(absent) == (404, "RESOURCE_NOT_FOUND")
     for path in (CHANGES, f"{CHANGES}/{change['id']}"):
         for by, status in (("AUDITOR", 200), ("BUYER2", 200), ("CAMPUS", 403), ("BUYER", 403)):
             assert (await platform.send("GET", path, None, by)).status_code == status, (path, by)
     stale = await platform.patch(1, **{"If-Match": '"99"'})
-    assert refusal(stale) == CONFLICT
+    assert error_of(stale) == CONFLICT
     assert await platform.state() == state
 
 
-async def test_the_database_refuses_a_commission_of_one_person(platform: Platform) -> None:
+async def test_the_database_rejects_a_commission_of_one_user(platform: Platform) -> None:
     change = await platform.prepared(250)
     with pytest.raises(asyncpg.RestrictViolationError):
-        await platform.identity.service.fetch("UPDATE vendors SET commission_basis_points = 250 RETURNING 1")
+        await platform.app.service.fetch("UPDATE vendors SET commission_basis_points = 250 RETURNING 1")
     with pytest.raises(asyncpg.CheckViolationError, match="commission_changes_by_two"):
-        await platform.identity.service.fetch(
+        await platform.app.service.fetch(
             "UPDATE commission_changes SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1 RETURNING 1",
             change["id"],
         )

@@ -12,7 +12,7 @@ from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from identity.app import SERVICE
 from testkit.service_kit import opened
 
-from .conftest import PREVIOUS_SERVICE_ROLE_KEY, SERVICE_ROLE_KEY, Identity
+from .conftest import PREVIOUS_SERVICE_ROLE_KEY, SERVICE_ROLE_KEY, IdentityApp
 
 ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
 
@@ -47,161 +47,158 @@ LOOK_ALIKES = (
 
 
 async def create_user(
-    identity: Identity, email: str, *, user_id: UUID | None = None, key: str = SERVICE_ROLE_KEY, **more: Any
+    app: IdentityApp, email: str, *, user_id: UUID | None = None, key: str = SERVICE_ROLE_KEY, **more: Any
 ) -> httpx.Response:
     metadata = {name: more.pop(name) for name in ("referral_token", "full_name") if name in more}
     user = {"id": str(user_id or uuid4()), "email": email, "user_metadata": metadata, **more}
-    return await identity.client.post(
+    return await app.client.post(
         "/functions/v1/create-user", json={"user": user}, headers={"Authorization": f"Bearer {key}"}
     )
 
 
-async def created(identity: Identity, email: str, **more: Any) -> dict[str, Any]:
-    response = await create_user(identity, email, **more)
+async def created(app: IdentityApp, email: str, **more: Any) -> dict[str, Any]:
+    response = await create_user(app, email, **more)
     assert response.status_code == 200, response.text
     data: dict[str, Any] = response.json()["data"]
     return data
 
 
-async def new_referrer(identity: Identity, email: str = "ada@unilag.edu.ng") -> str:
-    await identity.sign_up(email)
+async def new_referrer(app: IdentityApp, email: str = "ada@unilag.edu.ng") -> str:
+    await app.sign_up(email)
     return email
 
 
-async def referral_token_of(identity: Identity, email: str) -> str:
-    rows = await identity.service.fetch("SELECT referral_token FROM profiles WHERE email = $1", email)
+async def referral_token_of(app: IdentityApp, email: str) -> str:
+    rows = await app.service.fetch("SELECT referral_token FROM profiles WHERE email = $1", email)
     return str(rows[0]["referral_token"])
 
 
-async def referral_count_of(identity: Identity, email: str) -> int:
-    tokens = await identity.log_in(email)
-    response = await identity.get("/api/referrals/current", token=tokens["accessToken"])
+async def referral_count_of(app: IdentityApp, email: str) -> int:
+    tokens = await app.log_in(email)
+    response = await app.get("/api/referrals/current", token=tokens["accessToken"])
     return int(response.json()["data"]["count"])
 
 
-async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(identity: Identity) -> None:
+async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(app: IdentityApp) -> None:
     universities = twenty_universities()
     assert len(universities) == len(set(universities.values())) == 20
     for domain, name in universities.items():
         campus_ids = set()
         for form in (domain, f"student.{domain}", f"live.mail.{domain.upper()}"):
-            campus_ids.add((await created(identity, f"Fresher+2026@{form}"))["campusId"])
-        campus = await identity.get(f"/api/campuses/{campus_ids.pop()}")
+            campus_ids.add((await created(app, f"Fresher+2026@{form}"))["campusId"])
+        campus = await app.get(f"/api/campuses/{campus_ids.pop()}")
         assert (campus.json()["data"]["name"], campus_ids) == (name, set())
-    told = await identity.service.published("identity.campus_changed.v1")
+    told = await app.service.published("identity.campus_changed.v1")
     assert sorted(event["name"] for event in told) == sorted(universities.values())
 
 
-async def test_a_sign_up_uses_the_same_rule(identity: Identity) -> None:
-    await identity.sign_up("fresher@ashesi.edu.gh")
-    tokens = await identity.log_in("fresher@ashesi.edu.gh")
-    profile = (await identity.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
-    campus = (await identity.get(f"/api/campuses/{profile['campusId']}")).json()["data"]
+async def test_a_sign_up_uses_the_same_rule(app: IdentityApp) -> None:
+    await app.sign_up("fresher@ashesi.edu.gh")
+    tokens = await app.log_in("fresher@ashesi.edu.gh")
+    profile = (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
+    campus = (await app.get(f"/api/campuses/{profile['campusId']}")).json()["data"]
     assert campus["name"] == "Ashesi University"
 
 
-async def test_a_look_alike_is_a_user_without_a_campus(identity: Identity) -> None:
+async def test_a_look_alike_is_a_user_without_a_campus(app: IdentityApp) -> None:
     for email in LOOK_ALIKES:
-        assert (email, (await created(identity, email))["campusId"]) == (email, None)
-    assert await identity.count("campuses") == 0
+        assert (email, (await created(app, email))["campusId"]) == (email, None)
+    assert await app.count("campuses") == 0
 
 
-async def test_it_answers_the_shape_of_the_contract(identity: Identity) -> None:
+async def test_it_responses_the_shape_of_the_contract(app: IdentityApp) -> None:
     user_id = uuid4()
-    data = await created(identity, "tola@unilag.edu.ng", user_id=user_id, phone="not a number")
+    data = await created(app, "tola@unilag.edu.ng", user_id=user_id, phone="not a number")
     assert data["profileId"] == str(user_id)
     assert data["role"] == "buyer"
     assert data["referral"] == {"applied": False, "rewardMinor": 0}
-    said = (await identity.service.published("identity.user_provisioned.v1"))[0]
+    said = (await app.service.published("identity.user_provisioned.v1"))[0]
     assert said["userId"] == str(user_id)
     assert said["referral"] == {"applied": False, "rewardMinor": 0}
     assert "phone" not in said
 
 
-async def test_it_is_idempotent_on_the_users_id_whatever_else_is_told_later(identity: Identity) -> None:
-    token = await referral_token_of(identity, await new_referrer(identity))
+async def test_it_is_idempotent_on_the_users_id_whatever_later_calls_contain(app: IdentityApp) -> None:
+    token = await referral_token_of(app, await new_referrer(app))
     user_id = uuid4()
-    first = await created(identity, "tola@ui.edu.ng", user_id=user_id)
+    first = await created(app, "tola@ui.edu.ng", user_id=user_id)
     for later in (
-        await created(identity, "other@ashesi.edu.gh", user_id=user_id, referral_token=token, phone="+2348031234567"),
-        await created(identity, "tola@ui.edu.ng", user_id=user_id, referral_token=token, full_name="Tola Ade"),
+        await created(app, "other@ashesi.edu.gh", user_id=user_id, referral_token=token, phone="+2348031234567"),
+        await created(app, "tola@ui.edu.ng", user_id=user_id, referral_token=token, full_name="Tola Ade"),
     ):
         assert later == first
-    assert len(await identity.service.published("identity.user_provisioned.v1")) == 2
-    told = await identity.service.published("identity.campus_changed.v1")
+    assert len(await app.service.published("identity.user_provisioned.v1")) == 2
+    told = await app.service.published("identity.campus_changed.v1")
     assert sorted(event["name"] for event in told) == ["University of Ibadan", "University of Lagos"]
-    row = (await identity.service.fetch("SELECT email, phone, full_name FROM profiles WHERE id = $1", user_id))[0]
+    row = (await app.service.fetch("SELECT email, phone, full_name FROM profiles WHERE id = $1", user_id))[0]
     assert tuple(row) == ("tola@ui.edu.ng", None, None)
 
 
-async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(identity: Identity) -> None:
-    token = await referral_token_of(identity, await new_referrer(identity))
+async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(app: IdentityApp) -> None:
+    token = await referral_token_of(app, await new_referrer(app))
     user_id = uuid4()
     answers = await asyncio.gather(
-        *(
-            created(identity, f"tola{number % 3}@ui.edu.ng", user_id=user_id, referral_token=token)
-            for number in range(100)
-        )
+        *(created(app, f"tola{number % 3}@ui.edu.ng", user_id=user_id, referral_token=token) for number in range(100))
     )
     assert all(response == answers[0] for response in answers)
     assert answers[0]["referral"] == {"applied": True, "rewardMinor": 50_000}
     said = [
         event
-        for event in await identity.service.published("identity.user_provisioned.v1")
+        for event in await app.service.published("identity.user_provisioned.v1")
         if event["userId"] == str(user_id)
     ]
     assert [event["referral"]["rewardMinor"] for event in said] == [50_000]
-    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
+    assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
 
-async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each(identity: Identity) -> None:
-    token = await referral_token_of(identity, await new_referrer(identity))
+async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each(app: IdentityApp) -> None:
+    token = await referral_token_of(app, await new_referrer(app))
     answers = await asyncio.gather(
-        *(created(identity, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
+        *(created(app, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
     )
     assert all(response["referral"] == {"applied": True, "rewardMinor": 50_000} for response in answers)
     assert len({response["profileId"] for response in answers}) == 100
-    said = await identity.service.published("identity.user_provisioned.v1")
+    said = await app.service.published("identity.user_provisioned.v1")
     assert sum(event["referral"]["rewardMinor"] for event in said) == 100 * 50_000
-    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 100
+    assert await referral_count_of(app, "ada@unilag.edu.ng") == 100
 
 
-async def test_students_of_one_new_campus_at_once_make_one_campus(identity: Identity) -> None:
-    answers = await asyncio.gather(*(created(identity, f"s{number}@ashesi.edu.gh") for number in range(20)))
+async def test_students_of_one_new_campus_at_once_make_one_campus(app: IdentityApp) -> None:
+    answers = await asyncio.gather(*(created(app, f"s{number}@ashesi.edu.gh") for number in range(20)))
     assert len({response["campusId"] for response in answers}) == 1
-    assert len(await identity.service.published("identity.campus_changed.v1")) == 1
+    assert len(await app.service.published("identity.campus_changed.v1")) == 1
 
 
-async def test_a_referral_is_never_applied_for_ones_own_mailbox(identity: Identity) -> None:
-    await identity.sign_up("ada.obi@gmail.com")
-    token = await referral_token_of(identity, "ada.obi@gmail.com")
+async def test_a_referral_is_never_applied_for_ones_own_mailbox(app: IdentityApp) -> None:
+    await app.sign_up("ada.obi@gmail.com")
+    token = await referral_token_of(app, "ada.obi@gmail.com")
     for spelling in ("adaobi+more@gmail.com", "a.d.a.o.b.i@googlemail.com"):
-        data = await created(identity, spelling, referral_token=token)
+        data = await created(app, spelling, referral_token=token)
         assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "own_token"}
-    assert await referral_count_of(identity, "ada.obi@gmail.com") == 0
+    assert await referral_count_of(app, "ada.obi@gmail.com") == 0
 
 
-async def test_one_mailbox_is_rewarded_once_under_all_its_spellings(identity: Identity) -> None:
-    token = await referral_token_of(identity, await new_referrer(identity))
+async def test_one_mailbox_is_rewarded_once_under_all_its_spellings(app: IdentityApp) -> None:
+    token = await referral_token_of(app, await new_referrer(app))
     spellings = [f"tola+{number}@ui.edu.ng" for number in range(20)]
-    answers = await asyncio.gather(*(created(identity, email, referral_token=token) for email in spellings))
+    answers = await asyncio.gather(*(created(app, email, referral_token=token) for email in spellings))
     assert [response["referral"]["applied"] for response in answers].count(True) == 1
-    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
+    assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
 
-async def test_nobody_earns_by_the_token_of_whom_they_brought(identity: Identity) -> None:
+async def test_a_referrer_is_not_rewarded_by_a_referred_users_token(app: IdentityApp) -> None:
     """A brings B; B's token then serves none of the other spellings of A's mailbox."""
-    token = await referral_token_of(identity, await new_referrer(identity, "ada@gmail.com"))
-    await identity.sign_up("bola@unilag.edu.ng", referralToken=token)
-    tokens = await referral_token_of(identity, "bola@unilag.edu.ng")
+    token = await referral_token_of(app, await new_referrer(app, "ada@gmail.com"))
+    await app.sign_up("bola@unilag.edu.ng", referralToken=token)
+    tokens = await referral_token_of(app, "bola@unilag.edu.ng")
     for spelling in ("a.da@gmail.com", "ada+2@googlemail.com", "ada@gmail.com"):
-        data = await created(identity, spelling, referral_token=tokens)
+        data = await created(app, spelling, referral_token=tokens)
         assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "mailbox_known"}
-    assert await referral_count_of(identity, "bola@unilag.edu.ng") == 0
+    assert await referral_count_of(app, "bola@unilag.edu.ng") == 0
 
 
-async def test_an_address_that_cannot_be_compared_earns_nothing(identity: Identity) -> None:
-    token = await referral_token_of(identity, await new_referrer(identity, "ada@gmail.com"))
+async def test_an_address_that_cannot_be_compared_earns_nothing(app: IdentityApp) -> None:
+    token = await referral_token_of(app, await new_referrer(app, "ada@gmail.com"))
     for spelling in (
         '"ada"@gmail.com',
         "ada(x)@gmail.com",
@@ -209,44 +206,44 @@ async def test_an_address_that_cannot_be_compared_earns_nothing(identity: Identi
         "ada@\uff47mail.com",
         "\u00e1da@gmail.com",
     ):
-        data = await created(identity, spelling, referral_token=token)
+        data = await created(app, spelling, referral_token=token)
         assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "unusual_address"}
 
 
-async def test_an_odd_referral_token_never_fails_the_sign_up(identity: Identity) -> None:
+async def test_an_odd_referral_token_never_fails_the_sign_up(app: IdentityApp) -> None:
     for token in ("nobody's", "x" * 10_000, "\u00e9\U0001f600", "' OR 1=1 --", "%", "null"):
-        data = await created(identity, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
+        data = await created(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
         assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "unknown_token"}
-    await identity.sign_up("bola@unilag.edu.ng", referralToken="x" * 10_000)
+    await app.sign_up("bola@unilag.edu.ng", referralToken="x" * 10_000)
 
 
-async def test_no_token_is_no_reason(identity: Identity) -> None:
+async def test_no_token_is_no_reason(app: IdentityApp) -> None:
     for token in (None, "", "  "):
-        data = await created(identity, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
+        data = await created(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
         assert data["referral"] == {"applied": False, "rewardMinor": 0}
 
 
-async def test_an_odd_number_never_fails_the_sign_up(identity: Identity) -> None:
+async def test_an_odd_number_never_fails_the_sign_up(app: IdentityApp) -> None:
     for phone in ("", "0", "+", "call me", "x" * 5_000, "+999123456789", "\u0660\u0661", "+234" * 20, None):
-        data = await created(identity, f"tola{uuid4()}@unilag.edu.ng", phone=phone)
+        data = await created(app, f"tola{uuid4()}@unilag.edu.ng", phone=phone)
         assert data["campusId"] is not None
-    rows = await identity.service.fetch("SELECT DISTINCT phone FROM profiles")
+    rows = await app.service.fetch("SELECT DISTINCT phone FROM profiles")
     assert [row["phone"] for row in rows] == [None]
-    await created(identity, "dami@unilag.edu.ng", phone="0803 123 4567")
-    said = (await identity.service.published("identity.user_provisioned.v1"))[-1]
+    await created(app, "dami@unilag.edu.ng", phone="0803 123 4567")
+    said = (await app.service.published("identity.user_provisioned.v1"))[-1]
     assert said["phone"] == "+2348031234567"
 
 
-async def test_a_reward_of_nothing_is_applied_and_counted(identity: Identity, broker_url: str) -> None:
-    token = await referral_token_of(identity, await new_referrer(identity))
+async def test_a_reward_of_nothing_is_applied_and_counted(app: IdentityApp, broker_url: str) -> None:
+    token = await referral_token_of(app, await new_referrer(app))
     async with opened(
         SERVICE,
-        identity.urls,
+        app.urls,
         broker_url,
-        clock=identity.clock,
-        jwks_url=identity.jwks_url,
-        credentials_key=identity.service.settings.credentials_key,
-        code_delivery_key=identity.service.settings.code_delivery_key,
+        clock=app.clock,
+        jwks_url=app.jwks_url,
+        credentials_key=app.service.settings.credentials_key,
+        code_delivery_key=app.service.settings.code_delivery_key,
         service_role_key=SERVICE_ROLE_KEY,
         referral_reward_minor=0,
     ) as stingy:
@@ -262,40 +259,40 @@ async def test_a_reward_of_nothing_is_applied_and_counted(identity: Identity, br
             headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
         )
     assert response.json()["data"]["referral"] == {"applied": True, "rewardMinor": 0}
-    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
+    assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
 
-async def test_a_wrong_service_key_opens_nothing(identity: Identity) -> None:
+async def test_a_wrong_service_key_opens_nothing(app: IdentityApp) -> None:
     for key in ("wrong", SERVICE_ROLE_KEY[:-1], SERVICE_ROLE_KEY + "x", SERVICE_ROLE_KEY.upper(), "\u00e9", ""):
-        response = await identity.client.post(
+        response = await app.client.post(
             "/functions/v1/create-user",
             json={"user": {"id": str(uuid4()), "email": "a@unilag.edu.ng", "user_metadata": {}}},
             headers={"Authorization": f"Bearer {key}".encode()},
         )
         assert (key, response.status_code, response.json()["code"]) == (key, 401, "AUTH_UNAUTHORIZED")
-    assert await identity.count("profiles") == 0
+    assert await app.count("profiles") == 0
 
 
 async def test_the_current_and_the_previous_service_key_both_open_it_and_the_previous_is_counted(
-    identity: Identity,
+    app: IdentityApp,
 ) -> None:
     counter = PREVIOUS_KEY_ACCEPTED.labels("service-role-key")
     for key, counted in ((SERVICE_ROLE_KEY, 0), (PREVIOUS_SERVICE_ROLE_KEY, 1)):
         before = counter._value.get()
-        assert (await create_user(identity, "a@unilag.edu.ng", key=key)).status_code == 200
+        assert (await create_user(app, "a@unilag.edu.ng", key=key)).status_code == 200
         assert counter._value.get() - before == counted
 
 
-async def test_a_persons_token_does_not_open_the_function(identity: Identity) -> None:
-    await identity.load_demo()
-    tokens = await identity.demo_log_in("ADMIN")
-    response = await create_user(identity, "a@unilag.edu.ng", key=tokens["accessToken"])
+async def test_a_users_token_is_rejected_by_the_function(app: IdentityApp) -> None:
+    await app.load_demo()
+    tokens = await app.demo_log_in("ADMIN")
+    response = await create_user(app, "a@unilag.edu.ng", key=tokens["accessToken"])
     assert response.status_code == 401
-    nobody = await identity.post("/functions/v1/create-user", {})
+    nobody = await app.post("/functions/v1/create-user", {})
     assert nobody.status_code == 401
 
 
-async def test_a_body_of_another_shape_changes_nothing(identity: Identity) -> None:
+async def test_a_body_of_another_shape_changes_nothing(app: IdentityApp) -> None:
     good = {"id": str(uuid4()), "email": "a@unilag.edu.ng"}
     bodies: list[tuple[str, Any]] = [
         ("user.id", {**good, "id": "1"}),
@@ -319,9 +316,9 @@ async def test_a_body_of_another_shape_changes_nothing(identity: Identity) -> No
         ("body", {**good, "user_metadata": {"referral_token": "a\x00b"}}),
     ]
     for name, user in bodies:
-        response = await identity.client.post(
+        response = await app.client.post(
             "/functions/v1/create-user", json={"user": user}, headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
         )
         assert (user, response.status_code, response.json()["code"]) == (user, 422, "VALIDATION_FAILED")
         assert [param["name"] for param in response.json()["invalid_params"]] == [name]
-    assert await identity.count("profiles") == await identity.count("campuses") == 0
+    assert await app.count("profiles") == await app.count("campuses") == 0

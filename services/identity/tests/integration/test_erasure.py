@@ -12,7 +12,7 @@ from contracts import demo, orders, payments, payouts
 from identity.metrics import ERASURE_OPEN_SECONDS
 from identity.timers import record_erasure_age_once
 
-from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, Identity
+from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, IdentityApp
 from .test_create_user import created, referral_count_of, referral_token_of
 
 TOLA = "tola@unilag.edu.ng"
@@ -21,8 +21,8 @@ TOLA = "tola@unilag.edu.ng"
 EVALUATING_SERVICES = (orders.ErasureJudged, payments.ErasureJudged, payouts.ErasureJudged)
 
 
-async def ask(identity: Identity, token: str, body: Any = None) -> httpx.Response:
-    return await identity.client.request(
+async def ask(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
+    return await app.client.request(
         "DELETE",
         "/api/profiles/current",
         json={"password": PASSWORD} if body is None else body,
@@ -30,227 +30,227 @@ async def ask(identity: Identity, token: str, body: Any = None) -> httpx.Respons
     )
 
 
-async def evaluate(identity: Identity, response: httpx.Response, **matters: tuple[str, ...]) -> None:
+async def evaluate(app: IdentityApp, response: httpx.Response, **matters: tuple[str, ...]) -> None:
     """Every service says what it finds; nothing, unless it is told."""
     asked = response.json()["data"]
     for event in EVALUATING_SERVICES:
         open_matters = matters.get(event.publisher(), ())
-        await identity.service.hear(
+        await app.service.hear(
             event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"]), open_matters=open_matters)
         )
 
 
-async def erase(identity: Identity, token: str, body: Any = None) -> httpx.Response:
+async def erase(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
     """Asked for, and nothing stands in the way."""
-    response = await ask(identity, token, body)
+    response = await ask(app, token, body)
     if response.status_code == 202:
-        await evaluate(identity, response)
+        await evaluate(app, response)
     return response
 
 
-async def newest(identity: Identity, token: str) -> dict[str, Any]:
-    response = await identity.get("/api/profiles/current/erasure", token=token)
+async def newest(app: IdentityApp, token: str) -> dict[str, Any]:
+    response = await app.get("/api/profiles/current/erasure", token=token)
     assert response.status_code == 200, response.text
     data: dict[str, Any] = response.json()["data"]
     return data
 
 
-async def user(identity: Identity, email: str = TOLA, **more: Any) -> tuple[UUID, dict[str, Any]]:
-    user_id = await identity.sign_up(email, **more)
-    return user_id, await identity.log_in(email)
+async def user(app: IdentityApp, email: str = TOLA, **more: Any) -> tuple[UUID, dict[str, Any]]:
+    user_id = await app.sign_up(email, **more)
+    return user_id, await app.log_in(email)
 
 
-async def traces_of(identity: Identity, text: str) -> set[str]:
+async def traces_of(app: IdentityApp, text: str) -> set[str]:
     """The tables in which a text stands; what has left, or is to leave, as an event is not among them."""
-    tables = await identity.service.fetch(
+    tables = await app.service.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
     )
     found = set()
     for table in {row["relname"] for row in tables} - {"outbox", "outbox_sequences", "alembic_version"}:
-        if await identity.service.fetch(f'SELECT 1 FROM "{table}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
+        if await app.service.fetch(f'SELECT 1 FROM "{table}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
             found.add(table)
     return found
 
 
-async def test_nothing_that_tells_who_it_was_is_left(identity: Identity) -> None:
-    user_id, tokens = await user(identity, phone="+2348031234567")
-    assert await traces_of(identity, "tola@unilag") == {"profiles", "accounts"}
-    response = await erase(identity, tokens["accessToken"])
+async def test_erasure_leaves_no_personal_data(app: IdentityApp) -> None:
+    user_id, tokens = await user(app, phone="+2348031234567")
+    assert await traces_of(app, "tola@unilag") == {"profiles", "accounts"}
+    response = await erase(app, tokens["accessToken"])
     assert (response.status_code, response.json()["data"]["userId"]) == (202, str(user_id))
     for text in ("tola@unilag", "2348031234567", "Test Person"):
-        assert await traces_of(identity, text) == set()
-    assert await traces_of(identity, str(user_id)) == {"profiles", "erasure_requests"}
-    assert await identity.service.published("identity.user_erased.v1") == [{"userId": str(user_id)}]
+        assert await traces_of(app, text) == set()
+    assert await traces_of(app, str(user_id)) == {"profiles", "erasure_requests"}
+    assert await app.service.published("identity.user_erased.v1") == [{"userId": str(user_id)}]
     [revoked] = [
-        event for event in await identity.service.published("identity.session_revoked.v1") if "sessionId" not in event
+        event for event in await app.service.published("identity.session_revoked.v1") if "sessionId" not in event
     ]
     assert revoked["userId"] == str(user_id)
 
 
-async def test_how_long_a_person_waits_is_told_by_the_service_that_has_not_spoken(identity: Identity) -> None:
+async def test_the_erasure_age_metric_names_the_service_that_has_not_evaluated(app: IdentityApp) -> None:
     async def shown() -> dict[str, float]:
-        await record_erasure_age_once(identity.dependencies)
+        await record_erasure_age_once(app.dependencies)
         return {sample.labels["awaits"]: sample.value for sample in ERASURE_OPEN_SECONDS.collect()[0].samples}
 
-    _, tokens = await user(identity)
+    _, tokens = await user(app)
     assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
-    asked = (await ask(identity, tokens["accessToken"])).json()["data"]
-    identity.clock.advance(timedelta(hours=2))
+    asked = (await ask(app, tokens["accessToken"])).json()["data"]
+    app.clock.advance(timedelta(hours=2))
     assert await shown() == {"orders": 7200, "payments": 7200, "payouts": 7200}
     words = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in EVALUATING_SERVICES]
-    await identity.service.hear(words[0])
+    await app.service.hear(words[0])
     assert await shown() == {"orders": 0, "payments": 7200, "payouts": 7200}
     for word in words[1:]:
-        await identity.service.hear(word)
+        await app.service.hear(word)
     assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
 
 
-async def test_no_token_of_an_erased_person_opens_anything(identity: Identity) -> None:
-    _, tokens = await user(identity)
-    other = await identity.log_in(TOLA)
-    assert (await erase(identity, tokens["accessToken"])).status_code == 202
+async def test_tokens_of_an_erased_user_are_rejected(app: IdentityApp) -> None:
+    _, tokens = await user(app)
+    other = await app.log_in(TOLA)
+    assert (await erase(app, tokens["accessToken"])).status_code == 202
     for held in (tokens, other):
         # Nobody is there; that the session has ended comes by the broadcast, which no test runs.
-        assert (await identity.get("/api/profiles/current", token=held["accessToken"])).status_code == 403
-        refreshed = await identity.post("/api/auth/refresh", {"refreshToken": held["refreshToken"]})
+        assert (await app.get("/api/profiles/current", token=held["accessToken"])).status_code == 403
+        refreshed = await app.post("/api/auth/refresh", {"refreshToken": held["refreshToken"]})
         assert refreshed.status_code == 401
-    again = await identity.post("/api/auth/login", {"email": TOLA, "password": PASSWORD})
+    again = await app.post("/api/auth/login", {"email": TOLA, "password": PASSWORD})
     assert (again.status_code, again.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(identity: Identity) -> None:
-    await identity.sign_up("ada@unilag.edu.ng")
-    token = await referral_token_of(identity, "ada@unilag.edu.ng")
-    _, tokens = await user(identity, "tola@gmail.com", referralToken=token)
-    old_token = await referral_token_of(identity, "tola@gmail.com")
-    await erase(identity, tokens["accessToken"])
+async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(app: IdentityApp) -> None:
+    await app.sign_up("ada@unilag.edu.ng")
+    token = await referral_token_of(app, "ada@unilag.edu.ng")
+    _, tokens = await user(app, "tola@gmail.com", referralToken=token)
+    old_token = await referral_token_of(app, "tola@gmail.com")
+    await erase(app, tokens["accessToken"])
     for spelling in ("to.la+new@googlemail.com", "tola@gmail.com"):
-        data = await created(identity, spelling, referral_token=token)
+        data = await created(app, spelling, referral_token=token)
         assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "mailbox_known"}
-    assert (await user(identity, "tola@gmail.com"))[1]["accessToken"]
-    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
-    for dead in (old_token, f"erased:{await erased_id(identity)}"):
-        data = await created(identity, f"dami{len(dead)}@unilag.edu.ng", referral_token=dead)
+    assert (await user(app, "tola@gmail.com"))[1]["accessToken"]
+    assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
+    for dead in (old_token, f"erased:{await erased_id(app)}"):
+        data = await created(app, f"dami{len(dead)}@unilag.edu.ng", referral_token=dead)
         assert data["referral"]["reason"] == "unknown_token"
 
 
-async def erased_id(identity: Identity) -> UUID:
-    [row] = await identity.service.fetch("SELECT id FROM profiles WHERE erased_at IS NOT NULL")
+async def erased_id(app: IdentityApp) -> UUID:
+    [row] = await app.service.fetch("SELECT id FROM profiles WHERE erased_at IS NOT NULL")
     return UUID(str(row["id"]))
 
 
-async def test_create_user_of_an_erased_id_answers_as_ever_and_brings_nobody_back(identity: Identity) -> None:
-    user_id, tokens = await user(identity)
-    before = await created(identity, TOLA, user_id=user_id)
-    await erase(identity, tokens["accessToken"])
-    assert await created(identity, TOLA, user_id=user_id) == before
-    assert await traces_of(identity, "tola@unilag") == set()
+async def test_create_user_of_an_erased_id_returns_the_first_response_and_restores_nothing(app: IdentityApp) -> None:
+    user_id, tokens = await user(app)
+    before = await created(app, TOLA, user_id=user_id)
+    await erase(app, tokens["accessToken"])
+    assert await created(app, TOLA, user_id=user_id) == before
+    assert await traces_of(app, "tola@unilag") == set()
 
 
-async def test_erasing_asks_for_the_password_and_a_wrong_one_changes_nothing(identity: Identity) -> None:
-    user_id, tokens = await user(identity)
+async def test_erasure_requires_the_password_and_a_wrong_one_changes_nothing(app: IdentityApp) -> None:
+    user_id, tokens = await user(app)
     bodies: list[Any] = [{}, {"password": "wrong password"}, {"password": None}, {"password": ""}, {"password": 1}]
     for body in bodies:
-        response = await erase(identity, tokens["accessToken"], body)
+        response = await erase(app, tokens["accessToken"], body)
         assert (body, response.status_code, response.json()["invalid_params"][0]["name"]) == (body, 422, "password")
-    unknown = await erase(identity, tokens["accessToken"], {"password": PASSWORD, "userId": str(user_id)})
+    unknown = await erase(app, tokens["accessToken"], {"password": PASSWORD, "userId": str(user_id)})
     assert (unknown.status_code, unknown.json()["invalid_params"][0]["name"]) == (422, "userId")
-    nobody = await identity.client.request("DELETE", "/api/profiles/current", json={"password": PASSWORD})
+    nobody = await app.client.request("DELETE", "/api/profiles/current", json={"password": PASSWORD})
     assert nobody.status_code == 401
-    assert (await identity.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
-    assert await identity.service.published("identity.user_erased.v1") == []
+    assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
+    assert await app.service.published("identity.user_erased.v1") == []
 
 
-async def test_whoever_has_a_second_factor_must_have_shown_it(identity: Identity) -> None:
-    await identity.load_demo()
-    await identity.service.fetch("DELETE FROM role_grants WHERE user_id = $1", demo.USERS[5].id)
-    tokens = await identity.demo_log_in("SUPPORT")
+async def test_erasure_requires_a_step_up_of_users_with_a_second_factor(app: IdentityApp) -> None:
+    await app.load_demo()
+    await app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", demo.USERS[5].id)
+    tokens = await app.demo_log_in("SUPPORT")
     body = {"password": DEMO_PASSWORD}
-    early = await erase(identity, tokens["accessToken"], body)
+    early = await erase(app, tokens["accessToken"], body)
     assert (early.status_code, early.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
-    stepped = await identity.step_up(tokens, DEMO_SECRET)
-    assert (await erase(identity, stepped["accessToken"], body)).status_code == 202
-    assert await traces_of(identity, str(demo.USERS[5].id)) == {"profiles", "erasure_requests"}
+    stepped = await app.step_up(tokens, DEMO_SECRET)
+    assert (await erase(app, stepped["accessToken"], body)).status_code == 202
+    assert await traces_of(app, str(demo.USERS[5].id)) == {"profiles", "erasure_requests"}
 
 
-async def test_staff_and_the_owner_of_a_suspended_vendor_cannot_go(identity: Identity) -> None:
-    await identity.load_demo()
-    await identity.service.fetch("UPDATE vendors SET status = 'suspended', suspension_reason = 'looked into'")
+async def test_staff_and_owners_of_a_suspended_vendor_cannot_be_erased(app: IdentityApp) -> None:
+    await app.load_demo()
+    await app.service.fetch("UPDATE vendors SET status = 'suspended', suspension_reason = 'looked into'")
     for name, words in (("VENDOR", "your vendor is suspended"), ("AUDITOR", "a staff role")):
-        stepped = await identity.step_up(await identity.demo_log_in(name), DEMO_SECRET)
-        response = await ask(identity, stepped["accessToken"], {"password": DEMO_PASSWORD})
+        stepped = await app.step_up(await app.demo_log_in(name), DEMO_SECRET)
+        response = await ask(app, stepped["accessToken"], {"password": DEMO_PASSWORD})
         assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
         assert words in response.json()["detail"]
-        nothing_asked = await identity.get("/api/profiles/current/erasure", token=stepped["accessToken"])
+        nothing_asked = await app.get("/api/profiles/current/erasure", token=stepped["accessToken"])
         assert nothing_asked.status_code == 404
-    assert await identity.service.published("identity.erasure_requested.v1") == []
+    assert await app.service.published("identity.erasure_requested.v1") == []
 
 
-async def test_asking_twice_at_once_is_said_once(identity: Identity) -> None:
-    _, tokens = await user(identity)
-    answers = await asyncio.gather(*(ask(identity, tokens["accessToken"]) for _ in range(5)))
+async def test_concurrent_requests_are_published_once(app: IdentityApp) -> None:
+    _, tokens = await user(app)
+    answers = await asyncio.gather(*(ask(app, tokens["accessToken"]) for _ in range(5)))
     assert {response.status_code for response in answers} == {202}
     assert len({response.json()["data"]["id"] for response in answers}) == 1
-    assert len(await identity.service.published("identity.erasure_requested.v1")) == 1
+    assert len(await app.service.published("identity.erasure_requested.v1")) == 1
 
 
-async def test_nobody_goes_before_all_have_spoken_and_verdicts_of_one_moment_erase_once(identity: Identity) -> None:
-    _, tokens = await user(identity)
-    asked = (await ask(identity, tokens["accessToken"])).json()["data"]
+async def test_a_user_is_erased_once_after_all_evaluations(app: IdentityApp) -> None:
+    _, tokens = await user(app)
+    asked = (await ask(app, tokens["accessToken"])).json()["data"]
     said = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in EVALUATING_SERVICES]
-    await identity.service.hear(said[0])
-    again = await identity.service.hear(said[1])
-    await identity.service.hear(said[1], event_id=again.event_id)
-    assert (await newest(identity, tokens["accessToken"]))["status"] == "asked"
-    await asyncio.gather(*(identity.service.hear(said[2]) for _ in range(4)))
-    assert await traces_of(identity, "tola@unilag") == set()
-    assert len(await identity.service.published("identity.user_erased.v1")) == 1
+    await app.service.hear(said[0])
+    again = await app.service.hear(said[1])
+    await app.service.hear(said[1], event_id=again.event_id)
+    assert (await newest(app, tokens["accessToken"]))["status"] == "asked"
+    await asyncio.gather(*(app.service.hear(said[2]) for _ in range(4)))
+    assert await traces_of(app, "tola@unilag") == set()
+    assert len(await app.service.published("identity.user_erased.v1")) == 1
 
 
-async def test_an_open_matter_keeps_a_person_who_learns_of_all_of_them_and_may_ask_again(identity: Identity) -> None:
-    user_id, tokens = await user(identity)
-    first = await ask(identity, tokens["accessToken"])
-    await evaluate(identity, first, orders=("open_orders",), payments=("escrow_held", "open_chargebacks"))
-    refused = await newest(identity, tokens["accessToken"])
+async def test_an_open_obligation_rejects_the_request_which_may_be_repeated(app: IdentityApp) -> None:
+    user_id, tokens = await user(app)
+    first = await ask(app, tokens["accessToken"])
+    await evaluate(app, first, orders=("open_orders",), payments=("escrow_held", "open_chargebacks"))
+    refused = await newest(app, tokens["accessToken"])
     assert refused["status"] == "refused"
     assert refused["openMatters"] == [
         {"service": "orders", "matter": "open_orders"},
         {"service": "payments", "matter": "escrow_held"},
         {"service": "payments", "matter": "open_chargebacks"},
     ]
-    assert await identity.service.published("identity.erasure_refused.v1") == [
+    assert await app.service.published("identity.erasure_refused.v1") == [
         {
             "userId": str(user_id),
             "requestId": refused["id"],
             "openMatters": ["escrow_held", "open_chargebacks", "open_orders"],
         }
     ]
-    await evaluate(identity, first)
-    assert await traces_of(identity, "tola@unilag") == {"profiles", "accounts"}
-    assert (await erase(identity, tokens["accessToken"])).status_code == 202
-    assert await traces_of(identity, "tola@unilag") == set()
+    await evaluate(app, first)
+    assert await traces_of(app, "tola@unilag") == {"profiles", "accounts"}
+    assert (await erase(app, tokens["accessToken"])).status_code == 202
+    assert await traces_of(app, "tola@unilag") == set()
 
 
-async def test_a_role_of_staff_given_meanwhile_keeps_the_person(identity: Identity) -> None:
-    user_id, tokens = await user(identity)
-    asked = await ask(identity, tokens["accessToken"])
-    await identity.service.fetch(
+async def test_a_staff_role_granted_meanwhile_rejects_the_request(app: IdentityApp) -> None:
+    user_id, tokens = await user(app)
+    asked = await ask(app, tokens["accessToken"])
+    await app.service.fetch(
         "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'support_agent', now())", user_id
     )
-    await evaluate(identity, asked)
-    refused = await newest(identity, tokens["accessToken"])
+    await evaluate(app, asked)
+    refused = await newest(app, tokens["accessToken"])
     assert (refused["status"], refused["openMatters"]) == (
         "refused",
         [{"service": "identity", "matter": "staff_role"}],
     )
 
 
-async def test_a_vendor_is_closed_with_its_owner_and_nobody_opens_it_again(identity: Identity) -> None:
-    await identity.load_demo()
-    [vendor] = await identity.service.fetch("SELECT * FROM vendors WHERE owner_user_id = $1", USERS["VENDOR"].id)
-    stepped = await identity.step_up(await identity.demo_log_in("VENDOR"), DEMO_SECRET)
-    assert (await erase(identity, stepped["accessToken"], {"password": DEMO_PASSWORD})).status_code == 202
-    assert await identity.service.published("identity.vendor_closed.v1") == [
+async def test_a_vendor_is_closed_for_good_with_its_owner(app: IdentityApp) -> None:
+    await app.load_demo()
+    [vendor] = await app.service.fetch("SELECT * FROM vendors WHERE owner_user_id = $1", USERS["VENDOR"].id)
+    stepped = await app.step_up(await app.demo_log_in("VENDOR"), DEMO_SECRET)
+    assert (await erase(app, stepped["accessToken"], {"password": DEMO_PASSWORD})).status_code == 202
+    assert await app.service.published("identity.vendor_closed.v1") == [
         {
             "vendorId": str(vendor["id"]),
             "ownerUserId": str(vendor["owner_user_id"]),
@@ -258,27 +258,27 @@ async def test_a_vendor_is_closed_with_its_owner_and_nobody_opens_it_again(ident
         }
     ]
     for text in (vendor["business_name"], vendor["legal_name"], USERS["VENDOR"].email):
-        assert await traces_of(identity, text) == set()
-    assert (await identity.get(f"/api/vendors/{vendor['id']}")).status_code == 404
-    campus_staff = await identity.step_up(await identity.demo_log_in("CAMPUS"), DEMO_SECRET)
-    response = await identity.post(f"/api/vendors/{vendor['id']}/reinstate", {}, token=campus_staff["accessToken"])
+        assert await traces_of(app, text) == set()
+    assert (await app.get(f"/api/vendors/{vendor['id']}")).status_code == 404
+    campus_staff = await app.step_up(await app.demo_log_in("CAMPUS"), DEMO_SECRET)
+    response = await app.post(f"/api/vendors/{vendor['id']}/reinstate", {}, token=campus_staff["accessToken"])
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_the_database_keeps_no_erased_person_who_can_be_told(identity: Identity) -> None:
-    _, tokens = await user(identity)
-    await erase(identity, tokens["accessToken"])
+async def test_the_database_rejects_personal_data_of_an_erased_user(app: IdentityApp) -> None:
+    _, tokens = await user(app)
+    await erase(app, tokens["accessToken"])
     with pytest.raises(Exception, match="profiles_erased_tell_nothing"):
-        await identity.service.fetch("UPDATE profiles SET full_name = 'Tola' WHERE erased_at IS NOT NULL")
+        await app.service.fetch("UPDATE profiles SET full_name = 'Tola' WHERE erased_at IS NOT NULL")
 
 
-async def test_a_person_reads_what_is_kept_of_them_and_of_nobody_else(identity: Identity) -> None:
-    _, tokens = await user(identity, phone="+2348031234567")
-    _, others = await user(identity, "ada@unilag.edu.ng")
-    response = await identity.get("/api/personal-records/identity", token=tokens["accessToken"], limit=100)
+async def test_a_user_reads_only_their_own_personal_records(app: IdentityApp) -> None:
+    _, tokens = await user(app, phone="+2348031234567")
+    _, others = await user(app, "ada@unilag.edu.ng")
+    response = await app.get("/api/personal-records/identity", token=tokens["accessToken"], limit=100)
     assert response.status_code == 200, response.text
     found = {line["section"]: line["record"] for line in response.json()["data"]}
     assert set(found) == {"profile", "sessions", "roles"}
     assert (found["profile"]["email"], found["profile"]["phone"]) == (TOLA, "+2348031234567")
     assert "ada@" not in response.text
-    assert TOLA not in (await identity.get("/api/personal-records/identity", token=others["accessToken"])).text
+    assert TOLA not in (await app.get("/api/personal-records/identity", token=others["accessToken"])).text

@@ -18,7 +18,7 @@ from identity.tables import metadata
 from identity.use_cases.staff.ensure_first_admin import BootstrapImpossible, ensure_first_admin
 from testkit.fixtures import DatabaseFactory
 
-from .conftest import PASSWORD, Identity
+from .conftest import PASSWORD, IdentityApp
 
 
 async def test_the_declared_tables_are_those_of_the_migrations(fresh_database: DatabaseFactory) -> None:
@@ -37,8 +37,8 @@ async def test_the_declared_tables_are_those_of_the_migrations(fresh_database: D
     await engine.dispose()
 
 
-async def ensure(identity: Identity, email: str, password: str = PASSWORD) -> None:
-    dependencies = identity.dependencies
+async def ensure(app: IdentityApp, email: str, password: str = PASSWORD) -> None:
+    dependencies = app.dependencies
     await ensure_first_admin(
         dependencies.database,
         dependencies.passwords,
@@ -46,45 +46,45 @@ async def ensure(identity: Identity, email: str, password: str = PASSWORD) -> No
         email,
         password,
         hashes=dependencies.hashes,
-        now=identity.clock.now(),
+        now=app.clock.now(),
     )
 
 
-async def test_the_first_administrator_is_made_once_however_many_processes_start(identity: Identity) -> None:
-    await asyncio.gather(*(ensure(identity, "Root@campus.example") for _ in range(5)))
-    assert await identity.count("accounts") == 1
-    await identity.service.fetch("UPDATE profiles SET confirmed_email = email")
-    tokens = await identity.log_in("root@campus.example")
-    caller = await identity.service.runtime.verifier.caller_of(tokens["accessToken"])
+async def test_the_first_administrator_is_made_once_however_many_processes_start(app: IdentityApp) -> None:
+    await asyncio.gather(*(ensure(app, "Root@campus.example") for _ in range(5)))
+    assert await app.count("accounts") == 1
+    await app.service.fetch("UPDATE profiles SET confirmed_email = email")
+    tokens = await app.log_in("root@campus.example")
+    caller = await app.service.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.roles == {"buyer", "platform_admin"}
     caller.must_be_allowed("staff:manage")
 
 
-async def test_an_account_that_stands_is_never_made_an_administrator(identity: Identity) -> None:
-    await identity.sign_up("root@campus.example")
-    await ensure(identity, "root@campus.example", "another password")
-    tokens = await identity.log_in("root@campus.example")
-    caller = await identity.service.runtime.verifier.caller_of(tokens["accessToken"])
+async def test_an_existing_account_is_never_made_an_administrator(app: IdentityApp) -> None:
+    await app.sign_up("root@campus.example")
+    await ensure(app, "root@campus.example", "another password")
+    tokens = await app.log_in("root@campus.example")
+    caller = await app.service.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.roles == {"buyer"}
 
 
-async def test_a_bad_bootstrap_setting_stops_the_start(identity: Identity) -> None:
+async def test_a_bad_bootstrap_setting_stops_the_start(app: IdentityApp) -> None:
     for email, password in (("root", PASSWORD), ("root@campus.example", "short")):
         with pytest.raises(BootstrapImpossible):
-            await ensure(identity, email, password)
-        assert await identity.count("accounts") == 0
+            await ensure(app, email, password)
+        assert await app.count("accounts") == 0
 
 
-async def test_the_database_knows_every_role_of_the_contract_and_no_other(identity: Identity) -> None:
-    user_id = await identity.sign_up("tola@unilag.edu.ng")
+async def test_the_database_knows_every_role_of_the_contract_and_no_other(app: IdentityApp) -> None:
+    user_id = await app.sign_up("tola@unilag.edu.ng")
     for role in PERMISSIONS_BY_ROLE:
         # One by one: no person may hold them all.
-        await identity.service.fetch("DELETE FROM role_grants WHERE user_id = $1", user_id)
-        await identity.service.fetch(
+        await app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", user_id)
+        await app.service.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, role
         )
-        assert await identity.count("role_grants") == 1
+        assert await app.count("role_grants") == 1
     with pytest.raises(asyncpg.CheckViolationError):
-        await identity.service.fetch(
+        await app.service.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, f"role-{new_id()}"
         )

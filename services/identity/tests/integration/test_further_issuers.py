@@ -24,7 +24,7 @@ from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from identity.timers import revoke_distrusted_sessions_once
 
-from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, Identity, _Address
+from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, IdentityApp, _Address
 
 SCHOOL, CLUB = "https://login.school.example", "https://club.example"
 SECRETS = {SCHOOL: "the school's secret, 32 bytes long", CLUB: "the club's secret, thirty-two bytes"}
@@ -39,10 +39,10 @@ PROFILE = "/api/profiles/current"
 class Elsewhere:
     """The identity service that believes a school and a club, and the tokens of these."""
 
-    identity: Identity
+    app: IdentityApp
 
     def token(self, issuer: str, sub: Any, **claims: Any) -> str:
-        now = int(self.identity.clock.now().timestamp())
+        now = int(self.app.clock.now().timestamp())
         content = {
             "iss": issuer,
             "aud": "shop",
@@ -55,7 +55,7 @@ class Elsewhere:
         return jwt.encode(content, SECRETS[issuer], algorithm="HS256")
 
     async def create_user(self, user_id: UUID, email: str, *, verified: bool = True) -> None:
-        response = await self.identity.client.post(
+        response = await self.app.client.post(
             "/functions/v1/create-user",
             json={"user": {"id": str(user_id), "email": email, "email_confirmed": verified}},
             headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
@@ -63,22 +63,22 @@ class Elsewhere:
         assert response.status_code == 200, response.text
 
     async def grant(self, user_id: UUID, role: str) -> None:
-        await self.identity.service.fetch(
+        await self.app.service.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, role
         )
 
     async def step_up(self, token: str) -> dict[str, Any]:
         """Enrols a factor and shows its code; the token shape of our own."""
-        enrolled = await self.identity.post("/api/auth/mfa/enroll", token=token)
+        enrolled = await self.app.post("/api/auth/mfa/enroll", token=token)
         assert enrolled.status_code == 200, enrolled.text
-        code = pyotp.TOTP(enrolled.json()["data"]["secret"]).at(self.identity.clock.now())
-        verified = await self.identity.post("/api/auth/mfa/verify", {"code": code}, token=token)
+        code = pyotp.TOTP(enrolled.json()["data"]["secret"]).at(self.app.clock.now())
+        verified = await self.app.post("/api/auth/mfa/verify", {"code": code}, token=token)
         assert verified.status_code == 200, verified.text
         signed: dict[str, Any] = verified.json()["data"]
         return signed
 
     async def roles_of(self, token: str) -> list[str]:
-        response = await self.identity.get(STANDING_PATH, token=token)
+        response = await self.app.get(STANDING_PATH, token=token)
         assert response.status_code == 200, response.text
         roles: list[str] = response.json()["data"]["roles"]
         return roles
@@ -107,7 +107,7 @@ async def elsewhere(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIt
             trusted_issuers=trusted,
         ) as service:
             address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
-            yield Elsewhere(Identity(service, clock, urls, jwks_url))
+            yield Elsewhere(IdentityApp(service, clock, urls, jwks_url))
 
 
 def claims_of(tokens: dict[str, Any]) -> dict[str, Any]:
@@ -115,40 +115,40 @@ def claims_of(tokens: dict[str, Any]) -> dict[str, Any]:
     return claims
 
 
-async def test_nobody_is_let_in_before_create_user_was_called(elsewhere: Elsewhere) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+async def test_a_federated_user_is_rejected_before_create_user(elsewhere: Elsewhere) -> None:
+    app, user_id = elsewhere.app, new_id()
     token = elsewhere.token(SCHOOL, user_id)
     for _ in range(2):
-        response = await identity.get(PROFILE, token=token)
+        response = await app.get(PROFILE, token=token)
         assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
         assert response.json()["userId"] == str(user_id)
-    refused = await identity.post("/api/auth/mfa/enroll", token=token)
-    assert (refused.status_code, await identity.count("accounts")) == (403, 0)
+    refused = await app.post("/api/auth/mfa/enroll", token=token)
+    assert (refused.status_code, await app.count("accounts")) == (403, 0)
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
-    response = await identity.get(PROFILE, token=token)
+    response = await app.get(PROFILE, token=token)
     assert (response.status_code, response.json()["data"]["id"]) == (200, str(user_id))
 
 
-async def test_the_same_subject_of_another_issuer_is_another_person(elsewhere: Elsewhere) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+async def test_the_same_subject_of_another_issuer_is_another_user(elsewhere: Elsewhere) -> None:
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     token = elsewhere.token(CLUB, user_id)
     mapped = uuid5(uuid5(NAMESPACE_URL, CLUB), str(user_id))
-    refused = await identity.get(PROFILE, token=token)
+    refused = await app.get(PROFILE, token=token)
     assert (refused.status_code, refused.json()["userId"]) == (403, str(mapped))
     await elsewhere.create_user(mapped, "tola@club.example")
-    assert (await identity.get(PROFILE, token=token)).json()["data"]["email"] == "tola@club.example"
+    assert (await app.get(PROFILE, token=token)).json()["data"]["email"] == "tola@club.example"
 
 
-async def test_the_other_services_learn_from_us_what_holds_for_a_person(elsewhere: Elsewhere) -> None:
+async def test_other_services_look_up_the_rights_of_a_federated_user(elsewhere: Elsewhere) -> None:
     """A verifier of another process, over HTTP, with nothing but the token."""
-    identity, user_id = elsewhere.identity, new_id()
-    standings = IdentityUserLookup(identity.jwks_url.removesuffix("/.well-known/jwks.json"))
+    app, user_id = elsewhere.app, new_id()
+    standings = IdentityUserLookup(app.jwks_url.removesuffix("/.well-known/jwks.json"))
     verifier = TokenVerifier(
-        KeySet(identity.jwks_url, identity.clock),
-        issuer=identity.dependencies.issuer,
-        clock=identity.clock,
-        trusted=identity.service.settings.trusted_issuers,
+        KeySet(app.jwks_url, app.clock),
+        issuer=app.dependencies.issuer,
+        clock=app.clock,
+        trusted=app.service.settings.trusted_issuers,
         standings=standings,
     )
     token = elsewhere.token(SCHOOL, user_id)
@@ -156,18 +156,18 @@ async def test_the_other_services_learn_from_us_what_holds_for_a_person(elsewher
         await verifier.caller_of(token)
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     caller = await verifier.caller_of(token)
-    (profile,) = await identity.service.fetch("SELECT campus_id FROM profiles")
+    (profile,) = await app.service.fetch("SELECT campus_id FROM profiles")
     assert (caller.user_id, caller.roles, caller.campus_id) == (user_id, {"buyer"}, profile["campus_id"])
     await elsewhere.grant(user_id, "merchant")
     await elsewhere.grant(user_id, "auditor")
     # Told anew within the minute, though the guard of our own door remembers its look.
     assert await elsewhere.roles_of(token) == ["auditor", "buyer", "merchant"]
-    identity.clock.advance(timedelta(seconds=60))
+    app.clock.advance(timedelta(seconds=60))
     assert (await verifier.caller_of(token)).roles == {"buyer", "merchant"}
     await standings.close()
 
 
-async def test_roles_of_staff_open_our_doors_only_to_an_issuer_that_may_speak_of_them(elsewhere: Elsewhere) -> None:
+async def test_staff_roles_count_only_for_issuers_that_may_assert_them(elsewhere: Elsewhere) -> None:
     school_id, club_id = new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
     await elsewhere.create_user(school_id, "tola@unilag.edu.ng")
     await elsewhere.create_user(club_id, "tola@club.example")
@@ -176,131 +176,131 @@ async def test_roles_of_staff_open_our_doors_only_to_an_issuer_that_may_speak_of
     encoded = "/api/dead-letters/identity"
     for issuer, sub, status in ((SCHOOL, school_id, 403), (CLUB, 7, 200)):
         token = elsewhere.token(issuer, sub, app_metadata={"roles": ["ops_oncall"]})
-        assert (await elsewhere.identity.get(encoded, token=token)).status_code == status
+        assert (await elsewhere.app.get(encoded, token=token)).status_code == status
 
 
-async def test_whoever_signs_in_elsewhere_steps_up_with_us(elsewhere: Elsewhere) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+async def test_a_federated_user_steps_up_here(elsewhere: Elsewhere) -> None:
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     token = elsewhere.token(SCHOOL, user_id)
     signed = await elsewhere.step_up(token)
     claims = claims_of(signed)
     assert (claims["sub"], claims["aal"], signed["aal"]) == (str(user_id), "aal2", "aal2")
     assert [method["method"] for method in claims["amr"]] == ["external", "totp"]
-    caller = await identity.service.runtime.verifier.caller_of(signed["accessToken"])
-    assert (caller.issuer, caller.stepped_up_at) == (None, identity.clock.now())
-    refreshed = await identity.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
+    caller = await app.service.runtime.verifier.caller_of(signed["accessToken"])
+    assert (caller.issuer, caller.stepped_up_at) == (None, app.clock.now())
+    refreshed = await app.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
     assert refreshed.json()["data"]["aal"] == "aal2"
     # The factor is theirs from now on, and a second enrolment needs it.
-    again = await identity.post("/api/auth/mfa/enroll", token=token)
+    again = await app.post("/api/auth/mfa/enroll", token=token)
     assert (again.status_code, again.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
-    assert (await identity.count("accounts"), await identity.count("sessions")) == (1, 1)
+    assert (await app.count("accounts"), await app.count("sessions")) == (1, 1)
 
 
-async def test_stepping_up_is_no_way_round_the_limit_on_staff(elsewhere: Elsewhere) -> None:
-    identity, school_id, club_id = elsewhere.identity, new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
+async def test_a_step_up_does_not_circumvent_the_limit_on_staff(elsewhere: Elsewhere) -> None:
+    app, school_id, club_id = elsewhere.app, new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
     await elsewhere.create_user(school_id, "tola@unilag.edu.ng")
     await elsewhere.create_user(club_id, "tola@club.example")
     for user_id in (school_id, club_id):
         await elsewhere.grant(user_id, "finance_maker")
     for issuer, sub, roles in ((SCHOOL, school_id, {"buyer"}), (CLUB, 7, {"buyer", "finance_maker"})):
         signed = await elsewhere.step_up(elsewhere.token(issuer, sub))
-        again = await identity.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
+        again = await app.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
         for tokens in (signed, again.json()["data"]):
             assert set(claims_of(tokens)["app_metadata"]["roles"]) == roles
 
 
-async def test_no_door_of_ours_opens_an_account_from_elsewhere(elsewhere: Elsewhere) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+async def test_nobody_logs_in_to_a_federated_account(elsewhere: Elsewhere) -> None:
+    app, user_id = elsewhere.app, new_id()
     email = "tola@unilag.edu.ng"
     await elsewhere.create_user(user_id, email)
     await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))
     for password in (PASSWORD, "", "!", "None"):
-        response = await identity.post("/api/auth/login", {"email": email, "password": password or "x"})
+        response = await app.post("/api/auth/login", {"email": email, "password": password or "x"})
         assert response.status_code == 401
     # Somebody who signs up with the address here is somebody else.
-    assert await identity.sign_up(email) != user_id
-    assert claims_of(await identity.log_in(email))["sub"] != str(user_id)
+    assert await app.sign_up(email) != user_id
+    assert claims_of(await app.log_in(email))["sub"] != str(user_id)
 
 
-async def test_a_person_of_ours_keeps_their_password_beside_the_school(elsewhere: Elsewhere) -> None:
-    identity = elsewhere.identity
-    user_id = await identity.sign_up("tola@unilag.edu.ng")
+async def test_a_local_user_keeps_their_password_beside_an_issuer(elsewhere: Elsewhere) -> None:
+    app = elsewhere.app
+    user_id = await app.sign_up("tola@unilag.edu.ng")
     await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))
-    assert (await identity.log_in("tola@unilag.edu.ng"))["mfaRequired"] is True
-    assert await identity.count("accounts") == 1
+    assert (await app.log_in("tola@unilag.edu.ng"))["mfaRequired"] is True
+    assert await app.count("accounts") == 1
 
 
 async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_for_good(elsewhere: Elsewhere) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     token, other = elsewhere.token(SCHOOL, user_id), elsewhere.token(SCHOOL, user_id, session_id="another")
-    assert (await identity.post("/api/auth/logout", token=token)).status_code == 200
-    (said,) = await identity.service.published("identity.session_revoked.v1")
+    assert (await app.post("/api/auth/logout", token=token)).status_code == 200
+    (said,) = await app.service.published("identity.session_revoked.v1")
     assert said["userId"] == str(user_id)
     # Also a process that never heard it, and after old sessions were forgotten: the look at our database tells.
-    identity.service.runtime.verifier.revocations.sessions.clear()
-    identity.clock.advance(timedelta(minutes=2))
-    await identity.service.remove_old()
+    app.service.runtime.verifier.revocations.sessions.clear()
+    app.clock.advance(timedelta(minutes=2))
+    await app.service.remove_old()
     for refused in (token, elsewhere.token(SCHOOL, user_id)):
-        response = await identity.get(PROFILE, token=refused)
+        response = await app.get(PROFILE, token=refused)
         assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
-    assert (await identity.get(PROFILE, token=other)).status_code == 200
+    assert (await app.get(PROFILE, token=other)).status_code == 200
 
 
-async def test_logging_out_everywhere_ends_what_was_signed_before_whoever_signed_it(elsewhere: Elsewhere) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+async def test_logging_out_everywhere_revokes_tokens_of_every_issuer(elsewhere: Elsewhere) -> None:
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     here, there = elsewhere.token(SCHOOL, user_id), elsewhere.token(SCHOOL, user_id, session_id="another")
-    identity.clock.advance(timedelta(seconds=1))
-    response = await identity.post("/api/auth/logout-all", token=here)
+    app.clock.advance(timedelta(seconds=1))
+    response = await app.post("/api/auth/logout-all", token=here)
     assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 1})
     for refused in (here, there):
-        assert (await identity.get(PROFILE, token=refused)).status_code == 401
+        assert (await app.get(PROFILE, token=refused)).status_code == 401
     again = elsewhere.token(SCHOOL, user_id, session_id="a third")
-    assert (await identity.get(PROFILE, token=again)).status_code == 200
+    assert (await app.get(PROFILE, token=again)).status_code == 200
 
 
 async def test_sessions_of_an_issuer_that_is_no_longer_trusted_end(elsewhere: Elsewhere) -> None:
-    identity, user_id, club_id = elsewhere.identity, new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
+    app, user_id, club_id = elsewhere.app, new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     await elsewhere.create_user(club_id, "tola@club.example")
     school, club = [
         await elsewhere.step_up(elsewhere.token(issuer, sub)) for issuer, sub in ((SCHOOL, user_id), (CLUB, 7))
     ]
-    await identity.sign_up("ours@unilag.edu.ng")
-    ours = await identity.log_in("ours@unilag.edu.ng")
+    await app.sign_up("ours@unilag.edu.ng")
+    ours = await app.log_in("ours@unilag.edu.ng")
 
     async def end(issuers: set[str], staff_issuers: set[str]) -> int:
         trust = {"further_issuers": frozenset(issuers), "staff_issuers": frozenset(staff_issuers)}
-        return await revoke_distrusted_sessions_once(replace(identity.dependencies, **trust))
+        return await revoke_distrusted_sessions_once(replace(app.dependencies, **trust))
 
     async def refreshed(tokens: dict[str, Any]) -> int:
-        return (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code
+        return (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code
 
     assert await end({SCHOOL, CLUB}, {CLUB}) == 0
     assert await end({SCHOOL, CLUB}, set()) == 1
     assert await refreshed(club) == 401
     assert await end(set(), set()) == 1
     assert [await refreshed(tokens) for tokens in (school, ours)] == [401, 200]
-    assert len(await identity.service.published("identity.session_revoked.v1")) == 2
+    assert len(await app.service.published("identity.session_revoked.v1")) == 2
 
 
-async def test_a_suspended_person_is_let_in_by_nobody_s_word(elsewhere: Elsewhere) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> None:
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     token = elsewhere.token(SCHOOL, user_id)
-    assert (await identity.get(PROFILE, token=token)).status_code == 200
-    await identity.service.fetch(
+    assert (await app.get(PROFILE, token=token)).status_code == 200
+    await app.service.fetch(
         "INSERT INTO suspensions (user_id, suspended_by, suspended_at) VALUES ($1, $2, now())", user_id, new_id()
     )
     # The look of a minute ago ends, and whatever the school signs since is refused as well.
-    identity.clock.advance(timedelta(seconds=60))
+    app.clock.advance(timedelta(seconds=60))
     for refused in (token, elsewhere.token(SCHOOL, user_id, session_id="another")):
-        response = await identity.get(PROFILE, token=refused)
+        response = await app.get(PROFILE, token=refused)
         assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
-    await identity.service.fetch("DELETE FROM suspensions")
-    assert (await identity.get(PROFILE, token=token)).status_code == 200
+    await app.service.fetch("DELETE FROM suspensions")
+    assert (await app.get(PROFILE, token=token)).status_code == 200
 
 
 # --- Proof of the address (contract section 10.1) ---------------------------------------------------------------------
@@ -308,8 +308,8 @@ async def test_a_suspended_person_is_let_in_by_nobody_s_word(elsewhere: Elsewher
 
 async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
     """The status of an application, and the extension of its refusal."""
-    identity = elsewhere.identity
-    [campus] = await identity.service.fetch("SELECT id FROM campuses")
+    app = elsewhere.app
+    [campus] = await app.service.fetch("SELECT id FROM campuses")
     body = {
         "businessName": "Tola's",
         "legalName": "Tola Ltd",
@@ -317,7 +317,7 @@ async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
         "category": "food",
         "description": "Rice.",
     }
-    response = await identity.post("/api/vendor-applications", body, token=token)
+    response = await app.post("/api/vendor-applications", body, token=token)
     return response.status_code, response.json().get("confirmationRequired")
 
 
@@ -336,14 +336,14 @@ async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
 async def test_the_issuer_s_claim_decides_whether_the_address_is_proven(
     elsewhere: Elsewhere, claims: dict[str, Any], verified: bool
 ) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng", verified=False)
     token = elsewhere.token(SCHOOL, user_id, **claims)
-    profile = (await identity.get(STANDING_PATH, token=token)).json()["data"]
+    profile = (await app.get(STANDING_PATH, token=token)).json()["data"]
     # A campus by mail domain gives rights only once proven.
     assert (profile["emailConfirmed"], profile["campusId"] is not None) == (verified, verified)
     assert await apply_as_vendor(elsewhere, token) == ((201, None) if verified else (403, True))
-    said = await identity.service.published("identity.email_confirmed.v1")
+    said = await app.service.published("identity.email_confirmed.v1")
     assert [event["userId"] for event in said] == ([str(user_id)] if verified else [])
 
 
@@ -355,39 +355,39 @@ async def test_a_role_of_staff_counts_for_a_proven_address_only(elsewhere: Elsew
     assert await elsewhere.roles_of(elsewhere.token(CLUB, 7, email_verified=True)) == ["auditor", "buyer"]
 
 
-async def test_what_was_set_before_the_issuer_s_proof_is_gone_and_the_token_of_the_proof_goes_on(
+async def test_the_issuers_confirmation_removes_earlier_credentials_but_not_its_own_session(
     elsewhere: Elsewhere,
 ) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng", verified=False)
     attacker = await elsewhere.step_up(elsewhere.token(SCHOOL, user_id, session_id="of the attacker"))
-    identity.clock.advance(timedelta(minutes=1))
+    app.clock.advance(timedelta(minutes=1))
     token = elsewhere.token(SCHOOL, user_id, session_id="of the owner", email_verified=True)
     for _ in range(2):
-        assert (await identity.get(PROFILE, token=token)).json()["data"]["emailConfirmed"] is True
-    assert await identity.count("totp_factors") == 0
-    revoked = await identity.service.published("identity.session_revoked.v1")
+        assert (await app.get(PROFILE, token=token)).json()["data"]["emailConfirmed"] is True
+    assert await app.count("totp_factors") == 0
+    revoked = await app.service.published("identity.session_revoked.v1")
     assert [event["sessionId"] for event in revoked] == [claims_of(attacker)["session_id"]]
-    refreshed = await identity.post("/api/auth/refresh", {"refreshToken": attacker["refreshToken"]})
+    refreshed = await app.post("/api/auth/refresh", {"refreshToken": attacker["refreshToken"]})
     assert refreshed.status_code == 401
     assert (await elsewhere.step_up(token))["aal"] == "aal2"
 
 
-async def test_a_user_of_an_issuer_proves_the_number_of_the_profile_in_the_issuer_s_session(
+async def test_a_federated_user_confirms_the_number_of_the_profile(
     elsewhere: Elsewhere,
 ) -> None:
-    identity, user_id = elsewhere.identity, new_id()
+    app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
-    await identity.service.fetch("UPDATE profiles SET phone = '+2348031234567' WHERE id = $1", user_id)
+    await app.service.fetch("UPDATE profiles SET phone = '+2348031234567' WHERE id = $1", user_id)
     await elsewhere.grant(user_id, "auditor")
     token = elsewhere.token(SCHOOL, user_id)
-    assert (await identity.post("/api/auth/otp", {"phone": "+2348031234567"}, token=token)).status_code == 200
-    await identity.service.work("identity.codes")
-    [issued] = await identity.service.published("identity.one_time_code_issued.v1")
+    assert (await app.post("/api/auth/otp", {"phone": "+2348031234567"}, token=token)).status_code == 200
+    await app.service.work("identity.codes")
+    [issued] = await app.service.published("identity.one_time_code_issued.v1")
     code = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY).decrypt(issued["codeSealed"], issued["codeId"])
     shown = {"phone": "+2348031234567", "code": code}
-    response = await identity.post("/api/auth/otp/verify", shown, token=token)
+    response = await app.post("/api/auth/otp/verify", shown, token=token)
     assert response.status_code == 200, response.text
     # The school may not speak about staff, in this session either.
     assert claims_of(response.json()["data"])["app_metadata"]["roles"] == ["buyer"]
-    assert (await identity.get(PROFILE, token=token)).json()["data"]["phoneConfirmed"] is True
+    assert (await app.get(PROFILE, token=token)).json()["data"]["phoneConfirmed"] is True

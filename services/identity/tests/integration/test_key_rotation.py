@@ -13,7 +13,7 @@ from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from testkit.service_kit import opened, served
 
-from .conftest import DEMO_PASSWORD, DEMO_SECRETS, Identity, _Address
+from .conftest import DEMO_PASSWORD, DEMO_SECRETS, IdentityApp, _Address
 
 OLD = {"credentials_key": "the old key of credentials", "code_delivery_key": "the old key of codes"}
 NEW = {"credentials_key": "the new key of credentials", "code_delivery_key": "the new key of codes"}
@@ -38,98 +38,98 @@ async def open_identity(fresh_database, broker_url):
             more: dict[str, Any] = {"jwks_url": jwks_url, "demo_password": DEMO_PASSWORD, **totp, **keys}
             async with opened(SERVICE, urls, broker_url, clock=clock, **more) as service:
                 address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
-                yield Identity(service, clock, urls, jwks_url)
+                yield IdentityApp(service, clock, urls, jwks_url)
 
     return open_one
 
 
-async def re_encrypt(identity, option=""):
-    await SERVICE.commands["re-encrypt"](identity.dependencies, option)
+async def re_encrypt(app, option=""):
+    await SERVICE.commands["re-encrypt"](app.dependencies, option)
 
 
-async def stepped_up(identity):
-    identity.next_period()
-    return await identity.step_up(await identity.demo_log_in("MAKER"), DEMO_SECRETS["MAKER"])
+async def stepped_up(app):
+    app.next_period()
+    return await app.step_up(await app.demo_log_in("MAKER"), DEMO_SECRETS["MAKER"])
 
 
-async def with_recovery_code(identity, code):
-    tokens = await identity.demo_log_in("MAKER")
-    return await identity.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
+async def with_recovery_code(app, code):
+    tokens = await app.demo_log_in("MAKER")
+    return await app.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
 
 
 async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_and_after_it(open_identity, capsys):
-    async with open_identity(OLD) as identity:
-        await identity.load_demo()
-        tokens = await stepped_up(identity)
-        response = await identity.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
+    async with open_identity(OLD) as app:
+        await app.load_demo()
+        tokens = await stepped_up(app)
+        response = await app.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
         codes = response.json()["data"]["codes"]
-    async with open_identity(BEFORE_THE_SWITCH) as identity:
-        await stepped_up(identity)
-        assert (await identity.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
-    async with open_identity(AFTER_THE_SWITCH) as identity:
-        await stepped_up(identity)
-        assert (await with_recovery_code(identity, codes[0])).status_code == 200
-        await identity.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-        await re_encrypt(identity)
+    async with open_identity(BEFORE_THE_SWITCH) as app:
+        await stepped_up(app)
+        assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
+    async with open_identity(AFTER_THE_SWITCH) as app:
+        await stepped_up(app)
+        assert (await with_recovery_code(app, codes[0])).status_code == 200
+        await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await re_encrypt(app)
         said = capsys.readouterr().out
         assert f"totp_factors: {len(DEMO_SECRETS)} encrypted anew, 0 remain" in said
         assert "signing_keys: 1 encrypted anew, 0 remain" in said
         assert "hash_keys: 1 encrypted anew, 0 remain" in said
-    async with open_identity(NEW) as identity:
-        await stepped_up(identity)
-        assert (await identity.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
-        assert (await with_recovery_code(identity, codes[0])).status_code == 422
-        assert (await with_recovery_code(identity, codes[1])).status_code == 200
-        await re_encrypt(identity, "--count")
-        settings = identity.service.settings.model_copy(update=OLD)
+    async with open_identity(NEW) as app:
+        await stepped_up(app)
+        assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
+        assert (await with_recovery_code(app, codes[0])).status_code == 422
+        assert (await with_recovery_code(app, codes[1])).status_code == 200
+        await re_encrypt(app, "--count")
+        settings = app.service.settings.model_copy(update=OLD)
     with pytest.raises(DecryptionFailed):
-        async with running(SERVICE, settings, "test", identity.clock):
+        async with running(SERVICE, settings, "test", app.clock):
             pass
 
 
 async def test_a_code_on_its_way_is_sent_under_the_keys_of_the_rotation_and_counted(open_identity, capsys):
-    async with open_identity(OLD) as identity:
-        await identity.load_demo()
-        await identity.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-        await identity.post("/api/auth/otp", {"email": "maker@campus.example"})
-    async with open_identity(AFTER_THE_SWITCH) as identity:
+    async with open_identity(OLD) as app:
+        await app.load_demo()
+        await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await app.post("/api/auth/otp", {"email": "maker@campus.example"})
+    async with open_identity(AFTER_THE_SWITCH) as app:
         with pytest.raises(SystemExit):
-            await re_encrypt(identity)
+            await re_encrypt(app)
         assert "unpublished messages: 0 encrypted anew, 1 remain" in capsys.readouterr().out
-        await identity.service.work("identity.codes")
-        [event] = await identity.service.published("identity.one_time_code_issued.v1")
+        await app.service.work("identity.codes")
+        [event] = await app.service.published("identity.one_time_code_issued.v1")
         both = Encryptor(CODE_DELIVERY, NEW["code_delivery_key"], OLD["code_delivery_key"])
         assert both.decrypt(event["addressSealed"], event["codeId"]) == "maker@campus.example"
 
 
-async def test_an_installation_of_the_release_before_keeps_its_hashes_and_secrets(open_identity, capsys):
+async def test_an_installation_of_the_previous_release_keeps_its_hashes_and_secrets(open_identity, capsys):
     shared = {**NEW, "sealing_key": SHARED}
-    async with open_identity(shared) as identity:
-        await identity.load_demo()
-        tokens = await stepped_up(identity)
-        response = await identity.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
+    async with open_identity(shared) as app:
+        await app.load_demo()
+        tokens = await stepped_up(app)
+        response = await app.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
         codes = response.json()["data"]["codes"]
         before = Encryptor("unused", "unused", old_keys=(SHARED,))
-        for row in await identity.service.fetch("SELECT id, secret_sealed FROM totp_factors"):
+        for row in await app.service.fetch("SELECT id, secret_sealed FROM totp_factors"):
             assert before.decrypt(row["secret_sealed"], f"totp:{row['id']}") in DEMO_SECRETS.values()
         # The release before knows no such table: the first start makes the key of its hashes from the shared one.
-        await identity.service.fetch("DELETE FROM hash_keys RETURNING 1")
-    async with open_identity({**NEW, "sealing_key_previous": SHARED}) as identity:
-        await stepped_up(identity)
-        assert (await with_recovery_code(identity, codes[0])).status_code == 200
-        await identity.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-        await re_encrypt(identity)
-    async with open_identity(NEW) as identity:
-        await stepped_up(identity)
-        assert (await with_recovery_code(identity, codes[1])).status_code == 200
+        await app.service.fetch("DELETE FROM hash_keys RETURNING 1")
+    async with open_identity({**NEW, "sealing_key_previous": SHARED}) as app:
+        await stepped_up(app)
+        assert (await with_recovery_code(app, codes[0])).status_code == 200
+        await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await re_encrypt(app)
+    async with open_identity(NEW) as app:
+        await stepped_up(app)
+        assert (await with_recovery_code(app, codes[1])).status_code == 200
 
 
-async def test_an_installation_of_the_release_before_does_not_start_without_its_key(open_identity):
-    async with open_identity({**NEW, "sealing_key": SHARED}) as identity:
-        await identity.service.fetch("DELETE FROM hash_keys RETURNING 1")
-        settings = identity.service.settings.model_copy(update={"sealing_key": ""})
+async def test_an_installation_of_the_previous_release_does_not_start_without_its_key(open_identity):
+    async with open_identity({**NEW, "sealing_key": SHARED}) as app:
+        await app.service.fetch("DELETE FROM hash_keys RETURNING 1")
+        settings = app.service.settings.model_copy(update={"sealing_key": ""})
     with pytest.raises(DecryptionFailed):
-        async with running(SERVICE, settings, "test", identity.clock):
+        async with running(SERVICE, settings, "test", app.clock):
             pass
 
 

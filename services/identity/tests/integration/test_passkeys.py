@@ -16,69 +16,69 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from common.primitives.ids import new_id
 from testkit.authenticator import USER_PRESENT, USER_VERIFIED, Authenticator, b64
 
-from .conftest import Identity
+from .conftest import IdentityApp
 
 ORIGIN = "http://localhost:8080"
 TOLA, BOLA = "tola@unilag.edu.ng", "bola@unilag.edu.ng"
 PASSKEYS = "/api/auth/mfa/passkeys"
 
 
-async def signed_up(identity: Identity, email: str = TOLA) -> dict[str, Any]:
-    await identity.sign_up(email)
-    return await identity.log_in(email)
+async def signed_up(app: IdentityApp, email: str = TOLA) -> dict[str, Any]:
+    await app.sign_up(email)
+    return await app.log_in(email)
 
 
-async def options(identity: Identity, tokens: dict[str, Any], path: str = "options") -> dict[str, Any]:
-    response = await identity.post(f"{PASSKEYS}/{path}", token=tokens["accessToken"])
+async def options(app: IdentityApp, tokens: dict[str, Any], path: str = "options") -> dict[str, Any]:
+    response = await app.post(f"{PASSKEYS}/{path}", token=tokens["accessToken"])
     assert response.status_code == 200, response.text
     challenge: dict[str, Any] = response.json()["data"]
     return challenge
 
 
-async def send(identity: Identity, tokens: dict[str, Any], challenge: dict[str, Any], made: Any) -> Any:
+async def send(app: IdentityApp, tokens: dict[str, Any], challenge: dict[str, Any], made: Any) -> Any:
     body = {"challengeId": challenge["challengeId"], "name": "Phone", "credential": made}
-    return await identity.post(PASSKEYS, body, token=tokens["accessToken"])
+    return await app.post(PASSKEYS, body, token=tokens["accessToken"])
 
 
-async def register(identity: Identity, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
-    challenge = await options(identity, tokens)
-    response = await send(identity, tokens, challenge, authenticator.make(challenge["publicKey"]))
+async def register(app: IdentityApp, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
+    challenge = await options(app, tokens)
+    response = await send(app, tokens, challenge, authenticator.make(challenge["publicKey"]))
     assert response.status_code == 201, response.text
     factor: dict[str, Any] = response.json()["data"]
     return factor
 
 
-async def show(identity: Identity, tokens: dict[str, Any], challenge: dict[str, Any], shown: Any) -> Any:
+async def show(app: IdentityApp, tokens: dict[str, Any], challenge: dict[str, Any], shown: Any) -> Any:
     body = {"challengeId": challenge["challengeId"], "credential": shown}
-    return await identity.post(f"{PASSKEYS}/verify", body, token=tokens["accessToken"])
+    return await app.post(f"{PASSKEYS}/verify", body, token=tokens["accessToken"])
 
 
-async def step_up(identity: Identity, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
-    challenge = await options(identity, tokens, "assertion-options")
-    response = await show(identity, tokens, challenge, authenticator.show(challenge["publicKey"]))
+async def step_up(app: IdentityApp, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
+    challenge = await options(app, tokens, "assertion-options")
+    response = await show(app, tokens, challenge, authenticator.show(challenge["publicKey"]))
     assert response.status_code == 200, response.text
     stepped: dict[str, Any] = response.json()["data"]
     return stepped
 
 
-async def everything(identity: Identity) -> list[Any]:
+async def everything(app: IdentityApp) -> list[Any]:
     """What a refused request must leave as it was."""
     return [
-        [tuple(row) for row in await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1")]
+        [tuple(row) for row in await app.service.fetch(f"SELECT * FROM {table} ORDER BY 1")]
         for table in ("passkeys", "passkey_challenges", "refresh_tokens", "accounts")
     ]
 
 
 @pytest.mark.parametrize("make_key", [lambda: generate_private_key(SECP256R1()), Ed25519PrivateKey.generate])
-async def test_a_passkey_is_a_second_factor(identity: Identity, make_key: Callable[[], Any]) -> None:
-    tokens = await signed_up(identity)
+async def test_a_passkey_is_a_second_factor(app: IdentityApp, make_key: Callable[[], Any]) -> None:
+    tokens = await signed_up(app)
     authenticator = Authenticator(ORIGIN, key=make_key())
-    challenge = await options(identity, tokens)
+    challenge = await options(app, tokens)
     asked = challenge["publicKey"]
     assert asked["rp"] == {"name": "Campus Marketplace", "id": "localhost"}
     assert asked["authenticatorSelection"]["userVerification"] == "required"
     assert {kind["alg"] for kind in asked["pubKeyCredParams"]} == {-7, -8}
-    response = await send(identity, tokens, challenge, authenticator.make(asked))
+    response = await send(app, tokens, challenge, authenticator.make(asked))
     assert response.status_code == 201, response.text
     factor = response.json()["data"]
     assert factor.keys() == {"id", "kind", "name", "createdAt", "lastUsedAt", "confirmed"}
@@ -89,37 +89,37 @@ async def test_a_passkey_is_a_second_factor(identity: Identity, make_key: Callab
         True,
     )
 
-    later = await identity.log_in(TOLA)
+    later = await app.log_in(TOLA)
     assert (later["aal"], later["mfaRequired"]) == ("aal1", True)
-    stepped = await step_up(identity, later, authenticator)
+    stepped = await step_up(app, later, authenticator)
     assert (stepped["aal"], stepped["mfaRequired"]) == ("aal2", False)
-    caller = await identity.service.runtime.verifier.caller_of(stepped["accessToken"])
-    caller.must_have_stepped_up(identity.clock.now())
-    rows = (await identity.get("/api/auth/mfa/factors", token=stepped["accessToken"])).json()["data"]
+    caller = await app.service.runtime.verifier.caller_of(stepped["accessToken"])
+    caller.must_have_stepped_up(app.clock.now())
+    rows = (await app.get("/api/auth/mfa/factors", token=stepped["accessToken"])).json()["data"]
     assert [(row["id"], row["lastUsedAt"] is not None) for row in rows] == [(factor["id"], True)]
 
 
-async def test_a_further_factor_of_either_kind_needs_a_fresh_second_factor(identity: Identity) -> None:
-    tokens = await signed_up(identity)
-    thief = await identity.log_in(TOLA)
-    planted = await options(identity, thief)
-    totp = (await identity.post("/api/auth/mfa/enroll", token=thief["accessToken"])).json()["data"]
+async def test_a_further_factor_of_either_kind_needs_a_fresh_second_factor(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
+    thief = await app.log_in(TOLA)
+    planted = await options(app, thief)
+    totp = (await app.post("/api/auth/mfa/enroll", token=thief["accessToken"])).json()["data"]
     owners = Authenticator(ORIGIN)
-    await register(identity, tokens, owners)
-    before = await everything(identity)
-    body = {"code": identity.code(totp["secret"]), "factorId": totp["factorId"]}
+    await register(app, tokens, owners)
+    before = await everything(app)
+    body = {"code": app.code(totp["secret"]), "factorId": totp["factorId"]}
     refusals = [
-        await identity.post(f"{PASSKEYS}/options", token=thief["accessToken"]),
-        await send(identity, thief, planted, Authenticator(ORIGIN).make(planted["publicKey"])),
-        await identity.post("/api/auth/mfa/enroll", token=thief["accessToken"]),
-        await identity.post("/api/auth/mfa/verify", body, token=thief["accessToken"]),
-        await identity.post("/api/auth/mfa/verify", {"code": body["code"]}, token=thief["accessToken"]),
+        await app.post(f"{PASSKEYS}/options", token=thief["accessToken"]),
+        await send(app, thief, planted, Authenticator(ORIGIN).make(planted["publicKey"])),
+        await app.post("/api/auth/mfa/enroll", token=thief["accessToken"]),
+        await app.post("/api/auth/mfa/verify", body, token=thief["accessToken"]),
+        await app.post("/api/auth/mfa/verify", {"code": body["code"]}, token=thief["accessToken"]),
     ]
     assert {(response.status_code, response.json()["code"]) for response in refusals} == {(403, "AUTH_AAL2_REQUIRED")}
-    assert await everything(identity) == before
-    stepped = await step_up(identity, tokens, owners)
-    await register(identity, stepped, Authenticator(ORIGIN))
-    assert await identity.count("passkeys") == 2
+    assert await everything(app) == before
+    stepped = await step_up(app, tokens, owners)
+    await register(app, stepped, Authenticator(ORIGIN))
+    assert await app.count("passkeys") == 2
 
 
 # Each makes an answer to registration options that must be refused.
@@ -238,30 +238,30 @@ def _client_data(asked: dict[str, Any], raw: bytes) -> dict[str, Any]:
     return credential
 
 
-async def test_a_registration_that_does_not_hold_is_refused_and_changes_nothing(identity: Identity) -> None:
-    tokens = await signed_up(identity)
-    challenge = await options(identity, tokens)
-    before = await everything(identity)
+async def test_a_registration_that_does_not_hold_is_rejected_and_changes_nothing(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
+    challenge = await options(app, tokens)
+    before = await everything(app)
     for fault, make in BAD_REGISTRATIONS.items():
-        response = await send(identity, tokens, challenge, make(challenge["publicKey"]))
+        response = await send(app, tokens, challenge, make(challenge["publicKey"]))
         assert (fault, response.status_code, response.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
-    assert await everything(identity) == before
-    assert (await send(identity, tokens, challenge, Authenticator(ORIGIN).make(challenge["publicKey"]))).is_success
+    assert await everything(app) == before
+    assert (await send(app, tokens, challenge, Authenticator(ORIGIN).make(challenge["publicKey"]))).is_success
 
 
-async def test_an_assertion_that_does_not_hold_is_refused_and_changes_nothing(identity: Identity) -> None:
-    tokens, others = await signed_up(identity), await signed_up(identity, BOLA)
+async def test_an_assertion_that_does_not_hold_is_rejected_and_changes_nothing(app: IdentityApp) -> None:
+    tokens, others = await signed_up(app), await signed_up(app, BOLA)
     mine, theirs = Authenticator(ORIGIN), Authenticator(ORIGIN)
-    await register(identity, tokens, mine)
-    await register(identity, others, theirs)
-    await step_up(identity, tokens, mine)
-    challenge = await options(identity, tokens, "assertion-options")
+    await register(app, tokens, mine)
+    await register(app, others, theirs)
+    await step_up(app, tokens, mine)
+    challenge = await options(app, tokens, "assertion-options")
     asked = challenge["publicKey"]
     assert [held["id"] for held in asked["allowCredentials"]] == [b64(mine.credential_id)]
     assert (asked["rpId"], asked["userVerification"]) == ("localhost", "required")
     good = replace(mine).show(asked)
     federated = replace(Authenticator(ORIGIN), credential_id=mine.credential_id, counter=9)
-    owner = (await identity.service.fetch("SELECT user_id FROM accounts WHERE email = $1", BOLA))[0]["user_id"]
+    owner = (await app.service.fetch("SELECT user_id FROM accounts WHERE email = $1", BOLA))[0]["user_id"]
 
     def changed(name: str, value: str) -> dict[str, Any]:
         return good | {"response": good["response"] | {name: value}}
@@ -292,121 +292,119 @@ async def test_an_assertion_that_does_not_hold_is_refused_and_changes_nothing(id
         "the counter stands still": replace(mine, counts=False).show(asked),
         "the counter goes back": replace(mine, counts=False, counter=0).show(asked),
     }
-    before = await everything(identity)
+    before = await everything(app)
     for fault, shown in bad.items():
-        response = await show(identity, tokens, challenge, shown)
+        response = await show(app, tokens, challenge, shown)
         assert (fault, response.status_code, response.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
-    assert await everything(identity) == before
-    assert (await show(identity, tokens, challenge, good)).status_code == 200
+    assert await everything(app) == before
+    assert (await show(app, tokens, challenge, good)).status_code == 200
 
 
-async def test_a_counter_that_goes_back_is_logged(identity: Identity, capsys: pytest.CaptureFixture[str]) -> None:
-    tokens = await signed_up(identity)
+async def test_a_counter_that_goes_back_is_logged(app: IdentityApp, capsys: pytest.CaptureFixture[str]) -> None:
+    tokens = await signed_up(app)
     authenticator = Authenticator(ORIGIN, counter=7)
-    await register(identity, tokens, authenticator)
-    challenge = await options(identity, tokens, "assertion-options")
+    await register(app, tokens, authenticator)
+    challenge = await options(app, tokens, "assertion-options")
     copied = replace(authenticator, counter=3)
-    assert (await show(identity, tokens, challenge, copied.show(challenge["publicKey"]))).status_code == 422
+    assert (await show(app, tokens, challenge, copied.show(challenge["publicKey"]))).status_code == 422
     assert "signature counter did not increase" in capsys.readouterr().out
 
 
-async def test_an_authenticator_without_a_counter_works_again_and_again(identity: Identity) -> None:
-    tokens = await signed_up(identity)
+async def test_an_authenticator_without_a_counter_works_again_and_again(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
     authenticator = Authenticator(ORIGIN, counts=False)
-    await register(identity, tokens, authenticator)
+    await register(app, tokens, authenticator)
     for _ in range(2):
-        assert (await step_up(identity, tokens, authenticator))["aal"] == "aal2"
+        assert (await step_up(app, tokens, authenticator))["aal"] == "aal2"
 
 
-async def test_a_challenge_is_for_one_answer_one_person_one_session_one_purpose_and_five_minutes(
-    identity: Identity,
+async def test_a_challenge_is_bound_to_one_response_user_session_purpose_and_five_minutes(
+    app: IdentityApp,
 ) -> None:
-    tokens, others = await signed_up(identity), await signed_up(identity, BOLA)
+    tokens, others = await signed_up(app), await signed_up(app, BOLA)
     mine = Authenticator(ORIGIN)
-    await register(identity, tokens, mine)
-    elsewhere = await identity.log_in(TOLA)
-    challenge = await options(identity, tokens, "assertion-options")
+    await register(app, tokens, mine)
+    elsewhere = await app.log_in(TOLA)
+    challenge = await options(app, tokens, "assertion-options")
     shown = mine.show(challenge["publicKey"])
     for asker in (elsewhere, others):
-        assert (await show(identity, asker, challenge, shown)).json()["invalid_params"][0]["name"] == "challengeId"
-    registration = await options(identity, others)
-    assert (await show(identity, others, registration, shown)).status_code == 422
-    assert (
-        await send(identity, others, challenge, Authenticator(ORIGIN).make(challenge["publicKey"]))
-    ).status_code == 422
+        assert (await show(app, asker, challenge, shown)).json()["invalid_params"][0]["name"] == "challengeId"
+    registration = await options(app, others)
+    assert (await show(app, others, registration, shown)).status_code == 422
+    assert (await send(app, others, challenge, Authenticator(ORIGIN).make(challenge["publicKey"]))).status_code == 422
     unknown = {"challengeId": str(new_id())}
-    assert (await show(identity, tokens, unknown, shown)).status_code == 422
+    assert (await show(app, tokens, unknown, shown)).status_code == 422
 
-    answers = await asyncio.gather(*(show(identity, tokens, challenge, shown) for _ in range(5)))
+    answers = await asyncio.gather(*(show(app, tokens, challenge, shown) for _ in range(5)))
     assert sorted(response.status_code for response in answers) == [200, 422, 422, 422, 422]
-    late, later = [await options(identity, tokens, "assertion-options") for _ in range(2)]
-    identity.clock.advance(timedelta(minutes=5) - timedelta(milliseconds=1))
-    assert (await show(identity, tokens, late, mine.show(late["publicKey"]))).status_code == 200
-    identity.clock.advance(timedelta(milliseconds=1))
-    assert (await show(identity, tokens, later, mine.show(later["publicKey"]))).status_code == 422
+    late, later = [await options(app, tokens, "assertion-options") for _ in range(2)]
+    app.clock.advance(timedelta(minutes=5) - timedelta(milliseconds=1))
+    assert (await show(app, tokens, late, mine.show(late["publicKey"]))).status_code == 200
+    app.clock.advance(timedelta(milliseconds=1))
+    assert (await show(app, tokens, later, mine.show(later["publicKey"]))).status_code == 422
 
 
-async def test_a_credential_is_one_persons(identity: Identity) -> None:
-    tokens, others = await signed_up(identity), await signed_up(identity, BOLA)
+async def test_a_credential_belongs_to_one_user(app: IdentityApp) -> None:
+    tokens, others = await signed_up(app), await signed_up(app, BOLA)
     authenticator = Authenticator(ORIGIN)
-    await register(identity, tokens, authenticator)
-    challenge = await options(identity, others)
-    before = await everything(identity)
-    assert (await send(identity, others, challenge, authenticator.make(challenge["publicKey"]))).status_code == 422
-    assert await everything(identity) == before
+    await register(app, tokens, authenticator)
+    challenge = await options(app, others)
+    before = await everything(app)
+    assert (await send(app, others, challenge, authenticator.make(challenge["publicKey"]))).status_code == 422
+    assert await everything(app) == before
 
 
-async def test_ten_passkeys_are_enough_even_in_parallel(identity: Identity) -> None:
-    tokens = await signed_up(identity)
+async def test_ten_passkeys_are_enough_even_in_parallel(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
     first = Authenticator(ORIGIN)
-    await register(identity, tokens, first)
-    stepped = await step_up(identity, tokens, first)
+    await register(app, tokens, first)
+    stepped = await step_up(app, tokens, first)
     for _ in range(7):
-        await register(identity, stepped, Authenticator(ORIGIN))
-    challenges = [await options(identity, stepped) for _ in range(5)]
+        await register(app, stepped, Authenticator(ORIGIN))
+    challenges = [await options(app, stepped) for _ in range(5)]
     assert len(challenges[0]["publicKey"]["excludeCredentials"]) == 8
     answers = await asyncio.gather(
-        *(send(identity, stepped, one, Authenticator(ORIGIN).make(one["publicKey"])) for one in challenges)
+        *(send(app, stepped, one, Authenticator(ORIGIN).make(one["publicKey"])) for one in challenges)
     )
     assert sorted(response.status_code for response in answers) == [201, 201, 409, 409, 409]
-    refused = await identity.post(f"{PASSKEYS}/options", token=stepped["accessToken"])
+    refused = await app.post(f"{PASSKEYS}/options", token=stepped["accessToken"])
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_no_more_than_ten_challenges_wait_for_one_person(identity: Identity) -> None:
-    tokens = await signed_up(identity)
-    first = await options(identity, tokens)
+async def test_a_user_has_at_most_ten_open_challenges(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
+    first = await options(app, tokens)
     for _ in range(10):
-        identity.clock.advance(timedelta(seconds=1))
-        newest = await options(identity, tokens)
-    assert await identity.count("passkey_challenges") == 10
-    assert (await send(identity, tokens, first, Authenticator(ORIGIN).make(first["publicKey"]))).status_code == 422
-    assert (await send(identity, tokens, newest, Authenticator(ORIGIN).make(newest["publicKey"]))).status_code == 201
+        app.clock.advance(timedelta(seconds=1))
+        newest = await options(app, tokens)
+    assert await app.count("passkey_challenges") == 10
+    assert (await send(app, tokens, first, Authenticator(ORIGIN).make(first["publicKey"]))).status_code == 422
+    assert (await send(app, tokens, newest, Authenticator(ORIGIN).make(newest["publicKey"]))).status_code == 201
 
 
-async def test_without_a_passkey_there_is_nothing_to_show(identity: Identity) -> None:
-    tokens = await signed_up(identity)
-    response = await identity.post(f"{PASSKEYS}/assertion-options", token=tokens["accessToken"])
+async def test_an_assertion_requires_a_passkey(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
+    response = await app.post(f"{PASSKEYS}/assertion-options", token=tokens["accessToken"])
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     for path in ("", "/options", "/assertion-options", "/verify"):
-        assert (await identity.post(f"{PASSKEYS}{path}")).status_code == 401
+        assert (await app.post(f"{PASSKEYS}{path}")).status_code == 401
 
 
-async def test_wrong_codes_do_not_keep_the_owner_of_a_passkey_out(identity: Identity) -> None:
-    tokens = await signed_up(identity)
+async def test_wrong_codes_do_not_keep_the_owner_of_a_passkey_out(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
     authenticator = Authenticator(ORIGIN)
-    await register(identity, tokens, authenticator)
+    await register(app, tokens, authenticator)
     for _ in range(5):
-        await identity.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
-    blocked = await identity.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
+        await app.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
+    blocked = await app.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
     assert blocked.status_code == 429
-    assert (await step_up(identity, tokens, authenticator))["aal"] == "aal2"
+    assert (await step_up(app, tokens, authenticator))["aal"] == "aal2"
 
 
-async def test_an_ended_session_shows_no_passkey(identity: Identity) -> None:
-    tokens = await signed_up(identity)
+async def test_an_ended_session_cannot_use_a_passkey(app: IdentityApp) -> None:
+    tokens = await signed_up(app)
     authenticator = Authenticator(ORIGIN)
-    await register(identity, tokens, authenticator)
-    challenge = await options(identity, tokens, "assertion-options")
-    await identity.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
-    assert (await show(identity, tokens, challenge, authenticator.show(challenge["publicKey"]))).status_code == 401
+    await register(app, tokens, authenticator)
+    challenge = await options(app, tokens, "assertion-options")
+    await app.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
+    assert (await show(app, tokens, challenge, authenticator.show(challenge["publicKey"]))).status_code == 401

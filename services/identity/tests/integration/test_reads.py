@@ -7,22 +7,22 @@ import pytest_asyncio
 
 from contracts import demo
 
-from .conftest import Identity
+from .conftest import IdentityApp
 
 
 @pytest_asyncio.fixture
-async def campus(identity: Identity) -> Identity:
+async def campus(app: IdentityApp) -> IdentityApp:
     """The service with the demo data."""
-    await identity.load_demo()
-    return identity
+    await app.load_demo()
+    return app
 
 
-async def walk(identity: Identity, path: str, **params: Any) -> list[str]:
+async def walk(app: IdentityApp, path: str, **params: Any) -> list[str]:
     """The ids of a cursor list, page by page."""
     ids: list[str] = []
     cursor: dict[str, str] = {}
     for _ in range(20):
-        body = (await identity.get(path, limit=1, **params, **cursor)).json()
+        body = (await app.get(path, limit=1, **params, **cursor)).json()
         assert len(body["data"]) <= 1
         ids += [entry["id"] for entry in body["data"]]
         if not body["meta"]["has_more"]:
@@ -32,7 +32,7 @@ async def walk(identity: Identity, path: str, **params: Any) -> list[str]:
     raise AssertionError("the walk does not end")
 
 
-async def test_a_walk_by_cursor_gives_every_item_once(campus: Identity) -> None:
+async def test_a_walk_by_cursor_gives_every_item_once(campus: IdentityApp) -> None:
     assert await walk(campus, "/api/campuses") == [str(entry.id) for entry in demo.CAMPUSES]
     assert await walk(campus, f"/api/campuses/{demo.LAGOS.id}/hubs") == [str(hub.id) for hub in demo.HUBS]
     assert await walk(campus, f"/api/campuses/{demo.IBADAN.id}/hubs") == []
@@ -41,7 +41,7 @@ async def test_a_walk_by_cursor_gives_every_item_once(campus: Identity) -> None:
     assert await walk(campus, "/api/vendors", campusId=str(demo.IBADAN.id)) == []
 
 
-async def test_a_campus_made_during_the_walk_neither_hides_nor_repeats_another(campus: Identity) -> None:
+async def test_a_campus_created_while_paging_neither_hides_nor_repeats_another(campus: IdentityApp) -> None:
     first = (await campus.get("/api/campuses", limit=2)).json()
     campus.next_period()
     await campus.sign_up("fresher@ashesi.edu.gh")
@@ -51,7 +51,7 @@ async def test_a_campus_made_during_the_walk_neither_hides_nor_repeats_another(c
     assert {str(entry.id) for entry in demo.CAMPUSES} <= set(seen)
 
 
-async def test_a_foreign_or_changed_cursor_is_refused(campus: Identity) -> None:
+async def test_a_foreign_or_changed_cursor_is_rejected(campus: IdentityApp) -> None:
     cursor = (await campus.get("/api/campuses", limit=1)).json()["meta"]["next_cursor"]
     tokens = await campus.demo_log_in("BUYER")
     answers = [
@@ -64,14 +64,14 @@ async def test_a_foreign_or_changed_cursor_is_refused(campus: Identity) -> None:
         assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
 
 
-async def test_a_limit_out_of_range_is_refused(identity: Identity) -> None:
+async def test_a_limit_out_of_range_is_rejected(app: IdentityApp) -> None:
     for path in ("/api/campuses", "/api/vendors"):
         for limit in ("0", "101", "-1", "x"):
-            response = await identity.get(path, limit=limit)
+            response = await app.get(path, limit=limit)
             assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "limit")
 
 
-async def test_campus_hub_and_vendor_show_their_public_shape(campus: Identity) -> None:
+async def test_campus_hub_and_vendor_show_their_public_shape(campus: IdentityApp) -> None:
     entry = (await campus.get(f"/api/campuses/{str(demo.LAGOS.id).upper()}")).json()["data"]
     assert (entry["id"], entry["name"], entry["active"]) == (str(demo.LAGOS.id), demo.LAGOS.name, True)
     hubs = (await campus.get(f"/api/campuses/{demo.LAGOS.id}/hubs")).json()["data"]
@@ -83,7 +83,7 @@ async def test_campus_hub_and_vendor_show_their_public_shape(campus: Identity) -
     assert vendor["businessName"] == demo.ADA.business_name
 
 
-async def test_absent_malformed_and_hidden_ids_look_the_same(campus: Identity) -> None:
+async def test_absent_malformed_and_hidden_ids_look_the_same(campus: IdentityApp) -> None:
     await campus.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     await campus.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
     for path in ("/api/campuses/{}", "/api/campuses/{}/hubs", "/api/vendors/{}"):
@@ -95,7 +95,7 @@ async def test_absent_malformed_and_hidden_ids_look_the_same(campus: Identity) -
         assert all(body == shown[0] for body in shown)
 
 
-async def test_a_person_changes_their_name_and_number_and_the_services_hear_of_it(campus: Identity) -> None:
+async def test_a_user_changes_their_name_and_number_and_publishes_them(campus: IdentityApp) -> None:
     token = (await campus.demo_log_in("BUYER"))["accessToken"]
     headers = {"Authorization": f"Bearer {token}"}
     response = await campus.client.patch(
@@ -114,7 +114,7 @@ async def test_a_person_changes_their_name_and_number_and_the_services_hear_of_i
     assert len(await campus.service.published("identity.profile_changed.v1")) == 1
 
 
-async def test_a_stale_revision_is_a_conflict_and_changes_nothing(campus: Identity) -> None:
+async def test_a_stale_revision_is_a_conflict_and_changes_nothing(campus: IdentityApp) -> None:
     token = (await campus.demo_log_in("BUYER"))["accessToken"]
     headers = {"Authorization": f"Bearer {token}"}
     stale = [
@@ -132,7 +132,7 @@ async def test_a_stale_revision_is_a_conflict_and_changes_nothing(campus: Identi
     assert (await campus.get("/api/profiles/current", token=token)).json()["data"]["fullName"] == "Chidi Okafor"
 
 
-async def test_what_is_not_ones_own_to_change_is_refused(campus: Identity) -> None:
+async def test_fields_that_a_user_may_not_change_are_rejected(campus: IdentityApp) -> None:
     token = (await campus.demo_log_in("BUYER"))["accessToken"]
     changes: list[dict[str, Any]] = [{"email": "x@y.com"}, {"roles": ["auditor"]}, {"fullName": None}, {"fullName": ""}]
     for change in changes:
@@ -142,20 +142,20 @@ async def test_what_is_not_ones_own_to_change_is_refused(campus: Identity) -> No
         assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
 
 
-async def test_a_good_token_without_a_profile_is_forbidden(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    await identity.service.fetch("DELETE FROM role_grants")
-    await identity.service.fetch("DELETE FROM refresh_tokens")
-    await identity.service.fetch("DELETE FROM sessions")
-    await identity.service.fetch("DELETE FROM accounts")
-    await identity.service.fetch("DELETE FROM profiles")
+async def test_a_good_token_without_a_profile_is_forbidden(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    await app.service.fetch("DELETE FROM role_grants")
+    await app.service.fetch("DELETE FROM refresh_tokens")
+    await app.service.fetch("DELETE FROM sessions")
+    await app.service.fetch("DELETE FROM accounts")
+    await app.service.fetch("DELETE FROM profiles")
     for path in ("/api/profiles/current", "/api/referrals/current"):
-        response = await identity.get(path, token=tokens["accessToken"])
+        response = await app.get(path, token=tokens["accessToken"])
         assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
-async def test_nobody_reads_a_profile_without_a_token(identity: Identity) -> None:
+async def test_nobody_reads_a_profile_without_a_token(app: IdentityApp) -> None:
     for path in ("/api/profiles/current", "/api/referrals/current"):
-        response = await identity.get(path)
+        response = await app.get(path)
         assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")

@@ -11,7 +11,7 @@ from contracts import demo
 from contracts.permissions import permissions_of
 from identity.tables import metadata
 
-from .conftest import USERS, Identity
+from .conftest import USERS, IdentityApp
 
 ALL = {"*"}
 CREDENTIALS = (
@@ -35,36 +35,36 @@ def caller_named(name: str) -> Caller:
     return Caller(user.id, roles=roles, permissions=permissions_of(roles), campus_id=user.campus_id)
 
 
-async def seen_by(identity: Identity, caller: Caller, statement: str) -> list[Any]:
-    async with identity.dependencies.database.unit_of_work(acting_as=caller) as uow:
+async def seen_by(app: IdentityApp, caller: Caller, statement: str) -> list[Any]:
+    async with app.dependencies.database.unit_of_work(acting_as=caller) as uow:
         return [row[0] for row in await uow.fetch(statement)]
 
 
-async def test_a_person_sees_their_own_profile_roles_and_referrals_only(identity: Identity) -> None:
-    await identity.load_demo()
+async def test_a_user_reads_only_their_own_profile_roles_and_referrals(app: IdentityApp) -> None:
+    await app.load_demo()
     buyer = caller_named("BUYER")
-    assert await seen_by(identity, buyer, "SELECT id FROM profiles") == [buyer.user_id]
-    assert await seen_by(identity, buyer, "SELECT role FROM role_grants") == ["buyer"]
-    await identity.service.fetch(
+    assert await seen_by(app, buyer, "SELECT id FROM profiles") == [buyer.user_id]
+    assert await seen_by(app, buyer, "SELECT role FROM role_grants") == ["buyer"]
+    await app.service.fetch(
         "INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", USERS["BUYER2"].id, USERS["VENDOR"].id
     )
-    assert await seen_by(identity, buyer, "SELECT user_id FROM referrals") == []
-    assert await seen_by(identity, caller_named("VENDOR"), "SELECT user_id FROM referrals") == [USERS["BUYER2"].id]
+    assert await seen_by(app, buyer, "SELECT user_id FROM referrals") == []
+    assert await seen_by(app, caller_named("VENDOR"), "SELECT user_id FROM referrals") == [USERS["BUYER2"].id]
     for table in ("profiles", "role_grants", "referrals"):
-        assert await seen_by(identity, ANONYMOUS, f"SELECT 1 FROM {table}") == []
+        assert await seen_by(app, ANONYMOUS, f"SELECT 1 FROM {table}") == []
 
 
-async def test_a_person_changes_no_profile_but_their_own(identity: Identity) -> None:
-    await identity.load_demo()
+async def test_a_user_changes_only_their_own_profile(app: IdentityApp) -> None:
+    await app.load_demo()
     for caller in (caller_named("BUYER"), caller_named("AUDITOR"), caller_named("ADMIN"), ANONYMOUS):
-        async with identity.dependencies.database.unit_of_work(acting_as=caller) as uow:
+        async with app.dependencies.database.unit_of_work(acting_as=caller) as uow:
             changed = await uow.execute(
                 "UPDATE profiles SET full_name = 'X', revision = revision + 1 WHERE id = $1", USERS["BUYER2"].id
             )
         assert changed == 0
 
 
-async def test_not_even_ones_own_address_campus_or_reward_can_be_changed(identity: Identity) -> None:
+async def test_not_even_ones_own_address_campus_or_reward_can_be_changed(app: IdentityApp) -> None:
     for column in (
         "email",
         "campus_id",
@@ -75,36 +75,36 @@ async def test_not_even_ones_own_address_campus_or_reward_can_be_changed(identit
         "confirmed_phone",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await seen_by(identity, caller_named("BUYER"), f"UPDATE profiles SET {column} = {column} RETURNING id")
+            await seen_by(app, caller_named("BUYER"), f"UPDATE profiles SET {column} = {column} RETURNING id")
 
 
-async def test_credentials_are_out_of_every_callers_reach(identity: Identity) -> None:
+async def test_no_caller_reads_credentials(app: IdentityApp) -> None:
     for table in CREDENTIALS:
         for caller in (caller_named("ADMIN"), caller_named("AUDITOR"), ANONYMOUS):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
-                await seen_by(identity, caller, f"SELECT 1 FROM {table}")
+                await seen_by(app, caller, f"SELECT 1 FROM {table}")
 
 
-async def test_legal_names_and_commissions_are_out_of_every_callers_reach(identity: Identity) -> None:
+async def test_no_caller_reads_legal_names_and_commissions(app: IdentityApp) -> None:
     for column in ("legal_name", "commission_basis_points", "owner_user_id"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await seen_by(identity, ANONYMOUS, f"SELECT {column} FROM vendors")
+            await seen_by(app, ANONYMOUS, f"SELECT {column} FROM vendors")
 
 
-async def test_suspended_vendors_and_closed_campuses_are_invisible(identity: Identity) -> None:
-    await identity.load_demo()
-    await identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
-    await identity.service.fetch("UPDATE hubs SET active = false WHERE id = $1", demo.MOREMI_HUB.id)
-    await identity.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
+async def test_suspended_vendors_and_closed_campuses_are_invisible(app: IdentityApp) -> None:
+    await app.load_demo()
+    await app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await app.service.fetch("UPDATE hubs SET active = false WHERE id = $1", demo.MOREMI_HUB.id)
+    await app.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
     for caller in (ANONYMOUS, caller_named("BUYER")):
-        campuses = await seen_by(identity, caller, "SELECT id FROM campuses")
+        campuses = await seen_by(app, caller, "SELECT id FROM campuses")
         assert set(campuses) == {demo.LAGOS.id, demo.IBADAN.id}
-        assert await seen_by(identity, caller, "SELECT id FROM hubs") == [demo.AKOKA_HUB.id]
-        assert await seen_by(identity, caller, "SELECT id FROM vendors") == [demo.ADA.id]
+        assert await seen_by(app, caller, "SELECT id FROM hubs") == [demo.AKOKA_HUB.id]
+        assert await seen_by(app, caller, "SELECT id FROM vendors") == [demo.ADA.id]
 
 
-async def test_no_caller_grants_a_role_makes_a_vendor_or_moves_a_campus(identity: Identity) -> None:
-    await identity.load_demo()
+async def test_no_caller_grants_a_role_makes_a_vendor_or_moves_a_campus(app: IdentityApp) -> None:
+    await app.load_demo()
     admin = caller_named("ADMIN")
     for statement in (
         f"INSERT INTO role_grants (user_id, role, granted_at) VALUES ('{admin.user_id}', 'finance_maker', now())",
@@ -117,7 +117,7 @@ async def test_no_caller_grants_a_role_makes_a_vendor_or_moves_a_campus(identity
         "INSERT INTO referrals SELECT id, id, 'x', 1, now() FROM profiles",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await seen_by(identity, admin, statement)
+            await seen_by(app, admin, statement)
 
 
 # What the API role may do, for each relation: on all columns, or on those that are named. Whatever is not here is out of its
@@ -201,46 +201,46 @@ WHERE c.relnamespace = 'public'::regnamespace AND a.grantee IN ($1::text::regrol
 """
 
 
-async def fill(identity: Identity) -> None:
+async def fill(app: IdentityApp) -> None:
     """A row of somebody in every relation that a caller may read."""
-    await identity.load_demo()
+    await app.load_demo()
     somebody, referrer, admin = USERS["BUYER2"].id, USERS["VENDOR"].id, USERS["ADMIN"].id
-    await identity.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", somebody, referrer)
-    await identity.service.fetch(
+    await app.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", somebody, referrer)
+    await app.service.fetch(
         "INSERT INTO vendor_applications "
         "(id, user_id, business_name, legal_name, campus_id, category, description, created_at) "
         "VALUES ($1, $1, 'x', 'x', $2, 'x', 'x', now())",
         somebody,
         demo.LAGOS.id,
     )
-    await identity.service.fetch(
+    await app.service.fetch(
         "INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) "
         "VALUES ($1, $1, 'auditor', $2, now(), now())",
         somebody,
         admin,
     )
-    await identity.service.fetch(
+    await app.service.fetch(
         "INSERT INTO commission_changes (id, vendor_id, basis_points, prepared_by, prepared_at, expires_at) "
         "VALUES ($1, $2, 1, $3, now(), now())",
         somebody,
         demo.ADA.id,
         admin,
     )
-    await identity.service.fetch(
+    await app.service.fetch(
         "INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) "
         "VALUES ($1, $2, 'x', 'x', $1, '{}', now())",
         somebody,
         admin,
     )
-    await identity.service.fetch(
+    await app.service.fetch(
         "WITH asked AS (INSERT INTO erasure_requests (id, user_id, asked_at) VALUES ($1, $1, now()) RETURNING id) "
         "INSERT INTO erasure_verdicts SELECT id, 'orders', '{}', now() FROM asked",
         somebody,
     )
 
 
-async def test_every_table_of_the_service_stands_under_row_security(identity: Identity) -> None:
-    relations = await identity.service.fetch(_RELATIONS)
+async def test_every_table_of_the_service_stands_under_row_security(app: IdentityApp) -> None:
+    relations = await app.service.fetch(_RELATIONS)
     tables = {row["relname"] for row in relations if row["is_table"]}
     assert {row["relname"] for row in relations if row["relrowsecurity"]} == tables - MECHANISMS
     assert tables - {"alembic_version"} == set(metadata.tables)
@@ -249,73 +249,73 @@ async def test_every_table_of_the_service_stands_under_row_security(identity: Id
     assert all("security_barrier=true" in (row["reloptions"] or []) for row in views)
 
 
-async def test_the_api_role_may_do_what_is_listed_and_nothing_else(identity: Identity) -> None:
+async def test_the_api_role_may_do_what_is_listed_and_nothing_else(app: IdentityApp) -> None:
     held: dict[str, dict[str, set[str]]] = {}
-    for row in await identity.service.fetch(_PRIVILEGES, API_ROLE):
+    for row in await app.service.fetch(_PRIVILEGES, API_ROLE):
         held.setdefault(row["relname"], {}).setdefault(row["privilege_type"], set()).add(row["columns"])
     assert held == GRANTS
-    [powers] = await identity.service.fetch(
+    [powers] = await app.service.fetch(
         "SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS any_power, "
         "(SELECT count(*) FROM pg_auth_members WHERE member = pg_roles.oid) AS memberships FROM pg_roles WHERE rolname = $1",
         API_ROLE,
     )
     assert tuple(powers) == (False, 0)
     # Whoever connects has that and nothing beside it.
-    assert await seen_by(identity, ANONYMOUS, _MEMBERSHIPS) == [API_ROLE]
-    assert await seen_by(identity, ANONYMOUS, _OWN_GRANTS) == []
+    assert await seen_by(app, ANONYMOUS, _MEMBERSHIPS) == [API_ROLE]
+    assert await seen_by(app, ANONYMOUS, _OWN_GRANTS) == []
 
 
-async def test_a_bare_statement_with_anothers_settings_sees_and_changes_nothing(identity: Identity) -> None:
-    await fill(identity)
-    relations = [row["relname"] for row in await identity.service.fetch(_RELATIONS)]
+async def test_a_bare_statement_with_anothers_settings_sees_and_changes_nothing(app: IdentityApp) -> None:
+    await fill(app)
+    relations = [row["relname"] for row in await app.service.fetch(_RELATIONS)]
     assert set(OWNERS) | OPEN_TO_ALL == set(GRANTS) - MECHANISMS
-    before = await contents(identity, relations)
+    before = await contents(app, relations)
     # Nobody, somebody who owns nothing of it, and somebody whose own profile and role are there.
     for caller in (ANONYMOUS, Caller(UUID(int=7)), caller_named("BUYER")):
         for name in set(relations) - MECHANISMS:
             may = GRANTS.get(name, {})
-            await nothing_of_others(identity, caller, name, may)
-            await refused(identity, caller, f"DELETE FROM {name}")
-            await refused(identity, caller, f"TRUNCATE {name}")
+            await nothing_of_others(app, caller, name, may)
+            await refused(app, caller, f"DELETE FROM {name}")
+            await refused(app, caller, f"TRUNCATE {name}")
             # The policy is judged before any other constraint.
-            await refused(identity, caller, f"INSERT INTO {name} DEFAULT VALUES")
+            await refused(app, caller, f"INSERT INTO {name} DEFAULT VALUES")
             if "UPDATE" not in may:
-                column = next(iter(await columns_of(identity, name)))
-                await refused(identity, caller, f"UPDATE {name} SET {column} = {column}")
+                column = next(iter(await columns_of(app, name)))
+                await refused(app, caller, f"UPDATE {name} SET {column} = {column}")
                 continue
             own = 1 if name == "profiles" and caller.user_id == USERS["BUYER"].id else 0
             column = sorted(may["UPDATE"])[0]
-            async with identity.dependencies.database.unit_of_work(acting_as=caller) as uow:
+            async with app.dependencies.database.unit_of_work(acting_as=caller) as uow:
                 assert await uow.execute(f"UPDATE {name} SET {column} = {column}") == own
-    assert await contents(identity, relations) == before
+    assert await contents(app, relations) == before
 
 
-async def nothing_of_others(identity: Identity, caller: Caller, name: str, may: dict[str, set[str]]) -> None:
+async def nothing_of_others(app: IdentityApp, caller: Caller, name: str, may: dict[str, set[str]]) -> None:
     if "SELECT" not in may:
-        await refused(identity, caller, f"SELECT 1 FROM {name}")
+        await refused(app, caller, f"SELECT 1 FROM {name}")
     elif name not in OPEN_TO_ALL:
-        shown = await seen_by(identity, caller, f"SELECT {OWNERS[name]} FROM {name}")
+        shown = await seen_by(app, caller, f"SELECT {OWNERS[name]} FROM {name}")
         assert (name, set(shown) - {caller.user_id}) == (name, set())
 
 
-async def refused(identity: Identity, caller: Caller, statement: str) -> None:
+async def refused(app: IdentityApp, caller: Caller, statement: str) -> None:
     with pytest.raises(
         (asyncpg.InsufficientPrivilegeError, asyncpg.WrongObjectTypeError, asyncpg.ObjectNotInPrerequisiteStateError)
     ):
-        await seen_by(identity, caller, statement)
+        await seen_by(app, caller, statement)
 
 
-async def columns_of(identity: Identity, name: str) -> list[str]:
-    rows = await identity.service.fetch(
+async def columns_of(app: IdentityApp, name: str) -> list[str]:
+    rows = await app.service.fetch(
         "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped", name
     )
     return [row["attname"] for row in rows]
 
 
-async def contents(identity: Identity, relations: list[str]) -> dict[str, set[str]]:
+async def contents(app: IdentityApp, relations: list[str]) -> dict[str, set[str]]:
     """Every row of the service's tables, as text."""
     shown = {}
     for name in set(relations) - MECHANISMS - {"vendors_in_full", "staff_members"}:
-        rows = await identity.service.fetch(f"SELECT t::text AS row FROM {name} t")
+        rows = await app.service.fetch(f"SELECT t::text AS row FROM {name} t")
         shown[name] = {row["row"] for row in rows}
     return shown

@@ -16,7 +16,7 @@ from identity.use_cases.accounts.sign_up import SignUp, sign_up
 from identity.use_cases.sessions.log_in import LogIn, log_in
 from identity.use_cases.sessions.refresh_session import refresh_session
 
-from .conftest import DEMO_SECRET, PASSWORD, Identity
+from .conftest import DEMO_SECRET, PASSWORD, IdentityApp
 
 RETENTION_RULES = ("profiles", "role_grants", "sessions", "refresh_tokens", "outbox", "referrals")
 
@@ -36,60 +36,60 @@ class CountingHasher(PasswordHasher):
         return super().verify(*arguments, **more)
 
 
-async def state_of(identity: Identity) -> dict[str, list[Any]]:
-    return {table: await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in RETENTION_RULES}
+async def state_of(app: IdentityApp) -> dict[str, list[Any]]:
+    return {table: await app.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in RETENTION_RULES}
 
 
-async def test_a_new_person_signs_up_logs_in_and_reads_their_profile(identity: Identity) -> None:
-    user_id = await identity.sign_up("  Tola@UNILAG.edu.ng ", phone="0803 123 4567")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
+async def test_a_new_user_signs_up_logs_in_and_reads_their_profile(app: IdentityApp) -> None:
+    user_id = await app.sign_up("  Tola@UNILAG.edu.ng ", phone="0803 123 4567")
+    tokens = await app.log_in("tola@unilag.edu.ng")
     assert tokens["tokenType"] == "Bearer"
     assert tokens["expiresIn"] == 900
     assert tokens["aal"] == "aal1"
     assert tokens["mfaRequired"] is False
-    profile = (await identity.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
+    profile = (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
     assert profile["id"] == str(user_id)
     assert profile["email"] == "tola@unilag.edu.ng"
     assert profile["phone"] == "+2348031234567"
     assert profile["roles"] == ["buyer"]
-    said = await identity.service.published("identity.user_provisioned.v1")
+    said = await app.service.published("identity.user_provisioned.v1")
     assert [(event["userId"], event["role"], event["campusId"]) for event in said] == [
         (str(user_id), "buyer", profile["campusId"])
     ]
 
 
-async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothing(identity: Identity) -> None:
-    first = await identity.post(
+async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothing(app: IdentityApp) -> None:
+    first = await app.post(
         "/api/auth/signup", {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola"}
     )
-    before = await state_of(identity)
-    second = await identity.post(
+    before = await state_of(app)
+    second = await app.post(
         "/api/auth/signup", {"email": "TOLA@unilag.edu.ng", "password": "another password", "fullName": "Thief"}
     )
     assert second.status_code == first.status_code == 201
     assert second.json()["data"].keys() == first.json()["data"].keys()
     assert second.json()["data"] != first.json()["data"]
-    after = await state_of(identity)
+    after = await state_of(app)
     # One item of work tells the owner.
     assert [row["queue"] for row in after.pop("outbox") if row not in before["outbox"]] == ["identity.codes"]
     assert after == {table: rows for table, rows in before.items() if table != "outbox"}
-    await identity.service.fetch("UPDATE profiles SET confirmed_email = email")
-    await identity.log_in("tola@unilag.edu.ng", PASSWORD)
-    refused = await identity.post("/api/auth/login", {"email": "tola@unilag.edu.ng", "password": "another password"})
+    await app.service.fetch("UPDATE profiles SET confirmed_email = email")
+    await app.log_in("tola@unilag.edu.ng", PASSWORD)
+    refused = await app.post("/api/auth/login", {"email": "tola@unilag.edu.ng", "password": "another password"})
     assert refused.status_code == 403
 
 
-async def test_twenty_sign_ups_of_one_address_at_once_open_one_account(identity: Identity) -> None:
+async def test_twenty_sign_ups_of_one_address_at_once_open_one_account(app: IdentityApp) -> None:
     body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola"}
-    answers = await asyncio.gather(*(identity.post("/api/auth/signup", body) for _ in range(20)))
+    answers = await asyncio.gather(*(app.post("/api/auth/signup", body) for _ in range(20)))
     assert {response.status_code for response in answers} == {201}
-    assert await identity.count("accounts") == await identity.count("profiles") == 1
-    assert len(await identity.service.published("identity.user_provisioned.v1")) == 1
+    assert await app.count("accounts") == await app.count("profiles") == 1
+    assert len(await app.service.published("identity.user_provisioned.v1")) == 1
 
 
-async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    dependencies = identity.dependencies
+async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    dependencies = app.dependencies
     hasher = CountingHasher(HASHER.time_cost, HASHER.memory_cost, HASHER.parallelism)
     passwords = Passwords(hasher)
     try:
@@ -105,7 +105,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                     LogIn(address, "a wrong password"),
                     encryptor=dependencies.encryption.codes,
                     issuer=dependencies.issuer,
-                    now=identity.clock.now(),
+                    now=app.clock.now(),
                 )
             assert hasher.verified == verified + 1
         for address in ("tola@unilag.edu.ng", "nobody@unilag.edu.ng"):
@@ -118,25 +118,25 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                 institutions=Institutions([], {}),
                 hashes=dependencies.hashes,
                 reward_minor=0,
-                now=identity.clock.now(),
+                now=app.clock.now(),
             )
             assert hasher.hashed == hashed + 1
     finally:
         passwords.close()
 
 
-async def test_login_answers_alike_for_an_unknown_address_and_a_wrong_password(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
+async def test_an_unknown_address_and_a_wrong_password_get_the_same_response(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
     answers = []
     for address in ("tola@unilag.edu.ng", "nobody@unilag.edu.ng", "no address at all"):
-        response = await identity.post("/api/auth/login", {"email": address, "password": "a wrong password"})
+        response = await app.post("/api/auth/login", {"email": address, "password": "a wrong password"})
         assert response.status_code == 401
         answers.append({**response.json(), "requestId": None})
     assert answers[0] == answers[1] == answers[2]
     assert answers[0]["code"] == "AUTH_UNAUTHORIZED"
 
 
-async def test_a_bad_sign_up_is_refused_by_the_name_of_its_fault(identity: Identity) -> None:
+async def test_an_invalid_sign_up_is_rejected_with_the_name_of_its_field(app: IdentityApp) -> None:
     faults: list[tuple[dict[str, Any], str]] = [
         ({"password": "too short"}, "password"),
         ({"password": "x" * 129}, "password"),
@@ -150,150 +150,150 @@ async def test_a_bad_sign_up_is_refused_by_the_name_of_its_fault(identity: Ident
     ]
     for change, name in faults:
         body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola", **change}
-        response = await identity.post("/api/auth/signup", body)
+        response = await app.post("/api/auth/signup", body)
         assert response.status_code == 422
         assert response.json()["code"] == "VALIDATION_FAILED"
         assert [param["name"] for param in response.json()["invalid_params"]] == [name]
-    assert await identity.count("profiles") == 0
+    assert await app.count("profiles") == 0
 
 
-async def test_a_hash_of_older_parameters_is_renewed_at_the_next_login(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
+async def test_a_hash_of_older_parameters_is_renewed_at_the_next_login(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
-    await identity.service.fetch("UPDATE accounts SET password_hash = $1", old)
-    await identity.log_in("tola@unilag.edu.ng")
-    renewed = (await identity.service.fetch("SELECT password_hash FROM accounts"))[0]["password_hash"]
+    await app.service.fetch("UPDATE accounts SET password_hash = $1", old)
+    await app.log_in("tola@unilag.edu.ng")
+    renewed = (await app.service.fetch("SELECT password_hash FROM accounts"))[0]["password_hash"]
     assert renewed != old
-    assert not identity.dependencies.passwords.is_outdated(renewed)
-    await identity.log_in("tola@unilag.edu.ng")
+    assert not app.dependencies.passwords.is_outdated(renewed)
+    await app.log_in("tola@unilag.edu.ng")
 
 
-async def test_a_refresh_token_is_exchanged_for_new_tokens(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    identity.clock.advance(timedelta(minutes=20))
-    expired = await identity.get("/api/profiles/current", token=tokens["accessToken"])
+async def test_a_refresh_token_is_exchanged_for_new_tokens(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    app.clock.advance(timedelta(minutes=20))
+    expired = await app.get("/api/profiles/current", token=tokens["accessToken"])
     assert (expired.status_code, expired.json()["code"]) == (401, "AUTH_TOKEN_EXPIRED")
-    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    response = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
     assert response.status_code == 200
     fresh = response.json()["data"]
     assert fresh["refreshToken"] != tokens["refreshToken"]
-    assert (await identity.get("/api/profiles/current", token=fresh["accessToken"])).status_code == 200
-    stored = await identity.service.fetch("SELECT token_hash FROM refresh_tokens")
+    assert (await app.get("/api/profiles/current", token=fresh["accessToken"])).status_code == 200
+    stored = await app.service.fetch("SELECT token_hash FROM refresh_tokens")
     assert all(fresh["refreshToken"].encode() not in row["token_hash"] for row in stored)
 
 
-async def test_a_refresh_token_shown_again_later_ends_its_whole_family(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    stolen = await identity.log_in("tola@unilag.edu.ng")
-    other = await identity.log_in("tola@unilag.edu.ng")
-    fresh = (await identity.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})).json()["data"]
-    identity.clock.advance(timedelta(seconds=31))
-    reused = await identity.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})
+async def test_a_refresh_token_reused_later_ends_its_session(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    stolen = await app.log_in("tola@unilag.edu.ng")
+    other = await app.log_in("tola@unilag.edu.ng")
+    fresh = (await app.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})).json()["data"]
+    app.clock.advance(timedelta(seconds=31))
+    reused = await app.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})
     assert (reused.status_code, reused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
-    dead = await identity.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})
+    dead = await app.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})
     assert dead.status_code == 401
-    caller = await identity.service.runtime.verifier.caller_of(fresh["accessToken"])
-    said = await identity.service.published("identity.session_revoked.v1")
+    caller = await app.service.runtime.verifier.caller_of(fresh["accessToken"])
+    said = await app.service.published("identity.session_revoked.v1")
     assert [(event["userId"], event["sessionId"]) for event in said] == [(str(caller.id), str(caller.session_id))]
-    alive = await identity.post("/api/auth/refresh", {"refreshToken": other["refreshToken"]})
+    alive = await app.post("/api/auth/refresh", {"refreshToken": other["refreshToken"]})
     assert alive.status_code == 200
 
 
-async def refresh(identity: Identity, tokens: dict[str, Any]) -> tuple[int, str | None]:
+async def refresh(app: IdentityApp, tokens: dict[str, Any]) -> tuple[int, str | None]:
     """The status of an exchange and the successor."""
-    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    response = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
     return response.status_code, response.json().get("data", {}).get("refreshToken")
 
 
-async def test_twenty_parallel_refreshes_of_one_token_give_one_successor(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    answers = await asyncio.gather(*(refresh(identity, tokens) for _ in range(20)))
+async def test_twenty_parallel_refreshes_of_one_token_give_one_successor(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    answers = await asyncio.gather(*(refresh(app, tokens) for _ in range(20)))
     assert {status for status, _ in answers} == {200}
     [successor] = {token for _, token in answers}
-    assert await identity.count("refresh_tokens") == 2
-    status, _ = await refresh(identity, {"refreshToken": successor})
+    assert await app.count("refresh_tokens") == 2
+    status, _ = await refresh(app, {"refreshToken": successor})
     assert status == 200
-    assert await identity.service.published("identity.session_revoked.v1") == []
+    assert await app.service.published("identity.session_revoked.v1") == []
 
 
-async def test_a_repeated_refresh_within_thirty_seconds_gives_the_same_successor(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    first = await refresh(identity, tokens)
-    identity.clock.advance(timedelta(seconds=30))
-    assert await refresh(identity, tokens) == first
-    response = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    alive = await identity.get("/api/profiles/current", token=response.json()["data"]["accessToken"])
+async def test_a_repeated_refresh_within_thirty_seconds_gives_the_same_successor(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    first = await refresh(app, tokens)
+    app.clock.advance(timedelta(seconds=30))
+    assert await refresh(app, tokens) == first
+    response = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    alive = await app.get("/api/profiles/current", token=response.json()["data"]["accessToken"])
     assert alive.status_code == 200
 
 
-async def test_a_repeated_refresh_after_thirty_seconds_ends_the_family(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    _, successor = await refresh(identity, tokens)
-    identity.clock.advance(timedelta(seconds=30, milliseconds=1))
-    assert await refresh(identity, tokens) == (401, None)
-    assert await refresh(identity, {"refreshToken": successor}) == (401, None)
+async def test_a_repeated_refresh_after_thirty_seconds_ends_the_family(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    _, successor = await refresh(app, tokens)
+    app.clock.advance(timedelta(seconds=30, milliseconds=1))
+    assert await refresh(app, tokens) == (401, None)
+    assert await refresh(app, {"refreshToken": successor}) == (401, None)
 
 
-async def test_the_token_before_the_previous_one_ends_the_family_at_any_time(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    _, parent = await refresh(identity, tokens)
-    _, present = await refresh(identity, {"refreshToken": parent})
-    assert await refresh(identity, tokens) == (401, None)
+async def test_the_token_before_the_previous_one_ends_the_family_at_any_time(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    _, parent = await refresh(app, tokens)
+    _, present = await refresh(app, {"refreshToken": parent})
+    assert await refresh(app, tokens) == (401, None)
     for token in (parent, present):
-        assert await refresh(identity, {"refreshToken": token}) == (401, None)
-    assert len(await identity.service.published("identity.session_revoked.v1")) == 1
+        assert await refresh(app, {"refreshToken": token}) == (401, None)
+    assert len(await app.service.published("identity.session_revoked.v1")) == 1
 
 
-async def test_a_process_that_starts_anew_gives_the_same_successor(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    first = await refresh(identity, tokens)
-    dependencies = identity.dependencies
+async def test_a_process_that_starts_anew_gives_the_same_successor(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    first = await refresh(app, tokens)
+    dependencies = app.dependencies
 
     async def exchanged_by(hashes: KeyedHashes) -> str | None:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             signed = await refresh_session(
-                uow, dependencies.signing_keys, hashes, tokens["refreshToken"], issuer="x", now=identity.clock.now()
+                uow, dependencies.signing_keys, hashes, tokens["refreshToken"], issuer="x", now=app.clock.now()
             )
         return signed.refresh_token if signed else None
 
     assert await exchanged_by(dependencies.hashes) == first[1]
     # Under another key nothing can be repeated, and nobody is signed out for it.
     assert await exchanged_by(KeyedHashes(b"quite another key")) is None
-    assert (await refresh(identity, {"refreshToken": first[1]}))[0] == 200
+    assert (await refresh(app, {"refreshToken": first[1]}))[0] == 200
 
 
-async def test_a_repeated_refresh_carries_no_second_factor_that_was_removed_since(identity: Identity) -> None:
-    await identity.load_demo()
-    tokens = await identity.step_up(await identity.demo_log_in("VENDOR"), DEMO_SECRET)
-    refreshed = (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
+async def test_a_repeated_refresh_drops_a_second_factor_removed_since(app: IdentityApp) -> None:
+    await app.load_demo()
+    tokens = await app.step_up(await app.demo_log_in("VENDOR"), DEMO_SECRET)
+    refreshed = (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
     assert refreshed["aal"] == "aal2"
-    await identity.service.fetch(
+    await app.service.fetch(
         "UPDATE refresh_tokens SET stepped_up_at = NULL, stepped_up_by = NULL, stepped_up_factor_id = NULL "
         "WHERE used_at IS NULL"
     )
-    again = (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
+    again = (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
     assert (again["aal"], again["refreshToken"]) == ("aal1", refreshed["refreshToken"])
 
 
-async def test_a_repeated_refresh_of_an_ended_session_is_refused(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    fresh = (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
-    assert (await identity.post("/api/auth/logout", {}, token=fresh["accessToken"])).status_code == 200
-    assert await refresh(identity, tokens) == (401, None)
+async def test_a_repeated_refresh_of_an_ended_session_is_rejected(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    fresh = (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
+    assert (await app.post("/api/auth/logout", {}, token=fresh["accessToken"])).status_code == 200
+    assert await refresh(app, tokens) == (401, None)
 
 
-async def test_a_refresh_that_fails_before_its_commit_burns_no_token(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    dependencies = identity.dependencies
-    before = await state_of(identity)
+async def test_a_refresh_that_fails_before_its_commit_burns_no_token(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    dependencies = app.dependencies
+    before = await state_of(app)
 
     class Crash(Exception):
         pass
@@ -306,63 +306,63 @@ async def test_a_refresh_that_fails_before_its_commit_burns_no_token(identity: I
                 dependencies.hashes,
                 tokens["refreshToken"],
                 issuer="x",
-                now=identity.clock.now(),
+                now=app.clock.now(),
             )
             assert signed is not None
             raise Crash
 
     with pytest.raises(Crash):
         await refresh_and_crash()
-    assert await state_of(identity) == before
-    again = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert await state_of(app) == before
+    again = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
     assert again.status_code == 200
 
 
-async def test_a_refresh_token_that_was_never_issued_is_refused(identity: Identity) -> None:
+async def test_a_refresh_token_that_was_never_issued_is_rejected(app: IdentityApp) -> None:
     for forged in ("x", "018cc251-f400-7001-8000-000000000001.secret", "a.b.c", "é" * 40):
-        response = await identity.post("/api/auth/refresh", {"refreshToken": forged})
+        response = await app.post("/api/auth/refresh", {"refreshToken": forged})
         assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_a_refresh_token_lives_for_thirty_days(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    kept, left = await identity.log_in("tola@unilag.edu.ng"), await identity.log_in("tola@unilag.edu.ng")
-    identity.clock.advance(timedelta(days=29))
-    assert (await identity.post("/api/auth/refresh", {"refreshToken": kept["refreshToken"]})).status_code == 200
-    identity.clock.advance(timedelta(days=1))
-    assert (await identity.post("/api/auth/refresh", {"refreshToken": left["refreshToken"]})).status_code == 401
+async def test_a_refresh_token_lives_for_thirty_days(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    kept, left = await app.log_in("tola@unilag.edu.ng"), await app.log_in("tola@unilag.edu.ng")
+    app.clock.advance(timedelta(days=29))
+    assert (await app.post("/api/auth/refresh", {"refreshToken": kept["refreshToken"]})).status_code == 200
+    app.clock.advance(timedelta(days=1))
+    assert (await app.post("/api/auth/refresh", {"refreshToken": left["refreshToken"]})).status_code == 401
 
 
-async def test_logging_out_ends_this_session_and_no_other(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    here, there = await identity.log_in("tola@unilag.edu.ng"), await identity.log_in("tola@unilag.edu.ng")
-    caller = await identity.service.runtime.verifier.caller_of(here["accessToken"])
-    ended = await identity.post("/api/auth/logout", {}, token=here["accessToken"])
+async def test_logging_out_ends_this_session_and_no_other(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    here, there = await app.log_in("tola@unilag.edu.ng"), await app.log_in("tola@unilag.edu.ng")
+    caller = await app.service.runtime.verifier.caller_of(here["accessToken"])
+    ended = await app.post("/api/auth/logout", {}, token=here["accessToken"])
     assert ended.status_code == 200
-    refused = await identity.get("/api/profiles/current", token=here["accessToken"])
+    refused = await app.get("/api/profiles/current", token=here["accessToken"])
     assert (refused.status_code, refused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
-    assert (await identity.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})).status_code == 401
-    said = await identity.service.published("identity.session_revoked.v1")
+    assert (await app.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})).status_code == 401
+    said = await app.service.published("identity.session_revoked.v1")
     assert [(event["userId"], event["sessionId"]) for event in said] == [(str(caller.id), str(caller.session_id))]
-    assert (await identity.get("/api/profiles/current", token=there["accessToken"])).status_code == 200
-    assert (await identity.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})).status_code == 200
+    assert (await app.get("/api/profiles/current", token=there["accessToken"])).status_code == 200
+    assert (await app.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})).status_code == 200
 
 
-async def test_logging_out_needs_a_token(identity: Identity) -> None:
-    response = await identity.post("/api/auth/logout")
+async def test_logging_out_needs_a_token(app: IdentityApp) -> None:
+    response = await app.post("/api/auth/logout")
     assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_old_sessions_are_forgotten_and_living_ones_kept(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    await identity.log_in("tola@unilag.edu.ng")
-    living = await identity.log_in("tola@unilag.edu.ng")
-    identity.clock.advance(timedelta(days=20))
-    living = (await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).json()["data"]
-    assert await identity.service.remove_old() == 0
-    identity.clock.advance(timedelta(days=10))
+async def test_retention_purges_old_sessions_and_keeps_active_ones(app: IdentityApp) -> None:
+    await app.sign_up("tola@unilag.edu.ng")
+    await app.log_in("tola@unilag.edu.ng")
+    living = await app.log_in("tola@unilag.edu.ng")
+    app.clock.advance(timedelta(days=20))
+    living = (await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).json()["data"]
+    assert await app.service.remove_old() == 0
+    app.clock.advance(timedelta(days=10))
     # The forgotten login's session and token, and the used token of the living session.
-    assert await identity.service.remove_old() == 3
-    assert await identity.count("sessions") == await identity.count("refresh_tokens") == 1
-    response = await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})
+    assert await app.service.remove_old() == 3
+    assert await app.count("sessions") == await app.count("refresh_tokens") == 1
+    response = await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})
     assert response.status_code == 200

@@ -28,7 +28,7 @@ from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
 from identity.use_cases.staff.revoke_role import revoke_role
 from identity.use_cases.staff.suspend_user import suspend_user
 
-from .conftest import DEMO_PASSWORD, PASSWORD, USERS, Identity
+from .conftest import DEMO_PASSWORD, PASSWORD, USERS, IdentityApp, error_of
 
 REVOKED = "identity.session_revoked.v1"
 TESTING = ServiceItself("a test")
@@ -38,7 +38,7 @@ TESTING = ServiceItself("a test")
 class StaffAdministration:
     """The demo's people at the doors of staff. BUYER2 is the second administrator."""
 
-    identity: Identity
+    app: IdentityApp
     _tokens: dict[tuple[str, bool], str] = field(default_factory=dict)
 
     async def token(self, name: str, *, stepped_up: bool = True) -> str:
@@ -49,7 +49,7 @@ class StaffAdministration:
 
     async def sign_in(self, name: str, *, stepped_up: bool = False) -> tuple[str, str]:
         """Access and refresh token of a new session."""
-        dependencies, now = self.identity.dependencies, self.identity.clock.now()
+        dependencies, now = self.app.dependencies, self.app.clock.now()
         sign_in = SignIn(uuid4(), now)
         async with dependencies.database.unit_of_work(acting_as=TESTING) as uow:
             await sessions.record_session(uow, USERS[name].id, sign_in)
@@ -61,11 +61,11 @@ class StaffAdministration:
         return signed.access_token, signed.refresh_token
 
     async def caller(self, name: str) -> Any:
-        return await self.identity.service.runtime.verifier.caller_of(await self.token(name))
+        return await self.app.service.runtime.verifier.caller_of(await self.token(name))
 
     async def act(self, verb: str, name: str | UUID, body: Any = None, *, by: str = "ADMIN") -> httpx.Response:
         user_id = name if isinstance(name, UUID) else USERS[name].id
-        return await self.identity.post(f"/api/staff/{user_id}/{verb}", body, token=await self.token(by))
+        return await self.app.post(f"/api/staff/{user_id}/{verb}", body, token=await self.token(by))
 
     async def grant(self, name: str | UUID, role: str, *, by: str = "ADMIN", **place: Any) -> httpx.Response:
         return await self.act("grant", name, {"role": role, **place}, by=by)
@@ -79,27 +79,27 @@ class StaffAdministration:
     async def decide(self, grant_id: str | UUID, verb: str, *, by: str = "BUYER2") -> httpx.Response:
         token, body = await self.token(by), {}
         if verb == "approve":
-            shown = await self.identity.get(f"/api/staff-grants/{grant_id}", token=token)
+            shown = await self.app.get(f"/api/staff-grants/{grant_id}", token=token)
             body = {"hash": shown.json()["data"]["hash"] if shown.status_code == 200 else "0" * 64}
-        return await self.identity.post(f"/api/staff-grants/{grant_id}/{verb}", body, token=token)
+        return await self.app.post(f"/api/staff-grants/{grant_id}/{verb}", body, token=token)
 
     async def second_admin(self) -> None:
-        await appoint_admin(self.identity.dependencies.database, USERS["BUYER2"].email, now=self.identity.clock.now())
+        await appoint_admin(self.app.dependencies.database, USERS["BUYER2"].email, now=self.app.clock.now())
 
     async def roles(self, name: str) -> set[str]:
-        rows = await self.identity.service.fetch("SELECT role FROM role_grants WHERE user_id = $1", USERS[name].id)
+        rows = await self.app.service.fetch("SELECT role FROM role_grants WHERE user_id = $1", USERS[name].id)
         return {row["role"] for row in rows}
 
     async def acts(self) -> list[tuple[str | None, str, str]]:
         """Who did what to whom, oldest first, by their names."""
         names = {user.id: name for name, user in USERS.items()}
-        rows = await self.identity.service.fetch("SELECT actor_id, act, subject_id FROM staff_acts ORDER BY id")
+        rows = await self.app.service.fetch("SELECT actor_id, act, subject_id FROM staff_acts ORDER BY id")
         return [(names.get(row["actor_id"]), row["act"], names.get(row["subject_id"], "?")) for row in rows]
 
     async def state(self) -> list[Any]:
         """Everything that a change of staff writes."""
         return [
-            await self.identity.service.fetch(statement)
+            await self.app.service.fetch(statement)
             for statement in (
                 "SELECT * FROM role_grants ORDER BY user_id, role",
                 "SELECT * FROM staff_grants ORDER BY id",
@@ -112,29 +112,25 @@ class StaffAdministration:
 
 
 @pytest_asyncio.fixture
-async def staff(identity: Identity) -> StaffAdministration:
-    await identity.load_demo()
-    return StaffAdministration(identity)
-
-
-def refusal(response: httpx.Response) -> tuple[int, str]:
-    return response.status_code, response.json()["code"]
+async def staff(app: IdentityApp) -> StaffAdministration:
+    await app.load_demo()
+    return StaffAdministration(app)
 
 
 async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(staff: StaffAdministration) -> None:
     token, refresh_token = await staff.sign_in("BUYER")
     response = await staff.grant("BUYER", "campus_admin", campusId=str(demo.IBADAN.id))
     assert (response.status_code, response.json()["data"]["status"]) == (200, "granted"), response.text
-    refreshed = await staff.identity.post("/api/auth/refresh", {"refreshToken": refresh_token})
-    verifier = staff.identity.service.runtime.verifier
+    refreshed = await staff.app.post("/api/auth/refresh", {"refreshToken": refresh_token})
+    verifier = staff.app.service.runtime.verifier
     before = await verifier.caller_of(token)
     after = await verifier.caller_of(refreshed.json()["data"]["accessToken"])
     assert (before.roles, before.campus_id) == ({"buyer"}, demo.LAGOS.id)
     assert (after.roles, after.campus_id) == ({"buyer", "campus_admin"}, demo.IBADAN.id)
-    assert await staff.identity.service.published(REVOKED) == []
-    [told] = await staff.identity.service.published("identity.profile_changed.v1")
+    assert await staff.app.service.published(REVOKED) == []
+    [told] = await staff.app.service.published("identity.profile_changed.v1")
     assert (told["userId"], told["staffRoles"]) == (str(USERS["BUYER"].id), ["campus_admin"])
-    shown = (await staff.identity.get(f"/api/staff/{USERS['BUYER'].id}", token=await staff.token("ADMIN"))).json()
+    shown = (await staff.app.get(f"/api/staff/{USERS['BUYER'].id}", token=await staff.token("ADMIN"))).json()
     assert (shown["data"]["role"], shown["data"]["roles"]) == ("campus_admin", ["buyer", "campus_admin"])
     assert [(held["role"], held["campusId"], held["hubId"]) for held in shown["data"]["offices"]] == [
         ("campus_admin", str(demo.IBADAN.id), None)
@@ -148,7 +144,7 @@ async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(s
 
 async def test_a_role_is_held_where_it_belongs_and_nowhere_else(staff: StaffAdministration) -> None:
     lagos, hub, unknown = str(demo.LAGOS.id), str(demo.AKOKA_HUB.id), str(uuid4())
-    await staff.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await staff.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     state = await staff.state()
     for body, name in (
         ({"role": "campus_admin"}, "campusId"),
@@ -169,7 +165,7 @@ async def test_a_role_is_held_where_it_belongs_and_nowhere_else(staff: StaffAdmi
         ({"role": "auditor", "userId": unknown}, "userId"),
     ):
         response = await staff.act("grant", "BUYER", body)
-        assert refusal(response) == (422, "VALIDATION_FAILED"), body
+        assert error_of(response) == (422, "VALIDATION_FAILED"), body
         assert response.json()["invalid_params"][0]["name"] == name, body
     assert (await staff.act("revoke", "BUYER", {"role": "buyer"})).status_code == 422
     assert (await staff.act("suspend", "BUYER", {"reason": ""})).status_code == 422
@@ -181,12 +177,12 @@ async def test_a_role_is_held_where_it_belongs_and_nowhere_else(staff: StaffAdmi
         ("hub_agent", {"hubId": str(demo.MOREMI_HUB.id)}),
         ("campus_admin", {"campusId": str(demo.IBADAN.id)}),
     ):
-        assert refusal(await staff.grant("BUYER", role, **place)) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(await staff.grant("BUYER", role, **place)) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.state() == state
     assert (await staff.grant("BUYER", "campus_admin", campusId=lagos)).status_code == 200
 
 
-async def test_whoever_may_not_decide_changes_nothing(staff: StaffAdministration) -> None:
+async def test_callers_without_the_permission_change_nothing(staff: StaffAdministration) -> None:
     verbs = ("grant", "revoke", "suspend", "reinstate")
     grant_id = await staff.prepared("SUPPORT", "finance_maker")
     tokens = {name: await staff.token(name) for name in ("BUYER", "AUDITOR", "CAMPUS", "CHECKER", "ADMIN")}
@@ -195,13 +191,13 @@ async def test_whoever_may_not_decide_changes_nothing(staff: StaffAdministration
     paths = [f"/api/staff/{USERS['HUB'].id}/{verb}" for verb in verbs]
     paths += [f"/api/staff-grants/{grant_id}/{verb}" for verb in ("approve", "reject")]
     for path in paths:
-        assert refusal(await staff.identity.post(path, {"unknown": 1})) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(await staff.app.post(path, {"unknown": 1})) == (401, "AUTH_UNAUTHORIZED")
         for name in ("BUYER", "AUDITOR", "CAMPUS", "CHECKER"):
-            response = await staff.identity.post(path, {"unknown": 1}, token=tokens[name])
-            assert refusal(response) == (403, "AUTH_FORBIDDEN"), (name, path)
-        response = await staff.identity.post(path, {"unknown": 1}, token=aal1)
-        assert refusal(response) == (403, "AUTH_AAL2_REQUIRED"), path
-        assert refusal(await staff.identity.post(path, {"unknown": 1}, token=tokens["ADMIN"])) == (
+            response = await staff.app.post(path, {"unknown": 1}, token=tokens[name])
+            assert error_of(response) == (403, "AUTH_FORBIDDEN"), (name, path)
+        response = await staff.app.post(path, {"unknown": 1}, token=aal1)
+        assert error_of(response) == (403, "AUTH_AAL2_REQUIRED"), path
+        assert error_of(await staff.app.post(path, {"unknown": 1}, token=tokens["ADMIN"])) == (
             422,
             "VALIDATION_FAILED",
         )
@@ -212,25 +208,25 @@ async def test_whoever_may_not_decide_changes_nothing(staff: StaffAdministration
         await staff.act("reinstate", uuid4()),
         await staff.decide(uuid4(), "approve", by="ADMIN"),
         await staff.decide(uuid4(), "reject", by="ADMIN"),
-        await staff.identity.get(f"/api/staff/{uuid4()}", token=tokens["ADMIN"]),
-        await staff.identity.get(f"/api/staff-grants/{uuid4()}", token=tokens["ADMIN"]),
+        await staff.app.get(f"/api/staff/{uuid4()}", token=tokens["ADMIN"]),
+        await staff.app.get(f"/api/staff-grants/{uuid4()}", token=tokens["ADMIN"]),
     ):
-        assert refusal(response) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(response) == (404, "RESOURCE_NOT_FOUND")
     for response in (
         await staff.grant("ADMIN", "auditor"),
         await staff.grant("ADMIN", "finance_maker"),
         await staff.decide(grant_id, "approve", by="ADMIN"),
         await staff.decide(grant_id, "reject", by="ADMIN"),
     ):
-        assert refusal(response) == (403, "AUTH_FORBIDDEN")
+        assert error_of(response) == (403, "AUTH_FORBIDDEN")
     for path in ("/api/staff", f"/api/staff/{USERS['HUB'].id}", "/api/staff-grants", "/api/staff-acts"):
-        assert (await staff.identity.get(path)).status_code == 401
-        assert refusal(await staff.identity.get(path, token=tokens["CAMPUS"])) == (403, "AUTH_FORBIDDEN")
-        assert (await staff.identity.get(path, token=tokens["AUDITOR"])).status_code == 200
+        assert (await staff.app.get(path)).status_code == 401
+        assert error_of(await staff.app.get(path, token=tokens["CAMPUS"])) == (403, "AUTH_FORBIDDEN")
+        assert (await staff.app.get(path, token=tokens["AUDITOR"])).status_code == 200
     assert await staff.state() == state
 
 
-async def test_roles_that_move_money_or_appoint_people_wait_for_a_second_person_and_the_others_do_not(
+async def test_only_powerful_roles_wait_for_a_second_approver(
     staff: StaffAdministration,
 ) -> None:
     campuses = {"hub_agent": {"hubId": str(demo.AKOKA_HUB.id)}, "campus_admin": {"campusId": str(demo.LAGOS.id)}}
@@ -260,13 +256,13 @@ async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(staf
     assert await staff.roles("SUPPORT") == {"support_agent", "finance_maker"}
     state = await staff.state()
     assert (await staff.decide(grant_id, "approve")).json()["data"] == shown
-    assert refusal(await staff.decide(grant_id, "reject")) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await staff.decide(grant_id, "reject")) == (409, "CONCURRENCY_CONFLICT")
     assert (await staff.grant("SUPPORT", "finance_maker")).json()["data"]["status"] == "granted"
     assert await staff.state() == state
     rejected = await staff.prepared("HUB", "finance_checker")
     assert (await staff.decide(rejected, "reject")).json()["data"]["status"] == "rejected"
     assert (await staff.decide(rejected, "reject")).status_code == 200
-    assert refusal(await staff.decide(rejected, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await staff.decide(rejected, "approve")) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.roles("HUB") == {"hub_agent"}
     assert await staff.prepared("HUB", "finance_checker") != rejected
     assert (await staff.acts())[1:] == [
@@ -283,22 +279,22 @@ async def test_an_approval_names_the_grant_that_was_read(staff: StaffAdministrat
     prepared = (await staff.grant("SUPPORT", "finance_maker")).json()["data"]
     other = (await staff.grant("HUB", "finance_maker")).json()["data"]
     token, path = await staff.token("BUYER2"), f"/api/staff-grants/{prepared['id']}"
-    assert (await staff.identity.get(path, token=token)).json()["data"]["hash"] == prepared["hash"]
-    listed = (await staff.identity.get("/api/staff-grants", token=token)).json()["data"]
+    assert (await staff.app.get(path, token=token)).json()["data"]["hash"] == prepared["hash"]
+    listed = (await staff.app.get("/api/staff-grants", token=token)).json()["data"]
     assert {grant["hash"] for grant in listed} == {prepared["hash"], other["hash"]}
     state = await staff.state()
-    absent = await staff.identity.post(f"{path}/approve", {}, token=token)
-    assert refusal(absent) == (422, "VALIDATION_FAILED")
+    absent = await staff.app.post(f"{path}/approve", {}, token=token)
+    assert error_of(absent) == (422, "VALIDATION_FAILED")
     assert [param["name"] for param in absent.json()["invalid_params"]] == ["hash"]
     for wrong in (other["hash"], "0" * 64):
-        response = await staff.identity.post(f"{path}/approve", {"hash": wrong}, token=token)
-        assert refusal(response) == (409, "CONCURRENCY_CONFLICT")
+        response = await staff.app.post(f"{path}/approve", {"hash": wrong}, token=token)
+        assert error_of(response) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.state() == state
-    await staff.identity.service.fetch_as_owner(
+    await staff.app.service.fetch_as_owner(
         "UPDATE staff_grants SET role = 'finance_checker' WHERE id = $1", prepared["id"]
     )
-    changed = await staff.identity.post(f"{path}/approve", {"hash": prepared["hash"]}, token=token)
-    assert refusal(changed) == (409, "CONCURRENCY_CONFLICT")
+    changed = await staff.app.post(f"{path}/approve", {"hash": prepared["hash"]}, token=token)
+    assert error_of(changed) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.roles("SUPPORT") == {"support_agent"}
 
 
@@ -307,28 +303,28 @@ async def test_nobody_approves_a_grant_to_themselves(staff: StaffAdministration)
     await staff.second_admin()
     state = await staff.state()
     for verb in ("approve", "reject"):
-        assert refusal(await staff.decide(grant_id, verb)) == (403, "AUTH_FORBIDDEN")
+        assert error_of(await staff.decide(grant_id, verb)) == (403, "AUTH_FORBIDDEN")
     assert await staff.state() == state
 
 
 async def test_a_prepared_grant_lives_a_day(staff: StaffAdministration) -> None:
     await staff.second_admin()
     grant_id = await staff.prepared("SUPPORT", "finance_maker")
-    staff.identity.clock.advance(timedelta(hours=24))
+    staff.app.clock.advance(timedelta(hours=24))
     staff._tokens.clear()
     state = await staff.state()
     for verb in ("approve", "reject"):
-        assert refusal(await staff.decide(grant_id, verb)) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(await staff.decide(grant_id, verb)) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.state() == state
     admin = await staff.token("ADMIN")
     for status, ids in (("expired", [grant_id]), ("prepared", [])):
-        listed = await staff.identity.get("/api/staff-grants", token=admin, status=status)
+        listed = await staff.app.get("/api/staff-grants", token=admin, status=status)
         assert [grant["id"] for grant in listed.json()["data"]] == ids
     second = await staff.prepared("SUPPORT", "finance_maker")
     assert second != grant_id
-    assert refusal(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
     assert (await staff.decide(second, "approve")).status_code == 200
-    listed = await staff.identity.get("/api/staff-grants", token=admin, userId=str(USERS["SUPPORT"].id), order="asc")
+    listed = await staff.app.get("/api/staff-grants", token=admin, userId=str(USERS["SUPPORT"].id), order="asc")
     assert [grant["status"] for grant in listed.json()["data"]] == ["expired", "approved"]
 
 
@@ -336,12 +332,12 @@ async def test_a_powerful_role_needs_a_second_factor_that_stands(staff: StaffAdm
     await staff.second_admin()
     grant_id = await staff.prepared("BUYER", "finance_maker")
     state = await staff.state()
-    assert refusal(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.state() == state
     assert (await staff.grant("BUYER", "support_agent")).status_code == 200
 
 
-async def test_maker_and_checker_admin_and_money_are_never_one_person(staff: StaffAdministration) -> None:
+async def test_conflicting_roles_are_never_held_by_one_user(staff: StaffAdministration) -> None:
     await staff.second_admin()
     for name, role in (
         ("MAKER", "finance_checker"),
@@ -352,7 +348,7 @@ async def test_maker_and_checker_admin_and_money_are_never_one_person(staff: Sta
         ("BUYER2", "ops_oncall"),
     ):
         state = await staff.state()
-        assert refusal(await staff.grant(name, role)) == (409, "CONCURRENCY_CONFLICT"), (name, role)
+        assert error_of(await staff.grant(name, role)) == (409, "CONCURRENCY_CONFLICT"), (name, role)
         assert await staff.state() == state
     # Both prepared while neither was held: the second approval sees the first, also at the same moment.
     grants = [await staff.prepared("SUPPORT", role) for role in ("finance_maker", "finance_checker", ADMIN)]
@@ -362,7 +358,7 @@ async def test_maker_and_checker_admin_and_money_are_never_one_person(staff: Sta
     assert len(await staff.roles("SUPPORT")) == 2
     for role in ("finance_checker", ADMIN):
         with pytest.raises(asyncpg.UniqueViolationError):
-            await staff.identity.service.fetch(
+            await staff.app.service.fetch(
                 "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", USERS["MAKER"].id, role
             )
 
@@ -372,16 +368,16 @@ async def test_a_revoked_role_ends_every_token_from_before(staff: StaffAdministr
     response = await staff.act("revoke", "SUPPORT", {"role": "support_agent"})
     assert response.status_code == 200, response.text
     assert (response.json()["data"]["roles"], response.json()["data"]["offices"]) == ([], [])
-    said = await staff.identity.service.published(REVOKED)
+    said = await staff.app.service.published(REVOKED)
     assert {"userId", "notBefore"} in [set(entry) for entry in said]
     assert {entry["userId"] for entry in said} == {str(USERS["SUPPORT"].id)}
-    [told] = await staff.identity.service.published("identity.profile_changed.v1")
+    [told] = await staff.app.service.published("identity.profile_changed.v1")
     assert (told["userId"], told["staffRoles"]) == (str(USERS["SUPPORT"].id), [])
-    assert (await staff.identity.get("/api/profiles/current", token=token)).status_code == 401
-    refused = await staff.identity.post("/api/auth/refresh", {"refreshToken": refresh_token})
-    assert refusal(refused) == (401, "AUTH_UNAUTHORIZED")
-    again = await staff.identity.demo_log_in("SUPPORT")
-    caller = await staff.identity.service.runtime.verifier.caller_of(again["accessToken"])
+    assert (await staff.app.get("/api/profiles/current", token=token)).status_code == 401
+    refused = await staff.app.post("/api/auth/refresh", {"refreshToken": refresh_token})
+    assert error_of(refused) == (401, "AUTH_UNAUTHORIZED")
+    again = await staff.app.demo_log_in("SUPPORT")
+    caller = await staff.app.service.runtime.verifier.caller_of(again["accessToken"])
     assert caller.roles == frozenset()
     state = await staff.state()
     assert (await staff.act("revoke", "SUPPORT", {"role": "support_agent"})).status_code == 200
@@ -389,32 +385,32 @@ async def test_a_revoked_role_ends_every_token_from_before(staff: StaffAdministr
     assert await staff.acts() == [("ADMIN", "role_revoked", "SUPPORT")]
 
 
-async def test_no_way_in_is_open_to_a_suspended_person(staff: StaffAdministration) -> None:
-    identity, support = staff.identity, USERS["SUPPORT"]
+async def test_a_suspended_user_cannot_sign_in_by_any_method(staff: StaffAdministration) -> None:
+    app, support = staff.app, USERS["SUPPORT"]
     token, refresh_token = await staff.sign_in("SUPPORT")
-    wrong = await identity.post("/api/auth/login", {"email": support.email, "password": PASSWORD})
-    await identity.post("/api/auth/password/forgot", {"email": support.email})
-    await identity.service.work("identity.codes")
-    sent = await identity.service.published("identity.one_time_code_issued.v1")
+    wrong = await app.post("/api/auth/login", {"email": support.email, "password": PASSWORD})
+    await app.post("/api/auth/password/forgot", {"email": support.email})
+    await app.service.work("identity.codes")
+    sent = await app.service.published("identity.one_time_code_issued.v1")
     assert (await staff.act("suspend", "SUPPORT", {"reason": "Left the company"})).status_code == 200
-    assert (await identity.get("/api/profiles/current", token=token)).status_code == 401
+    assert (await app.get("/api/profiles/current", token=token)).status_code == 401
     for path, body in (
         ("/api/auth/refresh", {"refreshToken": refresh_token}),
         ("/api/auth/login", {"email": support.email, "password": DEMO_PASSWORD}),
     ):
-        assert refusal(await identity.post(path, body)) == (401, "AUTH_UNAUTHORIZED")
-    refused = await identity.post("/api/auth/login", {"email": support.email, "password": DEMO_PASSWORD})
+        assert error_of(await app.post(path, body)) == (401, "AUTH_UNAUTHORIZED")
+    refused = await app.post("/api/auth/login", {"email": support.email, "password": DEMO_PASSWORD})
     told = [{**response.json(), "requestId": ""} for response in (wrong, refused)]
     assert told[0] == told[1]
-    failures = await identity.service.fetch("SELECT failures FROM login_failures")
+    failures = await app.service.fetch("SELECT failures FROM login_failures")
     assert [row["failures"] for row in failures] == [3]
     for path in ("/api/auth/otp", "/api/auth/password/forgot"):
-        assert (await identity.post(path, {"email": support.email})).status_code == 200
-    assert (await identity.post("/api/auth/otp", {"phone": support.phone})).status_code == 200
-    await identity.service.work("identity.codes")
-    assert await identity.service.published("identity.one_time_code_issued.v1") == sent
-    live = await identity.service.fetch(
-        "SELECT id FROM one_time_codes WHERE user_id = $1 AND expires_at > $2", support.id, identity.clock.now()
+        assert (await app.post(path, {"email": support.email})).status_code == 200
+    assert (await app.post("/api/auth/otp", {"phone": support.phone})).status_code == 200
+    await app.service.work("identity.codes")
+    assert await app.service.published("identity.one_time_code_issued.v1") == sent
+    live = await app.service.fetch(
+        "SELECT id FROM one_time_codes WHERE user_id = $1 AND expires_at > $2", support.id, app.clock.now()
     )
     assert live == []
     federated = FederatedIdentity(
@@ -422,70 +418,68 @@ async def test_no_way_in_is_open_to_a_suspended_person(staff: StaffAdministratio
         user_id=support.id,
         session_id=None,
         stepped_up_at=None,
-        issued_at=identity.clock.now(),
-        expires_at=identity.clock.now(),
+        issued_at=app.clock.now(),
+        expires_at=app.clock.now(),
         may_be_staff=True,
         staff_roles=frozenset(),
     )
     with pytest.raises(Unauthorized):
-        await LocalUserLookup(identity.dependencies.database, identity.dependencies.hashes, identity.clock).find(
-            "", federated
-        )
+        await LocalUserLookup(app.dependencies.database, app.dependencies.hashes, app.clock).find("", federated)
     state = await staff.state()
     assert (await staff.act("suspend", "SUPPORT", {"reason": "Again"})).json()["data"]["suspensionReason"] == (
         "Left the company"
     )
-    assert refusal(await staff.grant("SUPPORT", "auditor")) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await staff.grant("SUPPORT", "auditor")) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.state() == state
     back = await staff.act("reinstate", "SUPPORT", {"reason": "Came back"})
     assert (back.status_code, back.json()["data"]["suspended"]) == (200, False)
     assert (await staff.act("reinstate", "SUPPORT")).status_code == 200
-    tokens = await identity.demo_log_in("SUPPORT")
-    caller = await identity.service.runtime.verifier.caller_of(tokens["accessToken"])
+    tokens = await app.demo_log_in("SUPPORT")
+    caller = await app.service.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.roles == {"support_agent"}
     assert await staff.acts() == [("ADMIN", "suspended", "SUPPORT"), ("ADMIN", "reinstated", "SUPPORT")]
 
 
-async def test_whoever_signs_in_while_being_suspended_is_signed_out_or_never_in(staff: StaffAdministration) -> None:
+async def test_a_sign_in_concurrent_with_a_suspension_leaves_no_session(staff: StaffAdministration) -> None:
     _, refresh_token = await staff.sign_in("SUPPORT")
     await staff.token("ADMIN")
     answers = await asyncio.gather(
         *(
-            staff.identity.post("/api/auth/login", {"email": USERS["SUPPORT"].email, "password": DEMO_PASSWORD})
+            staff.app.post("/api/auth/login", {"email": USERS["SUPPORT"].email, "password": DEMO_PASSWORD})
             for _ in range(4)
         ),
-        staff.identity.post("/api/auth/refresh", {"refreshToken": refresh_token}),
+        staff.app.post("/api/auth/refresh", {"refreshToken": refresh_token}),
         staff.act("suspend", "SUPPORT"),
     )
     assert answers[-1].status_code == 200
     assert {response.status_code for response in answers[:-1]} <= {200, 401}
-    lasting = await staff.identity.service.fetch(
+    lasting = await staff.app.service.fetch(
         "SELECT id FROM sessions WHERE user_id = $1 AND ended_at IS NULL", USERS["SUPPORT"].id
     )
     assert lasting == []
     for response in answers[:-1]:
         if response.status_code == 200:
             token = response.json()["data"]["accessToken"]
-            assert (await staff.identity.get("/api/profiles/current", token=token)).status_code == 401
+            assert (await staff.app.get("/api/profiles/current", token=token)).status_code == 401
 
 
-async def test_the_last_admin_stays_and_nobody_decides_on_themselves(staff: StaffAdministration) -> None:
+async def test_the_last_admin_stays_and_nobody_decides_about_themselves(staff: StaffAdministration) -> None:
     state = await staff.state()
     for response in (await staff.act("revoke", "ADMIN", {"role": ADMIN}), await staff.act("suspend", "ADMIN")):
-        assert refusal(response) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(response) == (409, "CONCURRENCY_CONFLICT")
     assert await staff.state() == state
     await staff.second_admin()
     state = await staff.state()
     for response in (await staff.act("revoke", "ADMIN", {"role": ADMIN}), await staff.act("suspend", "ADMIN")):
-        assert refusal(response) == (403, "AUTH_FORBIDDEN")
+        assert error_of(response) == (403, "AUTH_FORBIDDEN")
     assert await staff.state() == state
     # A suspended admin is none: the other one is the last again.
     assert (await staff.act("suspend", "BUYER2")).status_code == 200
-    assert refusal(await staff.act("suspend", "ADMIN")) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await staff.act("suspend", "ADMIN")) == (409, "CONCURRENCY_CONFLICT")
 
 
 async def test_of_two_admins_who_remove_each_other_at_once_one_stays(staff: StaffAdministration) -> None:
-    database, now = staff.identity.dependencies.database, staff.identity.clock.now()
+    database, now = staff.app.dependencies.database, staff.app.clock.now()
     await staff.second_admin()
     first, second = await staff.caller("ADMIN"), await staff.caller("BUYER2")
     for removing in (
@@ -498,13 +492,13 @@ async def test_of_two_admins_who_remove_each_other_at_once_one_stays(staff: Staf
             return_exceptions=True,
         )
         assert len([outcome for outcome in outcomes if isinstance(outcome, NoLongerAdmin)]) == 1
-        left = await staff.identity.service.fetch(
+        left = await staff.app.service.fetch(
             "SELECT user_id FROM role_grants WHERE role = $1 AND user_id NOT IN (SELECT user_id FROM suspensions)",
             ADMIN,
         )
         assert len(left) == 1
-        await staff.identity.service.fetch("DELETE FROM suspensions")
-        await staff.identity.service.fetch(
+        await staff.app.service.fetch("DELETE FROM suspensions")
+        await staff.app.service.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) SELECT id, $1, now() FROM profiles "
             "WHERE id = ANY ($2::uuid[]) ON CONFLICT DO NOTHING",
             ADMIN,
@@ -514,9 +508,9 @@ async def test_of_two_admins_who_remove_each_other_at_once_one_stays(staff: Staf
 
 async def test_an_admin_by_another_issuer_cannot_remove_the_last_of_ours(staff: StaffAdministration) -> None:
     foreign = replace(await staff.caller("AUDITOR"), issuer="https://school.example")
-    async with staff.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
+    async with staff.app.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
         with pytest.raises(LastAdmin):
-            await revoke_role(uow, foreign, USERS["ADMIN"].id, ADMIN, now=staff.identity.clock.now())
+            await revoke_role(uow, foreign, USERS["ADMIN"].id, ADMIN, now=staff.app.clock.now())
 
 
 async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(staff: StaffAdministration) -> None:
@@ -534,14 +528,14 @@ async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(staff: Staff
     assert len(await staff.acts()) == 4
 
 
-async def test_what_a_removed_admin_prepared_is_rejected(staff: StaffAdministration) -> None:
+async def test_pending_decisions_of_a_removed_admin_are_rejected(staff: StaffAdministration) -> None:
     await staff.second_admin()
-    await staff.identity.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
+    await staff.app.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
     grant_id = await staff.prepared("SUPPORT", "finance_maker")
     assert (await staff.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
-    shown = await staff.identity.get(f"/api/staff-grants/{grant_id}", token=await staff.token("BUYER2"))
+    shown = await staff.app.get(f"/api/staff-grants/{grant_id}", token=await staff.token("BUYER2"))
     assert shown.json()["data"]["status"] == "rejected"
-    assert refusal(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await staff.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
 
 
 async def test_a_change_that_dies_before_its_commit_leaves_nothing(staff: StaffAdministration) -> None:
@@ -549,21 +543,21 @@ async def test_a_change_that_dies_before_its_commit_leaves_nothing(staff: StaffA
     shown = (await staff.grant("SUPPORT", "finance_maker")).json()["data"]
     grant_id = UUID(shown["id"])
     first, second = await staff.caller("ADMIN"), await staff.caller("BUYER2")
-    state, now = await staff.state(), staff.identity.clock.now()
+    state, now = await staff.state(), staff.app.clock.now()
     for change in (
         lambda uow: approve_staff_grant(uow, second, grant_id, shown["hash"], now=now),
         lambda uow: revoke_role(uow, first, USERS["AUDITOR"].id, "auditor", now=now),
         lambda uow: suspend_user(uow, first, USERS["HUB"].id, None, now=now),
     ):
         with pytest.raises(ZeroDivisionError):
-            async with staff.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
+            async with staff.app.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
                 await change(uow)
                 raise ZeroDivisionError
     assert await staff.state() == state
 
 
-async def test_the_second_admin_comes_from_the_machine_and_stands_in_the_trail(staff: StaffAdministration) -> None:
-    database, now = staff.identity.dependencies.database, staff.identity.clock.now()
+async def test_grant_admin_appoints_the_second_admin_and_records_it(staff: StaffAdministration) -> None:
+    database, now = staff.app.dependencies.database, staff.app.clock.now()
     assert "from the next token on" in await appoint_admin(database, " Buyer2@unilag.edu.ng ", now=now)
     state = await staff.state()
     assert "already" in await appoint_admin(database, USERS["BUYER2"].email, now=now)
@@ -572,7 +566,7 @@ async def test_the_second_admin_comes_from_the_machine_and_stands_in_the_trail(s
         with pytest.raises(CannotAppoint):
             await appoint_admin(database, email, now=now)
     assert (await staff.state())[0] == state[0]
-    rows = (await staff.identity.get("/api/staff-acts", token=await staff.token("ADMIN"), act="role_granted")).json()
+    rows = (await staff.app.get("/api/staff-acts", token=await staff.token("ADMIN"), act="role_granted")).json()
     assert [(row["actorId"], row["subjectId"], row["detail"]) for row in rows["data"]] == [
         (None, str(USERS["BUYER2"].id), {"role": ADMIN, "by": "operator"})
     ]
@@ -585,7 +579,7 @@ async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministratio
     await staff.act("reinstate", "HUB")
 
     async def names(**params: Any) -> list[str]:
-        response = await staff.identity.get("/api/staff", token=token, **params)
+        response = await staff.app.get("/api/staff", token=token, **params)
         assert response.status_code == 200, response.text
         by_id = {str(user.id): name for name, user in USERS.items()}
         return [by_id[member["id"]] for member in response.json()["data"]]
@@ -596,10 +590,10 @@ async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministratio
     assert await names(role="auditor") == ["AUDITOR"]
     assert sorted(await names(campusId=str(demo.LAGOS.id))) == ["CAMPUS", "HUB"]
     assert await names(page=2, limit=4, order="asc") == (await names(order="asc"))[4:8]
-    response = (await staff.identity.get("/api/staff", token=token, limit=4)).json()
+    response = (await staff.app.get("/api/staff", token=token, limit=4)).json()
     assert (response["meta"]["total"], response["meta"]["total_pages"]) == (9, 3)
     assert {member["hasSecondFactor"] for member in response["data"]} <= {True, False}
-    acts = await staff.identity.get(
+    acts = await staff.app.get(
         "/api/staff-acts", token=token, subjectId=str(USERS["HUB"].id), actorId=str(USERS["ADMIN"].id), order="asc"
     )
     assert [act["act"] for act in acts.json()["data"]] == ["suspended", "reinstated"]
@@ -610,24 +604,24 @@ async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministratio
         ("/api/staff-acts", {"actorId": "me"}),
         ("/api/staff-acts", {"page": "101", "limit": "100"}),
     ):
-        assert refusal(await staff.identity.get(path, token=token, **params)) == (422, "VALIDATION_FAILED")
+        assert error_of(await staff.app.get(path, token=token, **params)) == (422, "VALIDATION_FAILED")
 
 
-async def test_an_auditor_reads_closed_places_too(staff: StaffAdministration) -> None:
+async def test_an_auditor_reads_closed_campuses_and_hubs(staff: StaffAdministration) -> None:
     for table, place in (("campuses", demo.LAGOS.id), ("hubs", demo.MOREMI_HUB.id)):
-        await staff.identity.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
+        await staff.app.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
     for path in (f"/api/campuses/{demo.LAGOS.id}", f"/api/hubs/{demo.MOREMI_HUB.id}"):
         for name, status in (("AUDITOR", 200), ("BUYER", 404), ("MAKER", 404)):
-            assert (await staff.identity.get(path, token=await staff.token(name))).status_code == status
+            assert (await staff.app.get(path, token=await staff.token(name))).status_code == status
 
 
-async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(staff: StaffAdministration) -> None:
+async def test_the_audit_trail_is_append_only_and_written_in_ones_own_name(staff: StaffAdministration) -> None:
     await staff.prepared("SUPPORT", "finance_maker")
-    database = staff.identity.dependencies.database
+    database = staff.app.dependencies.database
     for statement in ("UPDATE staff_acts SET act = 'nothing'", "DELETE FROM staff_acts", "TRUNCATE staff_acts"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await staff.identity.service.fetch(statement)
-        connection = await asyncpg.connect(staff.identity.urls.owner.replace("+asyncpg", ""))
+            await staff.app.service.fetch(statement)
+        connection = await asyncpg.connect(staff.app.urls.owner.replace("+asyncpg", ""))
         try:
             with pytest.raises(asyncpg.RestrictViolationError):
                 await connection.execute(statement)
@@ -659,11 +653,11 @@ async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(st
                 await uow.execute(statement)
 
 
-async def test_the_database_knows_no_grant_by_one_person_alone(staff: StaffAdministration) -> None:
+async def test_the_database_rejects_a_grant_by_one_user_alone(staff: StaffAdministration) -> None:
     grant_id = await staff.prepared("SUPPORT", "finance_maker")
     for decider in (USERS["ADMIN"].id, USERS["SUPPORT"].id):
         with pytest.raises(asyncpg.CheckViolationError):
-            await staff.identity.service.fetch(
+            await staff.app.service.fetch(
                 "UPDATE staff_grants SET status = 'approved', decided_by = $2, decided_at = now() WHERE id = $1",
                 UUID(grant_id),
                 decider,

@@ -18,21 +18,21 @@ from identity.credentials.signing_keys import SigningKey
 from identity.store import keys
 from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
 
-from .conftest import Identity
+from .conftest import IdentityApp
 
 
 @pytest_asyncio.fixture
-async def signed(identity: Identity) -> AsyncIterator[tuple[Identity, SigningKey, dict[str, Any], dict[str, Any]]]:
+async def signed(app: IdentityApp) -> AsyncIterator[tuple[IdentityApp, SigningKey, dict[str, Any], dict[str, Any]]]:
     """The service, its own signing key, and the claims and the public key of a good token of it."""
-    await identity.sign_up("tola@unilag.edu.ng")
-    tokens = await identity.log_in("tola@unilag.edu.ng")
-    async with identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        current = await keys.find_current_key(uow, identity.clock.now())
+    await app.sign_up("tola@unilag.edu.ng")
+    tokens = await app.log_in("tola@unilag.edu.ng")
+    async with app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        current = await keys.find_current_key(uow, app.clock.now())
     assert current is not None
     async with httpx.AsyncClient(timeout=60) as client:
-        public = (await client.get(identity.jwks_url)).json()["keys"][0]
+        public = (await client.get(app.jwks_url)).json()["keys"][0]
     claims = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
-    yield identity, identity.dependencies.signing_keys.open(*current), claims, public
+    yield app, app.dependencies.signing_keys.open(*current), claims, public
 
 
 def encoded(part: dict[str, Any]) -> str:
@@ -46,16 +46,16 @@ def by_hand(header: dict[str, Any], claims: dict[str, Any], key: SigningKey | No
     return f"{text}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
 
 
-async def code_for(identity: Identity, token: str) -> tuple[int, str | None]:
-    response = await identity.get("/api/profiles/current", token=token)
+async def code_for(app: IdentityApp, token: str) -> tuple[int, str | None]:
+    response = await app.get("/api/profiles/current", token=token)
     return response.status_code, response.json().get("code")
 
 
 async def test_the_claims_are_those_of_the_contract(
-    signed: tuple[Identity, SigningKey, dict[str, Any], dict[str, Any]],
+    signed: tuple[IdentityApp, SigningKey, dict[str, Any], dict[str, Any]],
 ) -> None:
-    identity, _, claims, _ = signed
-    now = int(identity.clock.now().timestamp())
+    app, _, claims, _ = signed
+    now = int(app.clock.now().timestamp())
     assert claims["iss"] == "http://localhost:8080"
     assert claims["aud"] == "campus-marketplace"
     assert (claims["iat"], claims["exp"]) == (now, now + 900)
@@ -65,9 +65,9 @@ async def test_the_claims_are_those_of_the_contract(
 
 
 async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
-    signed: tuple[Identity, SigningKey, dict[str, Any], dict[str, Any]],
+    signed: tuple[IdentityApp, SigningKey, dict[str, Any], dict[str, Any]],
 ) -> None:
-    identity, key, claims, public = signed
+    app, key, claims, public = signed
     good = {"alg": "EdDSA", "kid": key.kid, "typ": "JWT"}
     raw = base64.urlsafe_b64decode(public["x"] + "==")
     hs_text = f"{encoded({**good, 'alg': 'HS256'})}.{encoded(claims)}"
@@ -76,7 +76,7 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
     head, _, signature = token.split(".")
     federated = SigningKey(key.kid, Ed25519PrivateKey.generate())
     now = claims["iat"]
-    assert await code_for(identity, token) == (200, None)
+    assert await code_for(app, token) == (200, None)
     faults = {
         "alg none": by_hand({**good, "alg": "none"}, claims, None),
         "alg None": by_hand({**good, "alg": "None"}, claims, None),
@@ -102,19 +102,19 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
         "expired and by a stranger": by_hand(good, {**claims, "iat": now - 9000, "exp": now - 8000}, federated),
     }
     for fault, forged in faults.items():
-        assert (fault, await code_for(identity, forged)) == (fault, (401, "AUTH_UNAUTHORIZED"))
+        assert (fault, await code_for(app, forged)) == (fault, (401, "AUTH_UNAUTHORIZED"))
     expired = by_hand(good, {**claims, "iat": now - 1000, "exp": now - 100}, key)
-    assert await code_for(identity, expired) == (401, "AUTH_TOKEN_EXPIRED")
+    assert await code_for(app, expired) == (401, "AUTH_TOKEN_EXPIRED")
 
 
-async def test_a_refused_header_is_unauthorized(identity: Identity) -> None:
+async def test_a_rejected_header_is_unauthorized(app: IdentityApp) -> None:
     for header in ("Bearer", "Bearer ", "Basic abc", "Bearer a b"):
-        response = await identity.client.get("/api/profiles/current", headers={"Authorization": header})
+        response = await app.client.get("/api/profiles/current", headers={"Authorization": header})
         assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_the_key_set_shows_no_private_key_and_is_bare(identity: Identity) -> None:
-    response = await identity.get("/.well-known/jwks.json")
+async def test_the_key_set_shows_no_private_key_and_is_bare(app: IdentityApp) -> None:
+    response = await app.get("/.well-known/jwks.json")
     assert response.status_code == 200
     assert response.json().keys() == {"keys"}
     for key in response.json()["keys"]:
@@ -122,21 +122,18 @@ async def test_the_key_set_shows_no_private_key_and_is_bare(identity: Identity) 
         assert (key["kty"], key["alg"], key["use"]) == ("OKP", "EdDSA", "sig")
 
 
-async def test_the_private_key_is_stored_sealed(identity: Identity) -> None:
-    row = (await identity.service.fetch("SELECT kid, private_key_sealed FROM signing_keys"))[0]
-    key = identity.dependencies.signing_keys.open(row["kid"], row["private_key_sealed"])
+async def test_the_private_key_is_stored_encrypted(app: IdentityApp) -> None:
+    row = (await app.service.fetch("SELECT kid, private_key_sealed FROM signing_keys"))[0]
+    key = app.dependencies.signing_keys.open(row["kid"], row["private_key_sealed"])
     raw = key.private_key.private_bytes_raw()
     assert base64.b64encode(raw).decode() not in row["private_key_sealed"]
     assert raw not in base64.urlsafe_b64decode(row["private_key_sealed"].rpartition(".")[2])
 
 
-async def test_ten_processes_that_start_at_once_make_one_key(identity: Identity) -> None:
-    await identity.service.fetch("DELETE FROM signing_keys")
-    dependencies = identity.dependencies
+async def test_ten_processes_that_start_at_once_make_one_key(app: IdentityApp) -> None:
+    await app.service.fetch("DELETE FROM signing_keys")
+    dependencies = app.dependencies
     await asyncio.gather(
-        *(
-            ensure_signing_key(dependencies.database, dependencies.signing_keys, now=identity.clock.now())
-            for _ in range(10)
-        )
+        *(ensure_signing_key(dependencies.database, dependencies.signing_keys, now=app.clock.now()) for _ in range(10))
     )
-    assert await identity.count("signing_keys") == 1
+    assert await app.count("signing_keys") == 1

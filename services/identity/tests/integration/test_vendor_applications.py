@@ -16,7 +16,7 @@ from contracts.permissions import permissions_of
 from identity.store.erasure import delete_user
 from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
 
-from .conftest import USERS, Identity
+from .conftest import USERS, IdentityApp
 
 WANTED = {
     "businessName": "Dami's Books",
@@ -32,20 +32,20 @@ EVENTS = ("identity.vendor_approved.v1", "identity.vendor_application_decided.v1
 class Campus:
     """The service with the demo data, and the people of these stories signed in when they are first needed."""
 
-    def __init__(self, identity: Identity) -> None:
-        self.identity = identity
+    def __init__(self, app: IdentityApp) -> None:
+        self.app = app
         self._tokens: dict[str, str] = {}
 
     async def token(self, name: str) -> str:
         if name not in self._tokens:
-            self._tokens[name] = (await self.identity.demo_log_in(name))["accessToken"]
+            self._tokens[name] = (await self.app.demo_log_in(name))["accessToken"]
         return self._tokens[name]
 
     def sign_in_again(self, name: str) -> None:
         self._tokens.pop(name, None)
 
     async def grant(self, name: str, role: str, campus_id: UUID) -> None:
-        await self.identity.service.fetch(
+        await self.app.service.fetch(
             "INSERT INTO role_grants (user_id, role, campus_id, granted_at) VALUES ($1, $2, $3, now())",
             USERS[name].id,
             role,
@@ -54,7 +54,7 @@ class Campus:
         self.sign_in_again(name)
 
     async def apply(self, name: str = "BUYER2", **changes: Any) -> httpx.Response:
-        return await self.identity.post(PATH, {**WANTED, **changes}, token=await self.token(name))
+        return await self.app.post(PATH, {**WANTED, **changes}, token=await self.token(name))
 
     async def applied(self, name: str = "BUYER2") -> str:
         response = await self.apply(name)
@@ -62,23 +62,21 @@ class Campus:
         return str(response.json()["data"]["id"])
 
     async def approve(self, application_id: str, by: str = "CAMPUS") -> httpx.Response:
-        return await self.identity.post(f"{PATH}/{application_id}/approve", token=await self.token(by))
+        return await self.app.post(f"{PATH}/{application_id}/approve", token=await self.token(by))
 
     async def reject(self, application_id: str, by: str = "CAMPUS", reason: str = "Which books?") -> httpx.Response:
-        return await self.identity.post(
-            f"{PATH}/{application_id}/reject", {"reason": reason}, token=await self.token(by)
-        )
+        return await self.app.post(f"{PATH}/{application_id}/reject", {"reason": reason}, token=await self.token(by))
 
     async def said(self) -> dict[str, list[dict[str, Any]]]:
         """What was said of applications, the vendors of the demo data aside."""
-        shown = {name: await self.identity.service.published(name) for name in EVENTS}
+        shown = {name: await self.app.service.published(name) for name in EVENTS}
         shown[EVENTS[0]] = shown[EVENTS[0]][len(demo.VENDORS) :]
         return shown
 
     async def state(self) -> list[Any]:
         """Everything that a decision writes."""
         return [
-            await self.identity.service.fetch(statement)
+            await self.app.service.fetch(statement)
             for statement in (
                 "SELECT id, status, reason, decided_by FROM vendor_applications ORDER BY id",
                 "SELECT id, owner_user_id, status, revision FROM vendors ORDER BY id",
@@ -90,21 +88,21 @@ class Campus:
 
 
 @pytest_asyncio.fixture
-async def campus(identity: Identity) -> Campus:
-    await identity.load_demo()
-    return Campus(identity)
+async def campus(app: IdentityApp) -> Campus:
+    await app.load_demo()
+    return Campus(app)
 
 
 async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus: Campus) -> None:
-    tokens = await campus.identity.demo_log_in("BUYER2")
+    tokens = await campus.app.demo_log_in("BUYER2")
     campus._tokens["BUYER2"] = tokens["accessToken"]
     application_id = await campus.applied()
     response = await campus.approve(application_id)
     assert response.status_code == 200, response.text
     decided = response.json()["data"]
     assert (decided["status"], decided["decidedBy"]) == ("approved", str(USERS["CAMPUS"].id))
-    refreshed = await campus.identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    verifier = campus.identity.service.runtime.verifier
+    refreshed = await campus.app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    verifier = campus.app.service.runtime.verifier
     before = await verifier.caller_of(tokens["accessToken"])
     after = await verifier.caller_of(refreshed.json()["data"]["accessToken"])
     assert (before.roles, before.vendor_id) == ({"buyer"}, None)
@@ -122,19 +120,17 @@ async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus
     assert said[EVENTS[1]] == [
         {"applicationId": application_id, "userId": str(USERS["BUYER2"].id), "outcome": "approved"}
     ]
-    shop = (await campus.identity.get(f"/api/vendors/{decided['vendorId']}")).json()["data"]
+    shop = (await campus.app.get(f"/api/vendors/{decided['vendorId']}")).json()["data"]
     assert (shop["businessName"], shop["category"]) == (WANTED["businessName"], WANTED["category"])
     assert "legalName" not in shop
 
 
-async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_refused(campus: Campus) -> None:
+async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_rejected(campus: Campus) -> None:
     approved, rejected = await campus.applied("BUYER2"), await campus.applied("BUYER")
     first = await campus.approve(approved)
     await campus.reject(rejected)
     state = await campus.state()
-    trail = await campus.identity.service.fetch(
-        "SELECT act, actor_id, subject_id FROM staff_acts ORDER BY created_at, id"
-    )
+    trail = await campus.app.service.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY created_at, id")
     assert [(row["act"], row["actor_id"], str(row["subject_id"])) for row in trail] == [
         ("approved", USERS["CAMPUS"].id, approved),
         ("rejected", USERS["CAMPUS"].id, rejected),
@@ -148,12 +144,12 @@ async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_refuse
     assert await campus.state() == state
 
 
-async def test_after_a_rejection_one_may_apply_again_and_both_are_kept(campus: Campus) -> None:
+async def test_after_a_rejection_one_may_apply_again_and_both_are_stored(campus: Campus) -> None:
     first = await campus.applied()
     assert (await campus.reject(first)).json()["data"]["status"] == "rejected"
     second = await campus.applied()
     assert (await campus.approve(second)).status_code == 200
-    listed = (await campus.identity.get(PATH, token=await campus.token("BUYER2"))).json()
+    listed = (await campus.app.get(PATH, token=await campus.token("BUYER2"))).json()
     assert [(entry["id"], entry["status"], entry["reason"]) for entry in listed["data"]] == [
         (second, "approved", None),
         (first, "rejected", "Which books?"),
@@ -166,7 +162,7 @@ async def test_after_a_rejection_one_may_apply_again_and_both_are_kept(campus: C
     ]
 
 
-async def test_one_open_application_for_each_person_and_none_for_a_vendor(campus: Campus) -> None:
+async def test_a_user_has_one_open_application_and_a_vendor_owner_none(campus: Campus) -> None:
     await campus.applied()
     state = await campus.state()
     for response in (await campus.apply("BUYER2"), await campus.apply("VENDOR")):
@@ -178,7 +174,7 @@ async def test_twenty_applications_at_once_are_one(campus: Campus) -> None:
     await campus.token("BUYER2")
     answers = await asyncio.gather(*(campus.apply() for _ in range(20)))
     assert sorted(response.status_code for response in answers) == [201] + [409] * 19
-    assert await campus.identity.count("vendor_applications") == 1
+    assert await campus.app.count("vendor_applications") == 1
 
 
 async def test_two_deciders_at_once_come_to_one_outcome(campus: Campus) -> None:
@@ -196,12 +192,12 @@ async def test_two_deciders_at_once_come_to_one_outcome(campus: Campus) -> None:
     assert len(said[EVENTS[0]]) == (1 if said[EVENTS[1]][0]["outcome"] == "approved" else 0)
 
 
-async def test_whoever_applies_while_the_former_application_is_approved_never_has_both(campus: Campus) -> None:
+async def test_an_application_during_the_approval_of_an_earlier_one_never_yields_both(campus: Campus) -> None:
     application_id = await campus.applied()
     await campus.token("CAMPUS")
     answers = await asyncio.gather(campus.approve(application_id), *(campus.apply() for _ in range(5)))
     assert [response.status_code for response in answers] == [200] + [409] * 5
-    assert await campus.identity.count("vendor_applications") == 1
+    assert await campus.app.count("vendor_applications") == 1
 
 
 async def test_nobody_decides_on_their_own_application(campus: Campus) -> None:
@@ -217,30 +213,30 @@ async def test_staff_of_another_campus_neither_see_nor_decide(campus: Campus) ->
     application_id = await campus.applied()
     state = await campus.state()
     answers = [await campus.approve(application_id, "BUYER"), await campus.reject(application_id, "BUYER")]
-    answers.append(await campus.identity.get(f"{PATH}/{application_id}", token=await campus.token("BUYER")))
+    answers.append(await campus.app.get(f"{PATH}/{application_id}", token=await campus.token("BUYER")))
     assert [response.status_code for response in answers] == [404, 404, 404]
-    listed = await campus.identity.get(PATH, token=await campus.token("BUYER"))
+    listed = await campus.app.get(PATH, token=await campus.token("BUYER"))
     assert listed.json()["meta"]["total"] == 0
     assert await campus.state() == state
     # A second role that reads everything gives no right to decide elsewhere.
-    await campus.identity.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
+    await campus.app.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
     await campus.grant("BUYER", "auditor", demo.IBADAN.id)
     assert (await campus.approve(application_id, "BUYER")).status_code == 403
 
 
-async def test_who_has_no_right_to_decide_is_refused_before_the_body_is_read(campus: Campus) -> None:
+async def test_a_caller_without_the_permission_is_rejected_before_the_body_is_read(campus: Campus) -> None:
     application_id = await campus.applied()
     for name in ("BUYER", "ADMIN", "AUDITOR", "SUPPORT"):
         token = await campus.token(name)
         for path, body in (("approve", {}), ("reject", {"unknown": 1})):
-            response = await campus.identity.post(f"{PATH}/{application_id}/{path}", body, token=token)
+            response = await campus.app.post(f"{PATH}/{application_id}/{path}", body, token=token)
             assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    assert (await campus.identity.post(f"{PATH}/{application_id}/approve")).status_code == 401
-    assert (await campus.identity.post(PATH, WANTED)).status_code == 401
+    assert (await campus.app.post(f"{PATH}/{application_id}/approve")).status_code == 401
+    assert (await campus.app.post(PATH, WANTED)).status_code == 401
 
 
-async def test_an_application_that_is_not_whole_is_refused(campus: Campus) -> None:
-    await campus.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+async def test_an_application_that_is_not_whole_is_rejected(campus: Campus) -> None:
+    await campus.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     state = await campus.state()
     for change, name in (
         ({"campusId": str(uuid4())}, "campusId"),
@@ -255,24 +251,24 @@ async def test_an_application_that_is_not_whole_is_refused(campus: Campus) -> No
         response = await campus.apply(**change)
         assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
     for reason in ("", "x" * 501, None):
-        response = await campus.identity.post(
+        response = await campus.app.post(
             f"{PATH}/{uuid4()}/reject", {"reason": reason}, token=await campus.token("CAMPUS")
         )
         assert response.status_code == 422
     assert await campus.state() == state
 
 
-async def test_an_erased_person_neither_applies_nor_becomes_a_vendor(campus: Campus) -> None:
+async def test_an_erased_user_neither_applies_nor_becomes_a_vendor(campus: Campus) -> None:
     application_id = await campus.applied()
     await campus.token("CAMPUS")
     # What staff saw a moment before is gone when they decide.
-    async with campus.identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await delete_user(uow, USERS["BUYER2"].id, b"hash", campus.identity.clock.now())
+    async with campus.app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await delete_user(uow, USERS["BUYER2"].id, b"hash", campus.app.clock.now())
     state = await campus.state()
     with pytest.raises(NotFound):
-        async with campus.identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with campus.app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await approve_vendor_application(
-                uow, UUID(application_id), by=USERS["CAMPUS"].id, now=campus.identity.clock.now()
+                uow, UUID(application_id), by=USERS["CAMPUS"].id, now=campus.app.clock.now()
             )
     assert (await campus.approve(application_id)).status_code == 404
     response = await campus.apply()
@@ -282,7 +278,7 @@ async def test_an_erased_person_neither_applies_nor_becomes_a_vendor(campus: Cam
 
 async def test_a_closed_campus_gets_no_new_vendor(campus: Campus) -> None:
     application_id = await campus.applied()
-    await campus.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.LAGOS.id)
+    await campus.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.LAGOS.id)
     state = await campus.state()
     assert (await campus.approve(application_id)).status_code == 409
     assert await campus.state() == state
@@ -291,14 +287,14 @@ async def test_a_closed_campus_gets_no_new_vendor(campus: Campus) -> None:
 
 async def test_the_list_is_paged_sorted_and_filtered(campus: Campus) -> None:
     first = await campus.applied("BUYER")
-    campus.identity.next_period()
+    campus.app.next_period()
     second = await campus.applied("BUYER2")
     await campus.reject(first)
     for name in ("CAMPUS", "AUDITOR"):
         token = await campus.token(name)
 
         async def ids(token: str = token, **params: Any) -> list[str]:
-            return [entry["id"] for entry in (await campus.identity.get(PATH, token=token, **params)).json()["data"]]
+            return [entry["id"] for entry in (await campus.app.get(PATH, token=token, **params)).json()["data"]]
 
         assert await ids() == [second, first]
         assert await ids(order="asc") == [first, second]
@@ -306,10 +302,10 @@ async def test_the_list_is_paged_sorted_and_filtered(campus: Campus) -> None:
         assert await ids(status="rejected", campusId=str(demo.LAGOS.id)) == [first]
         assert await ids(campusId=str(demo.IBADAN.id)) == []
         assert await ids(limit=1, page=2) == [first]
-    meta = (await campus.identity.get(PATH, token=await campus.token("CAMPUS"), limit=1)).json()["meta"]
+    meta = (await campus.app.get(PATH, token=await campus.token("CAMPUS"), limit=1)).json()["meta"]
     assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 1, 2, 2)
     for params in ({"sort": "reason"}, {"status": "open"}, {"campusId": "x"}, {"limit": 0}):
-        response = await campus.identity.get(PATH, token=await campus.token("CAMPUS"), **params)
+        response = await campus.app.get(PATH, token=await campus.token("CAMPUS"), **params)
         assert response.status_code == 422
 
 
@@ -338,7 +334,7 @@ def caller_named(name: str, *, campus_id: UUID | None = None) -> Caller:
 
 async def test_the_policies_hide_applications_even_from_a_query_without_a_filter(campus: Campus) -> None:
     application_id = UUID(await campus.applied())
-    database = campus.identity.dependencies.database
+    database = campus.app.dependencies.database
     for caller, seen in (
         (caller_named("BUYER2"), True),
         (caller_named("CAMPUS"), True),

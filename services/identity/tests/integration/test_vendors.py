@@ -12,7 +12,7 @@ import pytest_asyncio
 from common.auth.caller import Caller
 from contracts import demo
 
-from .conftest import USERS, Identity
+from .conftest import USERS, IdentityApp
 from .test_row_security import caller_named
 from .test_staff import StaffAdministration
 
@@ -24,12 +24,12 @@ IN_FULL = {"ownerUserId", "legalName", "status", "suspensionReason", "commission
 class Staff:
     """People of the demo data, signed in."""
 
-    def __init__(self, identity: Identity, tokens: dict[str, str]) -> None:
-        self.identity, self.tokens = identity, tokens
+    def __init__(self, app: IdentityApp, tokens: dict[str, str]) -> None:
+        self.app, self.tokens = app, tokens
 
     async def send(self, method: str, path: str, body: Any, by: str, **headers: str) -> httpx.Response:
         headers["Authorization"] = f"Bearer {self.tokens[by]}"
-        return await self.identity.client.request(method, path, json=body, headers=headers)
+        return await self.app.client.request(method, path, json=body, headers=headers)
 
     async def suspend(self, by: str = "CAMPUS", reason: str = "Complaints") -> httpx.Response:
         return await self.send("POST", f"{ADA}/suspend", {"reason": reason}, by)
@@ -41,38 +41,38 @@ class Staff:
         return await self.send("PATCH", ADA, body, by, **headers)
 
     async def said(self, event_type: str) -> list[dict[str, Any]]:
-        return await self.identity.service.published(event_type)
+        return await self.app.service.published(event_type)
 
     async def state(self) -> list[Any]:
         return [
-            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            await self.app.service.fetch(f"SELECT * FROM {table} ORDER BY id")
             for table in ("vendors", "outbox", "staff_acts")
         ]
 
 
 @pytest_asyncio.fixture
-async def staff(identity: Identity) -> Staff:
-    await identity.load_demo()
+async def staff(app: IdentityApp) -> Staff:
+    await app.load_demo()
     names = ("CAMPUS", "ADMIN", "BUYER", "VENDOR", "VENDOR2")
-    appointment = StaffAdministration(identity)
-    return Staff(identity, {name: await appointment.token(name) for name in names})
+    appointment = StaffAdministration(app)
+    return Staff(app, {name: await appointment.token(name) for name in names})
 
 
-async def test_a_suspended_vendor_vanishes_and_comes_back(staff: Staff) -> None:
+async def test_a_suspended_vendor_is_hidden_until_its_reinstatement(staff: Staff) -> None:
     response = await staff.suspend()
     assert response.status_code == 200, response.text
     shown = response.json()["data"]
     assert (shown["status"], shown["suspensionReason"], shown["revision"]) == ("suspended", "Complaints", 2)
-    assert (await staff.identity.get(ADA)).status_code == 404
-    listed = (await staff.identity.get("/api/vendors")).json()["data"]
+    assert (await staff.app.get(ADA)).status_code == 404
+    listed = (await staff.app.get("/api/vendors")).json()["data"]
     assert [entry["id"] for entry in listed] == [str(demo.BOLA.id)]
     token = staff.tokens["VENDOR"]
-    assert (await staff.identity.get(ADA, token=token)).json()["data"]["suspensionReason"] == "Complaints"
+    assert (await staff.app.get(ADA, token=token)).json()["data"]["suspensionReason"] == "Complaints"
     for by in ("CAMPUS", "VENDOR", "BUYER"):
-        found = (await staff.identity.get("/api/vendors", token=staff.tokens[by], status="suspended")).json()["data"]
+        found = (await staff.app.get("/api/vendors", token=staff.tokens[by], status="suspended")).json()["data"]
         assert [entry["id"] for entry in found] == ([] if by == "BUYER" else [str(demo.ADA.id)])
     assert (await staff.reinstate()).json()["data"]["status"] == "active"
-    assert (await staff.identity.get(ADA)).status_code == 200
+    assert (await staff.app.get(ADA)).status_code == 200
     vendor = {
         "vendorId": str(demo.ADA.id),
         "ownerUserId": str(demo.ADA.owner_user_id),
@@ -82,7 +82,7 @@ async def test_a_suspended_vendor_vanishes_and_comes_back(staff: Staff) -> None:
     }
     assert await staff.said(SUSPENDED) == [{**vendor, "reason": "Complaints"}]
     assert await staff.said(REINSTATED) == [vendor]
-    rows = await staff.identity.service.fetch(
+    rows = await staff.app.service.fetch(
         "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", str(demo.ADA.id)
     )
     assert [row["sequence"] for row in rows] == [1, 2, 3]
@@ -90,8 +90,8 @@ async def test_a_suspended_vendor_vanishes_and_comes_back(staff: Staff) -> None:
 
 async def test_a_suspended_vendor_still_acts_for_its_open_orders(staff: Staff) -> None:
     await staff.suspend()
-    token = (await staff.identity.demo_log_in("VENDOR"))["accessToken"]
-    caller = await staff.identity.service.runtime.verifier.caller_of(token)
+    token = (await staff.app.demo_log_in("VENDOR"))["accessToken"]
+    caller = await staff.app.service.runtime.verifier.caller_of(token)
     assert caller.vendor_id == demo.ADA.id
     caller.must_be_allowed("orders:fulfil")
 
@@ -104,7 +104,7 @@ async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Sta
     answers = await asyncio.gather(*(staff.reinstate() for _ in range(6)))
     assert {response.status_code for response in answers} == {200}
     assert len(await staff.said(REINSTATED)) == 1
-    trail = await staff.identity.service.fetch("SELECT act, actor_id, subject_id, detail FROM staff_acts ORDER BY id")
+    trail = await staff.app.service.fetch("SELECT act, actor_id, subject_id, detail FROM staff_acts ORDER BY id")
     assert [(row["act"], row["actor_id"], row["subject_id"], row["detail"]["reason"]) for row in trail] == [
         ("suspended", USERS["CAMPUS"].id, demo.ADA.id, said["reason"]),
         ("reinstated", USERS["CAMPUS"].id, demo.ADA.id, None),
@@ -112,19 +112,19 @@ async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Sta
 
 
 async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staff) -> None:
-    await staff.identity.service.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
+    await staff.app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
     for name, campus in (("BUYER2", demo.IBADAN), ("VENDOR", demo.LAGOS)):
-        await staff.identity.service.fetch(
+        await staff.app.service.fetch(
             "INSERT INTO role_grants (user_id, role, campus_id, granted_at) VALUES ($1, 'campus_admin', $2, now())",
             USERS[name].id,
             campus.id,
         )
-        staff.tokens[name] = (await staff.identity.demo_log_in(name))["accessToken"]
+        staff.tokens[name] = (await staff.app.demo_log_in(name))["accessToken"]
     state = await staff.state()
     for by in ("BUYER2", "VENDOR", "VENDOR2", "BUYER", "ADMIN"):
         for response in (await staff.suspend(by), await staff.reinstate(by)):
             assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    assert (await staff.identity.post(f"{ADA}/suspend", {"reason": "x"})).status_code == 401
+    assert (await staff.app.post(f"{ADA}/suspend", {"reason": "x"})).status_code == 401
     for body in ({}, {"reason": " "}, {"reason": "x" * 501}, {"reason": "x", "status": "suspended"}):
         assert (await staff.send("POST", f"{ADA}/suspend", body, "CAMPUS")).status_code == 422
     absent = await staff.send("POST", f"/api/vendors/{uuid4()}/suspend", {"reason": "x"}, "CAMPUS")
@@ -136,10 +136,10 @@ async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staf
 
 
 async def test_a_vendor_is_changed_with_a_second_factor_only(staff: Staff) -> None:
-    appointment, state = StaffAdministration(staff.identity), await staff.state()
+    appointment, state = StaffAdministration(staff.app), await staff.state()
     for name, body in (("VENDOR", {"businessName": "Ada's Place"}), ("ADMIN", {"commissionBasisPoints": 100})):
         token = await appointment.token(name, stepped_up=False)
-        response = await staff.identity.client.patch(ADA, json=body, headers={"Authorization": f"Bearer {token}"})
+        response = await staff.app.client.patch(ADA, json=body, headers={"Authorization": f"Bearer {token}"})
         assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), name
     assert await staff.state() == state
 
@@ -147,11 +147,11 @@ async def test_a_vendor_is_changed_with_a_second_factor_only(staff: Staff) -> No
 async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None:
     response = await staff.patch({"businessName": "Ada's Place", "description": "Soups", "revision": 1}, "VENDOR")
     assert response.status_code == 200, response.text
-    assert (await staff.identity.get(ADA)).json()["data"]["businessName"] == "Ada's Place"
+    assert (await staff.app.get(ADA)).json()["data"]["businessName"] == "Ada's Place"
     [said] = await staff.said(CHANGED)
     assert (said["businessName"], said["legalName"]) == ("Ada's Place", demo.ADA.legal_name)
     # What owners do with their own is no act of staff.
-    assert await staff.identity.count("staff_acts") == 0
+    assert await staff.app.count("staff_acts") == 0
     state = await staff.state()
     assert (await staff.patch({"businessName": "Ada's Place"}, "VENDOR")).status_code == 200
     for body, by, status in (
@@ -175,14 +175,14 @@ async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None
     assert await staff.state() == state
 
 
-async def test_owner_and_staff_see_more_of_a_vendor_than_everybody(staff: Staff) -> None:
+async def test_only_owner_and_staff_read_a_vendor_in_full(staff: Staff) -> None:
     for by, more in (("VENDOR", True), ("CAMPUS", True), ("ADMIN", True), ("VENDOR2", False), ("BUYER", False)):
-        shown = (await staff.identity.get(ADA, token=staff.tokens[by])).json()["data"]
+        shown = (await staff.app.get(ADA, token=staff.tokens[by])).json()["data"]
         assert shown.keys() & IN_FULL == (IN_FULL if more else set())
 
 
-async def test_what_is_not_everybodys_stays_hidden_even_from_a_query_without_a_filter(staff: Staff) -> None:
-    database = staff.identity.dependencies.database
+async def test_row_policies_hide_private_vendor_fields_from_unfiltered_queries(staff: Staff) -> None:
+    database = staff.app.dependencies.database
     everything = {demo.ADA.id, demo.BOLA.id}
     for caller, seen in (
         (caller_named("VENDOR"), {demo.ADA.id}),

@@ -108,13 +108,13 @@ def test_what_no_mail_could_be_sent_to_is_no_address(address: str) -> None:
         (None, None),
     ],
 )
-def test_a_number_is_kept_in_its_international_form(text: str | None, number: str | None) -> None:
+def test_a_number_is_stored_in_its_international_form(text: str | None, number: str | None) -> None:
     assert e164_or_none(text) == number
 
 
 @settings(deadline=None)
 @given(st.text(max_size=80))
-def test_any_text_has_an_answer_and_a_domain_is_always_plain(text: str) -> None:
+def test_any_text_has_an_response_and_a_domain_is_always_plain(text: str) -> None:
     address = normal_email(text)
     domain = domain_of(address)
     has_address_form(address)
@@ -126,7 +126,7 @@ def test_any_text_has_an_answer_and_a_domain_is_always_plain(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["+2348030000001 ext. 5", "+2348030000001;ext=7", "+2348030000001#5", "0803FLOWERS", "٠٨٠٣٠٠٠٠٠٠١"]
 )
-def test_a_number_that_the_edge_would_count_as_another_account_is_refused(text: str) -> None:
+def test_a_number_that_the_edge_would_count_as_another_account_is_rejected(text: str) -> None:
     with pytest.raises(ValidationError):
         CodeRequest(phone=text)
 

@@ -37,7 +37,7 @@ async def test_nobodys_password_never_matches() -> None:
     passwords.close()
 
 
-async def test_a_crowd_of_logins_is_told_to_come_again_instead_of_waiting() -> None:
+async def test_logins_beyond_the_hashing_queue_get_503() -> None:
     passwords = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     crowd = [passwords.matches(None, "x") for _ in range(passwords_module.WAITING_MAX + 5)]
     outcomes = await asyncio.gather(*crowd, return_exceptions=True)
@@ -72,7 +72,7 @@ def test_a_clock_may_be_one_step_off(steps_off: int, accepted: bool) -> None:
     assert codes.counter_of(RFC_SECRET, code, now, after=step) is None
 
 
-def test_a_sealed_secret_opens_for_its_own_factor_and_key_only() -> None:
+def test_an_encrypted_secret_decrypts_only_for_its_factor_and_key() -> None:
     codes, factor_id = Totp(Encryptor("tests", "key")), new_id()
     sealed = codes.encrypt(factor_id, RFC_SECRET)
     assert codes.decrypt(factor_id, sealed) == RFC_SECRET
@@ -82,14 +82,14 @@ def test_a_sealed_secret_opens_for_its_own_factor_and_key_only() -> None:
         Totp(Encryptor("tests", "another key")).decrypt(factor_id, sealed)
 
 
-def test_a_signing_key_opens_with_its_own_sealing_key_only() -> None:
+def test_a_signing_key_decrypts_only_with_its_own_key() -> None:
     made = SigningKeys(Encryptor("tests", "key")).make()
     assert SigningKeys(Encryptor("tests", "key")).open(made.kid, made.encrypted_private_key).kid == made.kid
     with pytest.raises(DecryptionFailed):
         SigningKeys(Encryptor("tests", "another key")).open(made.kid, made.encrypted_private_key)
 
 
-def test_a_refresh_token_names_its_session_and_is_kept_as_a_hash() -> None:
+def test_a_refresh_token_names_its_session_and_is_stored_as_a_hash() -> None:
     session_id = new_id()
     token = new_refresh_token(session_id)
     assert token.startswith(f"{session_id}.")

@@ -65,7 +65,7 @@ def test_a_counter_goes_on_or_is_always_zero(
     assert check_sign_count(known, shown) == verdict
 
 
-def test_a_recovery_code_is_of_one_person_and_has_a_form_of_its_own() -> None:
+def test_a_recovery_code_is_of_one_user_and_has_a_form_of_its_own() -> None:
     codes = RecoveryCodes(KeyedHashes(b"a key"))
     code = codes.new_code()
     assert is_recovery_code(code)

@@ -12,7 +12,7 @@ import pytest_asyncio
 from contracts import demo
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 
-from .conftest import USERS, Identity
+from .conftest import USERS, IdentityApp
 from .test_row_security import caller_named
 
 LAGOS, IBADAN = f"/api/campuses/{demo.LAGOS.id}", f"/api/campuses/{demo.IBADAN.id}"
@@ -23,51 +23,51 @@ NEW_HUB = {"name": "Jaja Hall", "address": "Jaja Hall, Akoka", "deliveryFeeMinor
 class Staff:
     """The campus admin of Lagos and the platform's admin, signed in."""
 
-    def __init__(self, identity: Identity, tokens: dict[str, str]) -> None:
-        self.identity, self.tokens = identity, tokens
+    def __init__(self, app: IdentityApp, tokens: dict[str, str]) -> None:
+        self.app, self.tokens = app, tokens
 
     async def send(self, method: str, path: str, body: Any, by: str = "CAMPUS", **headers: str) -> httpx.Response:
         headers["Authorization"] = f"Bearer {self.tokens[by]}"
-        return await self.identity.client.request(method, path, json=body, headers=headers)
+        return await self.app.client.request(method, path, json=body, headers=headers)
 
     async def patch(self, path: str, body: Any, by: str = "CAMPUS", **headers: str) -> httpx.Response:
         return await self.send("PATCH", path, body, by, **headers)
 
     async def state(self) -> list[Any]:
         return [
-            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            await self.app.service.fetch(f"SELECT * FROM {table} ORDER BY id")
             for table in ("campuses", "hubs", "outbox", "staff_acts")
         ]
 
 
 @pytest_asyncio.fixture
-async def staff(identity: Identity) -> Staff:
-    await identity.load_demo()
-    tokens = {name: (await identity.demo_log_in(name))["accessToken"] for name in ("CAMPUS", "ADMIN", "BUYER")}
-    return Staff(identity, tokens)
+async def staff(app: IdentityApp) -> Staff:
+    await app.load_demo()
+    tokens = {name: (await app.demo_log_in(name))["accessToken"] for name in ("CAMPUS", "ADMIN", "BUYER")}
+    return Staff(app, tokens)
 
 
-async def test_staff_change_their_campus_and_everybody_hears_of_it(staff: Staff) -> None:
+async def test_staff_change_their_campus_and_publish_it(staff: Staff) -> None:
     response = await staff.patch(LAGOS, {"name": "UNILAG"}, **{"If-Match": '"1"'})
     assert response.status_code == 200, response.text
     assert (response.json()["data"]["name"], response.json()["data"]["revision"]) == ("UNILAG", 2)
     assert response.headers["ETag"] == '"2"'
     assert (await staff.patch(LAGOS, {"active": False, "revision": 2})).json()["data"]["active"] is False
-    said = (await staff.identity.service.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
+    said = (await staff.app.service.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
     campus_id = str(demo.LAGOS.id)
     assert said == [
         {"campusId": campus_id, "name": "UNILAG", "active": True},
         {"campusId": campus_id, "name": "UNILAG", "active": False},
     ]
-    sequences = await staff.identity.service.fetch(
+    sequences = await staff.app.service.fetch(
         "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", campus_id
     )
     assert [row["sequence"] for row in sequences] == [1, 2, 3]
     # A closed campus is seen by nobody but its staff, who open it again.
-    assert (await staff.identity.get(LAGOS)).status_code == 404
-    assert (await staff.identity.get(HUB)).status_code == 404
+    assert (await staff.app.get(LAGOS)).status_code == 404
+    assert (await staff.app.get(HUB)).status_code == 404
     assert (await staff.patch(LAGOS, {"active": True})).status_code == 200
-    assert (await staff.identity.get(LAGOS)).status_code == 200
+    assert (await staff.app.get(LAGOS)).status_code == 200
 
 
 async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
@@ -75,7 +75,7 @@ async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
     assert opened.status_code == 201, opened.text
     hub = opened.json()["data"]
     path = f"/api/hubs/{hub['id']}"
-    assert (await staff.identity.get(path)).json()["data"] == hub
+    assert (await staff.app.get(path)).json()["data"] == hub
     assert (hub["campusId"], hub["deliveryFeeMinor"], hub["active"], hub["revision"]) == (
         str(demo.LAGOS.id),
         20_000,
@@ -85,14 +85,14 @@ async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
     changed = await staff.patch(path, {"deliveryFeeMinor": 0, "address": "Gate 2"})
     assert (changed.json()["data"]["deliveryFeeMinor"], changed.json()["data"]["address"]) == (0, "Gate 2")
     assert (await staff.patch(path, {"active": False})).status_code == 200
-    assert (await staff.identity.get(path)).status_code == 404
-    said = (await staff.identity.service.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
+    assert (await staff.app.get(path)).status_code == 404
+    said = (await staff.app.service.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
     assert [(entry["name"], entry["deliveryFeeMinor"], entry["active"]) for entry in said] == [
         ("Jaja Hall", 20_000, True),
         ("Jaja Hall", 0, True),
         ("Jaja Hall", 0, False),
     ]
-    trail = await staff.identity.service.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY id")
+    trail = await staff.app.service.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY id")
     assert [(row["act"], row["actor_id"], str(row["subject_id"])) for row in trail] == [
         (act, USERS["CAMPUS"].id, hub["id"]) for act in ("opened", "changed", "changed")
     ]
@@ -110,14 +110,14 @@ async def test_the_platform_opens_campuses_and_nobody_else_does(staff: Staff) ->
     opened = await staff.send("POST", "/api/campuses", {"name": "Ashesi", "domain": "ashesi.edu.gh"}, "ADMIN")
     assert opened.status_code == 201, opened.text
     campus = opened.json()["data"]
-    user_id = await staff.identity.sign_up("student@ashesi.edu.gh")
-    [row] = await staff.identity.service.fetch("SELECT campus_id FROM profiles WHERE id = $1", user_id)
+    user_id = await staff.app.sign_up("student@ashesi.edu.gh")
+    [row] = await staff.app.service.fetch("SELECT campus_id FROM profiles WHERE id = $1", user_id)
     assert str(row["campus_id"]) == campus["id"]
     assert (await staff.send("POST", f"/api/campuses/{campus['id']}/hubs", NEW_HUB, "ADMIN")).status_code == 201
 
 
-async def test_another_campus_is_not_theirs_to_change(staff: Staff) -> None:
-    await staff.identity.service.fetch(
+async def test_staff_cannot_change_another_campus(staff: Staff) -> None:
+    await staff.app.service.fetch(
         "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', 'x', 0, now())",
         other_hub := uuid4(),
         demo.IBADAN.id,
@@ -157,15 +157,15 @@ async def test_a_stale_or_odd_change_changes_nothing(staff: Staff) -> None:
     assert await staff.state() == state
 
 
-async def test_of_two_changes_at_once_from_one_revision_one_is_told_to_read_again(staff: Staff) -> None:
+async def test_of_two_concurrent_changes_of_one_revision_one_conflicts(staff: Staff) -> None:
     answers = await asyncio.gather(*(staff.patch(HUB, {"deliveryFeeMinor": fee, "revision": 1}) for fee in range(1, 9)))
     assert sorted(response.status_code for response in answers) == [200] + [409] * 7
-    assert len(await staff.identity.service.published("identity.hub_changed.v1")) == len(demo.HUBS) + 1
+    assert len(await staff.app.service.published("identity.hub_changed.v1")) == len(demo.HUBS) + 1
 
 
 async def test_the_policies_keep_staff_on_their_campus_even_when_a_statement_forgets_it(staff: Staff) -> None:
-    database = staff.identity.dependencies.database
-    await staff.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    database = staff.app.dependencies.database
+    await staff.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     for name, campuses, hubs in (("CAMPUS", {demo.LAGOS.id}, 2), ("BUYER", set(), 0), ("AUDITOR", set(), 0)):
         async with database.unit_of_work(acting_as=caller_named(name)) as uow:
             changed = await uow.fetch("UPDATE campuses SET revision = revision RETURNING id")

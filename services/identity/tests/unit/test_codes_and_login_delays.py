@@ -48,7 +48,7 @@ def codes_given(asked_every: timedelta, for_time: timedelta) -> int:
     return given
 
 
-def test_however_often_somebody_asks_an_address_gets_few_codes() -> None:
+def test_an_address_gets_a_bounded_number_of_codes() -> None:
     assert codes_given(timedelta(seconds=5), timedelta(seconds=29)) == 1
     assert codes_given(timedelta(seconds=5), timedelta(minutes=59)) == ISSUED_IN_HOUR_MAX
     assert codes_given(timedelta(seconds=5), timedelta(hours=23)) == ISSUED_IN_DAY_MAX
@@ -113,7 +113,7 @@ def test_where_one_session_goes_on_the_others_are_named_while_their_tokens_may_l
         ("x" * 500, "x" * 200),
     ],
 )
-def test_a_program_is_kept_printable_and_short(told: str | None, kept: str | None) -> None:
+def test_a_program_is_stored_printable_and_short(told: str | None, kept: str | None) -> None:
     assert printable_user_agent(told) == kept
 
 

@@ -57,7 +57,7 @@ def test_reset_is_the_second_at_which_the_oldest_request_has_left() -> None:
     assert windows.peek(ADDRESS, seconds(1061)).remaining == 2
 
 
-def test_a_request_that_one_counter_refuses_is_counted_under_none() -> None:
+def test_a_request_that_one_counter_rejects_is_counted_under_none() -> None:
     windows = SlidingWindows(WINDOW)
     account, address = Counter("4", "a:x", 2), Counter("4-address", "a", 60)
     for at in (1, 2):
@@ -77,7 +77,7 @@ def test_the_tightest_counter_is_the_one_that_is_shown() -> None:
     assert (shown.limit, shown.remaining) == (4, 0)
 
 
-def test_the_sweep_forgets_who_is_no_longer_counted_and_nobody_else() -> None:
+def test_the_sweep_removes_only_subjects_without_counted_requests() -> None:
     windows = SlidingWindows(WINDOW)
     windows.count(Counter("1", "gone", 5), seconds(0))
     windows.count(Counter("1", "there", 5), seconds(30))

@@ -14,39 +14,37 @@ from api_gateway.readiness import CHECKED_EVERY_SECONDS
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.problems import Code, slug_of
 
-from .conftest import Gateway, OpenGateway, listening, problem_of
+from .conftest import GatewayApp, OpenGateway, listening, problem_of
 
 AWAY = "http://127.0.0.1:9"
 ESSENTIAL = ("identity", "orders", "payments")
 OTHERS = ("payouts", "notifications")
 
 
-async def test_liveness_stands_in_the_envelope(gateway: Gateway) -> None:
-    alive = (await gateway.client.get("/health/liveness")).json()
+async def test_liveness_stands_in_the_envelope(app: GatewayApp) -> None:
+    alive = (await app.client.get("/health/liveness")).json()
     assert (alive["success"], alive["data"], alive["meta"]["version"]) == (True, {"status": "alive"}, "v1")
 
 
-async def test_readiness_names_each_service_and_does_not_need_the_broker(gateway: Gateway) -> None:
-    assert not gateway.runtime.bus.is_connected
-    ready = await gateway.client.get("/health/readiness")
+async def test_readiness_names_each_service_and_does_not_need_the_broker(app: GatewayApp) -> None:
+    assert not app.runtime.bus.is_connected
+    ready = await app.client.get("/health/readiness")
     services = {name: {"status": "ready", "essential": True} for name in ESSENTIAL}
     services |= {name: {"status": "ready", "essential": False} for name in OTHERS}
     assert (ready.status_code, ready.json()["data"]) == (200, {"status": "ready", "services": services})
 
 
-async def test_readiness_needs_the_gateway_s_own_database(gateway: Gateway) -> None:
-    await gateway.runtime.database.service.close()
-    away = await gateway.client.get("/health/readiness")
+async def test_readiness_needs_the_gateway_s_own_database(app: GatewayApp) -> None:
+    await app.runtime.database.service.close()
+    away = await app.client.get("/health/readiness")
     assert away.status_code == 503
     assert problem_of(away)["detail"] == "Not ready: database."
 
 
 @pytest.mark.parametrize("missing", [*ESSENTIAL, *OTHERS])
-async def test_one_missing_service_is_named_and_takes_nothing_else_away(
-    open_gateway: OpenGateway, missing: str
-) -> None:
-    gateway = await open_gateway(**{f"{missing}_url": AWAY})
-    response = await gateway.client.get("/health/readiness")
+async def test_one_missing_service_is_named_and_blocks_nothing(open_gateway: OpenGateway, missing: str) -> None:
+    app = await open_gateway(**{f"{missing}_url": AWAY})
+    response = await app.client.get("/health/readiness")
     data = response.json()["data"]
     assert (response.status_code, data["status"]) == (200, "degraded")
     assert {
@@ -54,16 +52,16 @@ async def test_one_missing_service_is_named_and_takes_nothing_else_away(
     } == {missing: "unreachable"}
 
 
-async def test_a_service_that_says_it_is_not_ready_is_named(gateway: Gateway) -> None:
-    gateway.upstream.health = 503
-    response = await gateway.client.get("/health/readiness")
+async def test_a_service_that_is_not_ready_is_named(app: GatewayApp) -> None:
+    app.upstream.health = 503
+    response = await app.client.get("/health/readiness")
     assert response.status_code == 503
     assert problem_of(response)["detail"] == "Not ready: identity, orders, payments."
 
 
 async def test_without_every_other_service_the_essential_ones_are_served(open_gateway: OpenGateway) -> None:
-    gateway = await open_gateway(**{f"{name}_url": AWAY for name in (*OTHERS, "identity", "payments")})
-    assert (await gateway.client.get("/health/readiness")).status_code == 200
+    app = await open_gateway(**{f"{name}_url": AWAY for name in (*OTHERS, "identity", "payments")})
+    assert (await app.client.get("/health/readiness")).status_code == 200
     none = await open_gateway(**{f"{name}_url": AWAY for name in ESSENTIAL})
     refused = await none.client.get("/health/readiness")
     assert refused.status_code == 503
@@ -71,8 +69,8 @@ async def test_without_every_other_service_the_essential_ones_are_served(open_ga
 
 
 async def test_many_probes_ask_each_service_once(open_gateway: OpenGateway) -> None:
-    gateway, clock = await open_gateway(), ManualClock(SystemClock().now())
-    edge = replace(gateway.dependencies.edge, clock=clock)
+    app, clock = await open_gateway(), ManualClock(SystemClock().now())
+    edge = replace(app.dependencies.edge, clock=clock)
     async with (
         listening(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
@@ -80,54 +78,54 @@ async def test_many_probes_ask_each_service_once(open_gateway: OpenGateway) -> N
         for _ in range(2):
             results = await asyncio.gather(*(client.get("/health/readiness") for _ in range(20)))
             assert {response.status_code for response in results} == {200}
-        assert gateway.upstream.health_checks == 5
-        gateway.upstream.health = 503
+        assert app.upstream.health_checks == 5
+        app.upstream.health = 503
         assert (await client.get("/health/readiness")).status_code == 200
         clock.advance(timedelta(seconds=CHECKED_EVERY_SECONDS))
         assert (await client.get("/health/readiness")).status_code == 503
-        assert gateway.upstream.health_checks == 10
+        assert app.upstream.health_checks == 10
 
 
 async def test_a_service_that_hangs_delays_a_probe_for_a_bounded_time(
     open_gateway: OpenGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gateway = await open_gateway()
-    gateway.upstream.gate.clear()
+    app = await open_gateway()
+    app.upstream.gate.clear()
     monkeypatch.setattr("api_gateway.readiness.CHECK_SECONDS_MAX", 0.05)
-    response = await gateway.client.get("/health/readiness")
+    response = await app.client.get("/health/readiness")
     assert response.status_code == 503
-    gateway.upstream.gate.set()
+    app.upstream.gate.set()
 
 
-async def test_a_gateway_that_drains_is_not_ready_at_once(gateway: Gateway) -> None:
-    assert (await gateway.client.get("/health/readiness")).status_code == 200
-    for end in gateway.runtime.on_stop:
+async def test_a_gateway_that_drains_is_not_ready_at_once(app: GatewayApp) -> None:
+    assert (await app.client.get("/health/readiness")).status_code == 200
+    for end in app.runtime.on_stop:
         end()
-    drains = await gateway.client.get("/health/readiness")
+    drains = await app.client.get("/health/readiness")
     assert problem_of(drains)["detail"] == "Not ready: draining."
 
 
-async def test_own_pages_are_not_counted(gateway: Gateway) -> None:
-    before = (await gateway.client.get("/api/products")).headers["ratelimit-remaining"]
+async def test_gateway_endpoints_are_not_counted(app: GatewayApp) -> None:
+    before = (await app.client.get("/api/products")).headers["ratelimit-remaining"]
     for path in ("/health/liveness", "/docs", "/.well-known/jwks.json", "/openapi.json", "/errors/internal-error"):
-        response = await gateway.client.get(path)
+        response = await app.client.get(path)
         assert response.status_code in (200, 201)
         assert response.headers["ratelimit-remaining"] == before
 
 
-async def test_every_code_of_the_specification_has_its_page(gateway: Gateway) -> None:
+async def test_every_code_of_the_specification_has_its_page(app: GatewayApp) -> None:
     for code in get_args(Code):
-        page = await gateway.client.get(f"/errors/{slug_of(code)}")
+        page = await app.client.get(f"/errors/{slug_of(code)}")
         assert page.status_code == 200
         assert all(word in page.text for word in (code, "Typical causes", "What to do", "Example"))
-    assert (await gateway.client.get("/errors/unknown")).status_code == 404
+    assert (await app.client.get("/errors/unknown")).status_code == 404
 
 
 @pytest.mark.parametrize(
     "path", ["/docs", "/events", "/errors", *(f"/errors/{slug_of(code)}" for code in get_args(Code))]
 )
-async def test_a_page_loads_nothing_from_elsewhere(gateway: Gateway, path: str) -> None:
-    page = await gateway.client.get(path)
+async def test_a_page_loads_nothing_from_elsewhere(app: GatewayApp, path: str) -> None:
+    page = await app.client.get(path)
     assert page.status_code == 200
     loaded = re.findall(r"""(?:src|href|action|data|poster)\s*=\s*["']([^"']+)""", page.text)
     assert loaded
@@ -138,26 +136,26 @@ async def test_a_page_loads_nothing_from_elsewhere(gateway: Gateway, path: str) 
     assert "script-src 'self';" in policy
     assert "unsafe-eval" not in policy
     for target in loaded:
-        assert (await gateway.client.get(target.partition("#")[0] or path)).status_code == 200, target
+        assert (await app.client.get(target.partition("#")[0] or path)).status_code == 200, target
 
 
-async def test_the_viewer_s_own_files_load_nothing_from_elsewhere(gateway: Gateway) -> None:
+async def test_the_viewer_s_own_files_load_nothing_from_elsewhere(app: GatewayApp) -> None:
     for path in ("/docs/docs.css", "/docs/swagger-ui.css"):
-        style = (await gateway.client.get(path)).text
+        style = (await app.client.get(path)).text
         assert not re.search(r"""@import|url\((?!\s*["']?data:)""", style)
-    script = (await gateway.client.get("/docs/docs.js")).text
+    script = (await app.client.get("/docs/docs.js")).text
     assert "://" not in script
     assert "validatorUrl: null" in script
 
 
-async def test_documents_are_compressed_for_those_who_take_it_and_not_sent_twice(gateway: Gateway) -> None:
-    plain = await gateway.client.get("/openapi.json", headers={"Accept-Encoding": "identity"})
-    compressed = await gateway.client.get("/openapi.json", headers={"Accept-Encoding": "br, gzip"})
+async def test_documents_are_compressed_and_cached(app: GatewayApp) -> None:
+    plain = await app.client.get("/openapi.json", headers={"Accept-Encoding": "identity"})
+    compressed = await app.client.get("/openapi.json", headers={"Accept-Encoding": "br, gzip"})
     assert "content-encoding" not in plain.headers
     assert compressed.headers["content-encoding"] == "gzip"
     assert compressed.content == plain.content
     assert int(compressed.headers["content-length"]) < len(plain.content) / 5
-    again = await gateway.client.get("/openapi.json", headers={"If-None-Match": plain.headers["etag"]})
+    again = await app.client.get("/openapi.json", headers={"If-None-Match": plain.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["x-request-id"]
 
@@ -166,18 +164,18 @@ async def test_documents_are_compressed_for_those_who_take_it_and_not_sent_twice
 async def test_the_documents_name_the_address_under_which_the_gateway_is_known(
     open_gateway: OpenGateway, base_url: str
 ) -> None:
-    gateway = await open_gateway(base_url=base_url)
-    reference = (await gateway.client.get("/openapi.json")).json()
+    app = await open_gateway(base_url=base_url)
+    reference = (await app.client.get("/openapi.json")).json()
     assert [server["url"] for server in reference["servers"]] == [base_url]
     example = reference["components"]["responses"]["Refused404"]["content"]["application/problem+json"]["examples"]
     assert example["absent"]["value"]["type"] == f"{base_url}/errors/resource-not-found"
-    events = (await gateway.client.get("/asyncapi.json")).json()
+    events = (await app.client.get("/asyncapi.json")).json()
     assert events["info"]["externalDocs"]["url"] == f"{base_url}/events"
     for path in ("/openapi.json", "/asyncapi.json"):
-        assert "localhost:8080" not in (await gateway.client.get(path)).text
+        assert "localhost:8080" not in (await app.client.get(path)).text
 
 
-async def test_the_documents_are_there_while_every_service_is_away(open_gateway: OpenGateway) -> None:
+async def test_the_documents_are_served_while_every_service_is_unavailable(open_gateway: OpenGateway) -> None:
     away = await open_gateway(upstream_url="http://127.0.0.1:9")
     assert json.loads((await away.client.get("/openapi.json")).content)["openapi"] == "3.1.0"
     assert json.loads((await away.client.get("/asyncapi.json")).content)["asyncapi"] == "3.0.0"
