@@ -292,7 +292,7 @@ async def test_an_response_too_long_to_be_stored_reaches_its_client_and_its_effe
     assert first.headers["x-number"] == "1"
     again = await app.client.post("/api/orders/checkout", json={}, headers=headers)
     assert (again.status_code, problem_of(again)["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert "was done" in again.json()["detail"]
+    assert "is done" in again.json()["detail"]
     assert "x-cache-lookup" not in again.headers
     other = await app.client.post("/api/orders/checkout", json={"other": 1}, headers=headers)
     assert other.status_code == 422

@@ -318,7 +318,7 @@ async def test_retention_purges_expired_responses(app: GatewayApp) -> None:
     await records.finish(first, Stored(201, "application/json", b"kept"))
     assert await purge_expired_once(app.runtime.database, [records.retention_rule], app.runtime.clock) == 0
     assert isinstance(await records.claim(claim_of(user)), Stored)
-    assert await short.begin(claim_of(user, b"g" * 32)) == Leased(), "the key is free for any request"
+    assert await short.claim(claim_of(user, b"g" * 32)) == Leased(), "the key is free for any request"
     assert await purge_expired_once(app.runtime.database, [short.kept], app.runtime.clock) >= 1
     assert await rows(app, user) == []
 
