@@ -169,7 +169,9 @@ class Connection(asyncio.Protocol):
             await self._wait()
 
     async def next_chunk(self) -> bytes | None:
-        """Return the next chunk of the response's body, None at its end. Raises UpstreamFailed and ClientDisconnected."""
+        """Return the next chunk of the response's body, None at its end. Raises UpstreamFailed and
+        ClientDisconnected.
+        """
         while not self.chunks:
             if self.is_complete:
                 return None
@@ -217,7 +219,9 @@ class Connection(asyncio.Protocol):
             self._pool.discard_busy(self)
 
     def check_deadline(self, now: float) -> None:
-        """End an exchange whose service is silent for too long, and watch the client of a slow one. The sweep calls it."""
+        """End an exchange whose service is silent for too long, and watch the client of a slow one. The sweep calls
+        it.
+        """
         if now - self._silent_since > self._seconds_max and not self._reading_paused:
             self.fail(UpstreamFailed("no response in time", still_running=True))
         elif self._watcher is None and self.disconnected is not None and now - self._started_at > SLOW_SECONDS:

@@ -42,7 +42,9 @@ class CrossOrigin:
         self._allowed = frozenset(origin.encode() for origin in allowed)
 
     def headers(self, request: Mapping[bytes, bytes]) -> Headers:
-        """Return the response headers for a page's request. `Vary` is sent to others too, because of caches in between."""
+        """Return the response headers for a page's request. `Vary` is sent to others too, because of caches in
+        between.
+        """
         if not self._allowed:
             return []
         origin = request.get(b"origin")

@@ -223,12 +223,16 @@ class Edge:
         return True
 
     async def _respond_preflight(self, call: Call, methods: str) -> None:
-        """Respond without counting: browsers send preflights themselves, and a page of ten requests would count twenty."""
+        """Respond without counting: browsers send preflights themselves, and a page of ten requests would count
+        twenty.
+        """
         call.quota_status = await self.quotas.peek(self.tiers.of_address(call.address), call.now)
         await call.respond(204, self.cross_origin.preflight_headers(call.headers, methods), b"")
 
     async def _admit(self, call: Call, route: Route | None) -> None:
-        """Check the token, then the quota. An invalid token counts against its address; 429 takes precedence over 401."""
+        """Check the token, then the quota. An invalid token counts against its address; 429 takes precedence over
+        401.
+        """
         rejection: Problem | None = None
         access = Access.ANONYMOUS if route is None else route.access
         if access is not Access.OPEN:

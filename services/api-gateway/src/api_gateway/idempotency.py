@@ -84,7 +84,9 @@ def key_hash_of(header: bytes | None, rule: Idempotency) -> bytes | None:
 
 
 def fingerprint_of(method: str, canonical_path: str, query: bytes, body: bytes) -> bytes:
-    """Return the hash that identifies a request: method, path (`/api/v1` = `/api`, ids in lower case), query and body."""
+    """Return the hash that identifies a request: method, path (`/api/v1` = `/api`, ids in lower case), query and
+    body.
+    """
     parts = (method.encode(), canonical_path.lower().encode(), query, body)
     return hashlib.sha256(b"".join([piece for part in parts for piece in (len(part).to_bytes(8), part)])).digest()
 

@@ -46,7 +46,9 @@ def _path_of(url: bytes) -> bytes:
 
 
 class _Exchange(RequestResponseCycle):
-    """A request and its response. Its headers, fifteen here, are validated together instead of one by one: 8 us of 100."""
+    """A request and its response. Its headers, fifteen here, are validated together instead of one by one: 8 us of
+    100.
+    """
 
     async def send(self, message: Any) -> None:
         if self.response_started or message["type"] != "http.response.start":

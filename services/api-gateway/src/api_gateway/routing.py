@@ -27,13 +27,13 @@ class Access(Enum):
     """The credentials that the gateway checks before forwarding. Each service checks again."""
 
     ANONYMOUS = "anonymous"
-    """A token may be sent, and must then be good."""
+    """A token is optional and must be valid."""
     TOKEN = "token"  # noqa: S105
-    """A good token must be sent."""
+    """A valid token is required."""
     CREDENTIALS = "credentials"
-    """The body says who is calling. A token, perhaps an expired one, is not looked at, and passed on only by `passes_token`."""
+    """The body names the caller. A token, perhaps expired, is ignored and forwarded only with `passes_token`."""
     OPEN = "open"
-    """A signature or the service key says who is calling, and the service judges it."""
+    """A signature or the service key identifies the caller, and the service verifies it."""
 
 
 class Quota(Enum):

@@ -25,7 +25,9 @@ async def revoke_distrusted_sessions_once(dependencies: Dependencies) -> int:
 
 
 async def record_signing_key_age_once(dependencies: Dependencies) -> None:
-    """Set the metric of the time since when the current key signs; a key is rotated once a year (specification: Secrets)."""
+    """Set the metric of the time since when the current key signs; a key is rotated once a year (specification:
+    Secrets).
+    """
     async with dependencies.database.unit_of_work(acting_as=READING_KEY_AGE) as uow:
         signs_from = await keys.find_signing_since(uow, dependencies.clock.now())
     if signs_from is not None:

@@ -1,4 +1,6 @@
-"""Passwords of sign-ups: one digest for an address and password, so that a login matches any of several with one hash."""
+"""Passwords of sign-ups: one digest for an address and password, so that a login matches any of several with one
+hash.
+"""
 
 from dataclasses import dataclass
 

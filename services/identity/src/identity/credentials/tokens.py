@@ -46,7 +46,9 @@ def sign_access_token(
 
 
 def new_refresh_token(session_id: UUID) -> str:
-    """Return `<session id>.<secret>`. The session id comes first, so that the gateway can count refreshes by session."""
+    """Return `<session id>.<secret>`. The session id comes first, so that the gateway can count refreshes by
+    session.
+    """
     return f"{session_id}.{new_secret()}"
 
 

@@ -1,4 +1,6 @@
-"""The campus of a mail address: the longest matching suffix of its domain, on label boundaries (contract section 10)."""
+"""The campus of a mail address: the longest matching suffix of its domain, on label boundaries (contract section
+10).
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

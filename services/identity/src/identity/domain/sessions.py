@@ -39,7 +39,9 @@ class Usable:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """The token was exchanged a moment ago, by another tab or before a lost response. Its successor is returned again."""
+    """The token was exchanged a moment ago, by another tab or before a lost response. Its successor is returned
+    again.
+    """
 
 
 @dataclass(frozen=True, slots=True)

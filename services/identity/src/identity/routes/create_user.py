@@ -1,4 +1,6 @@
-"""The create-user function, called by the system that creates accounts (specification: Functions; contract section 10)."""
+"""The create-user function, called by the system that creates accounts (specification: Functions; contract section
+10).
+"""
 
 from starlette.requests import Request
 from starlette.responses import Response

@@ -66,7 +66,9 @@ async def record_challenge(
 async def claim_challenge(
     uow: UnitOfWork, challenge_id: UUID, user_id: UUID, session_id: UUID, purpose: Purpose, now: datetime
 ) -> bytes | None:
-    """Return and delete the challenge; None when it does not exist. No other transaction can use it after the commit."""
+    """Return and delete the challenge; None when it does not exist. No other transaction can use it after the
+    commit.
+    """
     challenge: bytes | None = await uow.fetch_value(_CLAIM_CHALLENGE, challenge_id, user_id, session_id, purpose, now)
     return challenge
 

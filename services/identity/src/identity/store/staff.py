@@ -69,8 +69,9 @@ async def record_staff_action(
 ) -> None:
     """Append a line to the audit trail, in the transaction of the change.
 
-    `action` is a past participle such as `suspended`, `subject_kind` a noun such as `vendor`. `by` is None for an operator at
-    the machine and for the first start. `detail` holds camelCase fields, no secrets, and no personal data except ids.
+    `action` is a past participle such as `suspended`, `subject_kind` a noun such as `vendor`. `by` is None for an
+    operator at the machine and for the first start. `detail` holds camelCase fields, no secrets, and no personal
+    data except ids.
     """
     await uow.execute(_RECORD_ACTION, new_id(), by, action, subject_kind, subject_id, dict(detail), now)
 

@@ -1,1 +1,1 @@
-"""What the service can do, one verb a file."""
+"""The operations of the service, one a file."""

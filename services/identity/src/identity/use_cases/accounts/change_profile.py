@@ -18,8 +18,8 @@ async def change_profile(
 ) -> Profile:
     """Change the caller's name or phone number (`fullName`, `phone`) and publish the profile.
 
-    Two concurrent changes without a revision are both applied, one after the other. Raises ProfileMissing, and StaleRevision
-    when the profile has changed since `revision`.
+    Two concurrent changes without a revision are both applied, one after the other. Raises ProfileMissing, and
+    StaleRevision when the profile has changed since `revision`.
     """
     await profiles.lock_profile(uow, caller.id)
     before = await profile_of(uow, caller.id)
