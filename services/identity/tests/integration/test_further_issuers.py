@@ -23,6 +23,8 @@ from common.process.settings import ServiceSettings
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from identity.timers import revoke_distrusted_sessions_once
+from testkit.fixtures import DatabaseFactory
+from testkit.service_kit import opened, served
 
 from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, IdentityApp, _Address
 
