@@ -16,7 +16,7 @@ from contracts.payments import EscrowReleased, ReleaseStatement
 from identity.consumers import WORK as IDENTITY_WORK
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 from notifications.consumers import WORK as NOTIFICATIONS_WORK
-from orders.domain.catalog import PRICE_MINOR_MAX
+from orders.domain.products import PRICE_MINOR_MAX
 from orders.schemas.carts import CartItemRequest
 from orders.use_cases.carts.set_cart_item import ITEMS_MAX
 from payments.consumers import WORK as PAYMENTS_WORK

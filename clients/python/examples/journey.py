@@ -17,8 +17,8 @@ from campus_client import Campus, each, errors
 from campus_client.models import (
     OrdersCheckoutLine,
     OrdersCheckoutRequest,
-    OrdersOrderShape,
-    OrdersProductShape,
+    OrdersOrder,
+    OrdersProduct,
     OrdersVerifyDeliveryRequest,
     PaymentsIntent,
     PaymentsIntentRequest,
@@ -61,7 +61,7 @@ async def main() -> None:
         print(f"found again in the list of orders: {len(bought)}")
 
 
-async def choose(campus: Campus) -> OrdersProductShape:
+async def choose(campus: Campus) -> OrdersProduct:
     """The first product of the demo vendor Ada that is in stock."""
     async for product in each(campus.get_products, in_stock=True, limit=100):
         if product.vendor_name == "Ada's Kitchen":
@@ -78,13 +78,13 @@ async def pay(sandbox_url: str, intent: PaymentsIntent) -> None:
         answer.raise_for_status()
 
 
-async def reached(campus: Campus, order: OrdersOrderShape, status: str) -> OrdersOrderShape | None:
+async def reached(campus: Campus, order: OrdersOrder, status: str) -> OrdersOrder | None:
     """The order, once it has this status."""
     seen = await campus.get_orders_by_id(order.id)
     return seen if seen.status == status else None
 
 
-async def told_pin(campus: Campus, order: OrdersOrderShape) -> str | None:
+async def told_pin(campus: Campus, order: OrdersOrder) -> str | None:
     """The delivery PIN, once there is one."""
     try:
         return (await campus.get_orders_by_id_delivery_pin(order.id)).pin

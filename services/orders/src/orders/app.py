@@ -25,14 +25,14 @@ from orders.routes.campus_orders import router as campus_orders
 from orders.routes.carts import router as carts
 from orders.routes.delivery import router as delivery
 from orders.routes.disputes import router as disputes
+from orders.routes.flash_sales import router as sales
 from orders.routes.media import router as media
-from orders.routes.merchants import router as merchants
 from orders.routes.orders import router as orders
+from orders.routes.own_products import router as merchants
 from orders.routes.products import router as products
 from orders.routes.products import shelves
 from orders.routes.returns import router as returns
 from orders.routes.reviews import router as reviews
-from orders.routes.sales import router as sales
 from orders.settings import Settings
 from orders.store import retention
 from orders.store.images import MEDIA
@@ -68,14 +68,14 @@ def _dependencies(
             pin=timedelta(seconds=settings.pin_window_seconds),
             returns=timedelta(seconds=settings.return_window_seconds),
         ),
-        pins=_pin_office(settings),
+        pins=_pin_issuer(settings),
         image_processor=image_processor,
         media=media,
         media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
     )
 
 
-def _pin_office(settings: Settings) -> PinIssuer:
+def _pin_issuer(settings: Settings) -> PinIssuer:
     """PINs at rest open for this service alone, PINs on their way for notifications."""
     pin_keys = (settings.pin_key, settings.pin_key_previous)
     delivery_keys = (settings.pin_delivery_key, settings.pin_delivery_key_previous)

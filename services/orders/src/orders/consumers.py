@@ -27,13 +27,13 @@ from contracts.payments import (
     RefundSettled,
 )
 from orders.dependencies import Dependencies
-from orders.domain.delivery_locations import HubLocation, KnownVendor
 from orders.domain.disputes import ChargeOutcome
+from orders.domain.projections import HubProjection, VendorProjection
 from orders.domain.transitions import Rejection
 from orders.use_cases.disputes.record_chargeback import record_chargeback
+from orders.use_cases.erasure.cancel_erasure import cancel_erasure
 from orders.use_cases.erasure.erase_buyer import erase_buyer
 from orders.use_cases.erasure.evaluate_erasure import evaluate_erasure
-from orders.use_cases.erasure.keep_buyer import keep_buyer
 from orders.use_cases.orders.accept_payment import accept_payment
 from orders.use_cases.orders.complete_order import complete_order
 from orders.use_cases.projections.close_vendor import close_vendor
@@ -90,7 +90,7 @@ async def on_erasure_requested(
 
 
 async def on_erasure_refused(event: ErasureRefused, received: Received, uow: UnitOfWork, _: Any) -> None:
-    _count(received, await keep_buyer(uow, event.user_id, received.sequence))
+    _count(received, await cancel_erasure(uow, event.user_id, received.sequence))
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Any) -> None:
@@ -102,13 +102,13 @@ async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitO
 
 
 async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
-    hub = HubLocation(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
+    hub = HubProjection(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
     _count(received, await project_hub(uow, hub, received.sequence))
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
-    answer = await accept_payment(
+    outcome = await accept_payment(
         uow,
         event.order_id,
         event.amount_minor,
@@ -117,7 +117,7 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
         now=now,
         windows=windows,
     )
-    _count(received, answer)
+    _count(received, outcome)
 
 
 async def on_escrow_released(
@@ -132,7 +132,7 @@ async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
-    answer = await record_refund_posted(
+    outcome = await record_refund_posted(
         uow,
         event.order_id,
         event.refund_id,
@@ -141,7 +141,7 @@ async def on_escrow_refunded(
         now=now,
         windows=windows,
     )
-    _count(received, answer)
+    _count(received, outcome)
 
 
 async def on_refund_settled(
@@ -170,15 +170,15 @@ async def on_charge_disputed(
 _CHARGE_OUTCOMES: Final[Mapping[str, ChargeOutcome]] = {"won": "won", "lost": "lost"}
 
 
-def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> KnownVendor:
-    return KnownVendor(
+def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> VendorProjection:
+    return VendorProjection(
         event.vendor_id, event.business_name, event.campus_id, event.commission_basis_points, event.owner_user_id
     )
 
 
-def _count(received: Received, answer: Rejection | None) -> None:
+def _count(received: Received, outcome: Rejection | None) -> None:
     """Stale news is ignored, and seen on the dashboards."""
-    if answer is Rejection.STALE:
+    if outcome is Rejection.STALE:
         telemetry.STALE_EVENTS.labels(received.type).inc()
 
 

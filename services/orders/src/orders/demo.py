@@ -13,7 +13,7 @@ from contracts.demo import ADA, BOLA, DemoVendor
 from contracts.orders import ProductChanged
 from orders import store
 from orders.dependencies import Dependencies
-from orders.store import catalog
+from orders.store import products
 
 
 class DemoLine(NamedTuple):
@@ -169,7 +169,7 @@ async def load_demo_data(dependencies: Dependencies) -> None:
         for product in demo_products():
             shelf, vendor_name, description, category, created_at = product
             if await store.save_product_if_new(uow, shelf, vendor_name, description, category, created_at):
-                await catalog.save_search_words(uow, shelf.name, category)
+                await products.save_search_words(uow, shelf.name, category)
                 uow.publish(
                     ProductChanged(
                         product_id=shelf.product_id,

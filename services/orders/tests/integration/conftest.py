@@ -92,9 +92,9 @@ class Market:
 
     async def ordered(self, product_id: UUID | None = None, quantity: int = 1, **more: Any) -> dict[str, Any]:
         """An order that waits for its payment."""
-        answer = await self.checkout(product_id or await self.sell(), quantity, **more)
-        assert answer.status_code == 201, answer.text
-        return answer.json()["data"]
+        response = await self.checkout(product_id or await self.sell(), quantity, **more)
+        assert response.status_code == 201, response.text
+        return response.json()["data"]
 
     async def pay(self, order: dict[str, Any], **delivery: Any) -> Received:
         """Payments says that the order's money is held."""
@@ -137,9 +137,9 @@ class Market:
         return order
 
     async def show(self, order: dict[str, Any], headers: dict[str, str] | None = None) -> dict[str, Any]:
-        answer = await self.service.client.get(f"/api/orders/{order['id']}", headers=headers or self.as_buyer())
-        assert answer.status_code == 200, answer.text
-        return answer.json()["data"]
+        response = await self.service.client.get(f"/api/orders/{order['id']}", headers=headers or self.as_buyer())
+        assert response.status_code == 200, response.text
+        return response.json()["data"]
 
     async def status_of(self, order: dict[str, Any]) -> str:
         rows = await self.service.fetch("SELECT status FROM orders WHERE id = $1", UUID(order["id"]))
@@ -147,9 +147,9 @@ class Market:
 
     async def pin_of(self, order: dict[str, Any]) -> str:
         url = f"/api/orders/{order['id']}/delivery-pin"
-        answer = await self.service.client.get(url, headers=self.as_buyer())
-        assert answer.status_code == 200, answer.text
-        return answer.json()["data"]["pin"]
+        response = await self.service.client.get(url, headers=self.as_buyer())
+        assert response.status_code == 200, response.text
+        return response.json()["data"]["pin"]
 
     async def verify(
         self, order: dict[str, Any], pin: str, *, key: UUID | None = None, **headers: Any

@@ -27,11 +27,11 @@ async def two_campuses(market):
 async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_one(market):
     here, there = await two_campuses(market)
     for headers in (market.as_staff("support_agent"), market.as_staff("auditor")):
-        answer = await listed(market, headers)
-        assert [order["id"] for order in answer.json()["data"]] == [there["id"], here["id"]]
-        meta = answer.json()["meta"]
+        response = await listed(market, headers)
+        assert [order["id"] for order in response.json()["data"]] == [there["id"], here["id"]]
+        meta = response.json()["meta"]
         assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 20, 2, 1)
-        assert "commissionMinor" in answer.json()["data"][0]
+        assert "commissionMinor" in response.json()["data"][0]
     # A campus admin who bought something elsewhere oversees that campus no more than anybody.
     admin = market.service.headers(market.buyer_id, roles=("buyer", "campus_admin"), campus_id=market.campus_id)
     assert [order["id"] for order in (await listed(market, admin)).json()["data"]] == [here["id"]]
@@ -50,9 +50,9 @@ async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market
     await market.pay(here)
 
     async def ids(**query):
-        answer = await listed(market, support, **query)
-        assert answer.status_code == 200, answer.text
-        return [order["id"] for order in answer.json()["data"]]
+        response = await listed(market, support, **query)
+        assert response.status_code == 200, response.text
+        return [order["id"] for order in response.json()["data"]]
 
     assert await ids(campusId=here["campusId"]) == [here["id"]]
     assert await ids(vendorId=there["vendorId"]) == [there["id"]]
@@ -74,10 +74,10 @@ async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market
 async def test_the_export_is_the_same_orders_as_a_file_that_no_spreadsheet_runs(market):
     here, there = await two_campuses(market)
     risky = await market.ordered(await market.sell(), deliveryNote='=HYPERLINK("https://x","y"),\n"z"')
-    answer = await listed(market, market.as_staff("support_agent"), "/export")
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
-    assert "attachment" in answer.headers["content-disposition"]
-    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    response = await listed(market, market.as_staff("support_agent"), "/export")
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    assert "attachment" in response.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(response.text, newline="")))
     assert [row["id"] for row in rows] == [here["id"], there["id"], risky["id"]]
     assert (rows[0]["totalMinor"], rows[0]["createdAt"]) == ("200000", here["createdAt"])
     assert rows[2]["deliveryNote"] == '\'=HYPERLINK("https://x","y"),\n"z"'

@@ -16,9 +16,9 @@ async def put(market: Any, product_id: UUID, quantity: Any = 1, buyer_id: UUID |
 
 
 async def cart(market: Any, buyer_id: UUID | None = None) -> dict[str, Any]:
-    answer = await market.service.client.get("/api/carts/current", headers=market.as_buyer(buyer_id))
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    response = await market.service.client.get("/api/carts/current", headers=market.as_buyer(buyer_id))
+    assert response.status_code == 200, response.text
+    return response.json()["data"]
 
 
 async def check_out(market: Any, body: dict[str, Any], key: UUID | None = None, buyer_id: UUID | None = None) -> Any:
@@ -139,13 +139,13 @@ async def test_of_ten_checkouts_of_one_cart_at_once_one_places_the_order(market)
     rice = await market.sell(stock=50)
     await put(market, rice, 3)
     body = {"cartId": (await cart(market))["id"]}
-    answers = await asyncio.gather(*(check_out(market, body) for _ in range(10)))
-    assert sorted(answer.status_code for answer in answers) == [201] + [422] * 9
+    responses = await asyncio.gather(*(check_out(market, body) for _ in range(10)))
+    assert sorted(response.status_code for response in responses) == [201] + [422] * 9
     assert await market.stock_of(rice) == 47
 
     await put(market, rice, 3)
     key = uuid4()
-    answers = await asyncio.gather(*(check_out(market, body, key) for _ in range(10)))
-    assert {answer.status_code for answer in answers} == {201}
-    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
+    responses = await asyncio.gather(*(check_out(market, body, key) for _ in range(10)))
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.json()["data"]["id"] for response in responses}) == 1
     assert await market.stock_of(rice) == 44

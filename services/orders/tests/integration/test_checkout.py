@@ -19,11 +19,11 @@ async def test_checkout_freezes_prices_takes_stock_and_says_so(market):
     pie = await market.sell(price_minor=70_000, stock=2, name="Meat Pie")
     items = [{"productId": str(rice), "quantity": 2}, {"productId": str(pie), "quantity": 2}]
     body = {"items": items, "deliveryNote": "Room 12", "expectedTotalMinor": 440_100}
-    answer = await market.service.client.post(
+    response = await market.service.client.post(
         "/api/orders/checkout", json=body, headers=market.as_buyer(idempotency_key=uuid4())
     )
-    assert answer.status_code == 201, answer.text
-    order = answer.json()["data"]
+    assert response.status_code == 201, response.text
+    order = response.json()["data"]
     assert order["status"] == "Processing"
     assert (order["totalMinor"], order["total"], order["currency"]) == (440_100, 4401, "NGN")
     assert (order["subtotalMinor"], order["deliveryFeeMinor"], order["refundedMinor"]) == (440_100, 0, 0)
@@ -50,14 +50,16 @@ async def test_checkout_freezes_prices_takes_stock_and_says_so(market):
         (str(pie), 2, 140_000),
     ]
     sold_out = await market.service.published("orders.product_changed.v1")
-    assert [(said["productId"], said["inStock"]) for said in sold_out] == [(str(pie), False)]
+    assert [(event["productId"], event["inStock"]) for event in sold_out] == [(str(pie), False)]
 
 
 async def test_the_last_unit_under_fifty_parallel_checkouts_is_sold_once(market):
     product = await market.sell(stock=1)
-    answers = await asyncio.gather(*(market.checkout(product, buyer_id=new_id()) for _ in range(50)))
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 49
-    assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {"CONCURRENCY_CONFLICT"}
+    responses = await asyncio.gather(*(market.checkout(product, buyer_id=new_id()) for _ in range(50)))
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 49
+    assert {response.json()["code"] for response in responses if response.status_code == 409} == {
+        "CONCURRENCY_CONFLICT"
+    }
     assert await market.stock_of(product) == 0
     assert len(await market.service.fetch("SELECT 1 FROM orders")) == 1
     assert len(await market.service.published("orders.order_placed.v1")) == 1
@@ -80,9 +82,9 @@ async def test_checkouts_of_the_same_products_in_other_orders_never_deadlock(mar
 
 async def test_twenty_parallel_checkouts_under_one_key_are_one_order(market):
     product, key = await market.sell(stock=1), uuid4()
-    answers = await asyncio.gather(*(market.checkout(product, key=key) for _ in range(20)))
-    assert [answer.status_code for answer in answers] == [201] * 20
-    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
+    responses = await asyncio.gather(*(market.checkout(product, key=key) for _ in range(20)))
+    assert [response.status_code for response in responses] == [201] * 20
+    assert len({response.json()["data"]["id"] for response in responses}) == 1
     assert await market.stock_of(product) == 0
     assert len(await market.service.published("orders.order_placed.v1")) == 1
 
@@ -110,17 +112,17 @@ async def test_without_a_uuid_v4_as_key_nothing_is_ordered(market, key):
     product = await market.sell(stock=5)
     headers = market.as_buyer(idempotency_key=key)
     body = {"items": [{"productId": str(product), "quantity": 1}]}
-    answer = await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
-    assert answer.status_code == 422
-    assert answer.json()["invalid_params"][0]["name"] == "Idempotency-Key"
+    response = await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
+    assert response.status_code == 422
+    assert response.json()["invalid_params"][0]["name"] == "Idempotency-Key"
     await nothing_happened(market, product, 5)
 
 
 async def test_a_price_that_moved_from_what_the_buyer_saw_is_refused(market):
     product = await market.sell(price_minor=150_000, stock=5)
-    answer = await market.checkout(product, expectedTotalMinor=149_999)
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert answer.json()["totalMinor"] == 150_000
+    response = await market.checkout(product, expectedTotalMinor=149_999)
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert response.json()["totalMinor"] == 150_000
     await nothing_happened(market, product, 5)
 
 
@@ -128,9 +130,9 @@ async def test_more_than_is_left_is_refused_and_takes_nothing_of_the_rest(market
     plenty, scarce = await market.sell(stock=5), await market.sell(stock=1)
     items = [{"productId": str(plenty), "quantity": 1}, {"productId": str(scarce), "quantity": 2}]
     headers = market.as_buyer(idempotency_key=uuid4())
-    answer = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert [param["name"] for param in answer.json()["invalid_params"]] == ["items.1.quantity"]
+    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert [param["name"] for param in response.json()["invalid_params"]] == ["items.1.quantity"]
     await nothing_happened(market, plenty, 5)
 
 
@@ -138,8 +140,8 @@ async def test_products_of_two_vendors_are_refused(market):
     mine, other = await market.sell(stock=5), await market.sell(vendor_id=new_id())
     items = [{"productId": str(product), "quantity": 1} for product in (mine, other)]
     headers = market.as_buyer(idempotency_key=uuid4())
-    answer = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "items")
+    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items")
     await nothing_happened(market, mine, 5)
 
 
@@ -149,8 +151,8 @@ async def test_an_unknown_or_removed_product_is_named(market, removed):
     absent = await market.sell(removed_at=market.clock.now()) if removed else new_id()
     items = [{"productId": str(product), "quantity": 1} for product in (known, absent)]
     headers = market.as_buyer(idempotency_key=uuid4())
-    answer = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "items.1.productId")
+    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items.1.productId")
     await nothing_happened(market, known, 5)
 
 
@@ -174,9 +176,9 @@ async def test_a_body_that_breaks_the_schema_orders_nothing(market, change, name
     product = await market.sell(stock=5)
     body = {"items": [{"productId": str(product), "quantity": 1}], **change}
     headers = market.as_buyer(idempotency_key=uuid4())
-    answer = await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
-    assert answer.status_code == 422, answer.text
-    assert name in [param["name"] for param in answer.json()["invalid_params"]]
+    response = await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
+    assert response.status_code == 422, response.text
+    assert name in [param["name"] for param in response.json()["invalid_params"]]
     await nothing_happened(market, product, 5)
 
 
@@ -184,8 +186,8 @@ async def test_a_product_that_stands_twice_in_the_list_is_refused(market):
     product = await market.sell(stock=5)
     items = [{"productId": str(product), "quantity": 1}] * 2
     headers = market.as_buyer(idempotency_key=uuid4())
-    answer = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "items")
+    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items")
     await nothing_happened(market, product, 5)
 
 
@@ -235,14 +237,14 @@ async def test_an_order_may_go_to_another_campus_that_is_known(market):
 async def test_a_checkout_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
     product = await market.sell(stock=5)
     with broken_outbox():
-        answer = await market.checkout(product)
-    assert (answer.status_code, answer.json()["code"]) == (500, "INTERNAL_ERROR")
+        response = await market.checkout(product)
+    assert (response.status_code, response.json()["code"]) == (500, "INTERNAL_ERROR")
     await nothing_happened(market, product, 5)
 
 
 async def test_a_get_of_checkout_is_405(market):
-    answer = await market.service.client.get("/api/orders/checkout", headers=market.as_buyer())
-    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    response = await market.service.client.get("/api/orders/checkout", headers=market.as_buyer())
+    assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
 async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sql(market):

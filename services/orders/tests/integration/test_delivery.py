@@ -27,9 +27,9 @@ async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_h
     pin = await market.pin_of(order)
     assert len(pin) == 6
     assert pin.isdecimal()
-    said = (await market.service.published("orders.delivery_pin_issued.v1"))[0]
-    assert said["issue"] == 1
-    assert Encryptor(PIN_DELIVERY, PIN_DELIVERY_KEY).decrypt(said["pinSealed"], order["id"]) == pin
+    event = (await market.service.published("orders.delivery_pin_issued.v1"))[0]
+    assert event["issue"] == 1
+    assert Encryptor(PIN_DELIVERY, PIN_DELIVERY_KEY).decrypt(event["pinSealed"], order["id"]) == pin
     kept = await market.service.fetch("SELECT delivery_pins::text AS kept FROM delivery_pins")
     events = await market.service.fetch("SELECT convert_from(payload, 'UTF8') AS payload FROM outbox")
     # Among the digits of hashes any six come up one day: the PIN would stand by itself, or as bytes.
@@ -49,7 +49,7 @@ async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
     ):
         shown = await market.service.client.get(f"/api/orders/{order['id']}/delivery-pin", headers=headers)
         reissued = await market.post(order, "delivery-pin/reissue", headers)
-        assert [(answer.status_code, answer.json()["code"]) for answer in (shown, reissued)] == [
+        assert [(response.status_code, response.json()["code"]) for response in (shown, reissued)] == [
             (404, "RESOURCE_NOT_FOUND")
         ] * 2
 
@@ -59,17 +59,17 @@ async def test_an_order_that_has_no_pin_says_why_to_its_buyer_and_is_absent_for_
     order = await market.ordered()
     await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
-    answer = await market.service.client.get(url, headers=market.as_buyer())
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert ("refund_pending" if status == "refund_pending" else "not paid yet") in answer.json()["detail"]
+    response = await market.service.client.get(url, headers=market.as_buyer())
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert ("refund_pending" if status == "refund_pending" else "not paid yet") in response.json()["detail"]
     for headers in (market.as_buyer(new_id()), market.as_merchant(), market.as_staff("support_agent")):
         hidden = await market.service.client.get(url, headers=headers)
         assert (hidden.status_code, hidden.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
 
 
-@pytest.mark.parametrize("part", ["vendor", "hub_agent", "buyer"])
+@pytest.mark.parametrize("role", ["vendor", "hub_agent", "buyer"])
 @pytest.mark.parametrize("dispatched", [False, True])
-async def test_the_right_pin_delivers_whoever_of_the_three_shows_it(market, part, dispatched):
+async def test_the_right_pin_delivers_whoever_of_the_three_shows_it(market, role, dispatched):
     order = await market.paid()
     if dispatched:
         assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 200
@@ -77,22 +77,22 @@ async def test_the_right_pin_delivers_whoever_of_the_three_shows_it(market, part
         "vendor": market.as_merchant(),
         "hub_agent": market.as_staff("hub_agent", market.campus_id),
         "buyer": market.as_buyer(),
-    }[part]
-    answer = await market.verify(order, await market.pin_of(order), headers=headers)
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["data"] == {
+    }[role]
+    response = await market.verify(order, await market.pin_of(order), headers=headers)
+    assert response.status_code == 200, response.text
+    assert response.json()["data"] == {
         "id": order["id"],
         "status": "delivered",
         "deliveredAt": "2026-01-05T12:00:00.000Z",
     }
-    said = (await market.service.published("orders.order_delivered.v1"))[0]
-    assert (said["orderId"], said["deliveredAt"]) == (order["id"], "2026-01-05T12:00:00.000Z")
+    event = (await market.service.published("orders.order_delivered.v1"))[0]
+    assert (event["orderId"], event["deliveredAt"]) == (order["id"], "2026-01-05T12:00:00.000Z")
 
 
 async def test_who_may_read_but_not_verify_spends_no_try(market):
     order = await market.paid()
-    answer = await market.verify(order, await market.pin_of(order), headers=market.as_staff("auditor"))
-    assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    response = await market.verify(order, await market.pin_of(order), headers=market.as_staff("auditor"))
+    assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     stranger = await market.verify(
         order, await market.pin_of(order), headers=market.as_staff("hub_agent", campus_id=new_id())
     )
@@ -105,9 +105,9 @@ async def test_five_wrong_tries_by_anybody_lock_the_pin_even_for_the_right_one(m
     pin = await market.pin_of(order)
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
     for turn in range(5):
-        answer = await market.verify(order, another(pin), headers=callers[turn % 3])
-        assert (answer.status_code, answer.json()["code"]) == (400, "DELIVERY_PIN_INVALID")
-        assert answer.json()["attemptsRemaining"] == 4 - turn
+        response = await market.verify(order, another(pin), headers=callers[turn % 3])
+        assert (response.status_code, response.json()["code"]) == (400, "DELIVERY_PIN_INVALID")
+        assert response.json()["attemptsRemaining"] == 4 - turn
     locked = await market.verify(order, pin)
     assert (locked.status_code, locked.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
     assert int(locked.headers["retry-after"]) > 0
@@ -118,11 +118,11 @@ async def test_parallel_guesses_never_exceed_five(market):
     order = await market.paid()
     pin = await market.pin_of(order)
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(market.verify(order, another(pin), headers=callers[turn % 3]) for turn in range(30))
     )
-    assert sorted(answer.status_code for answer in answers) == [400] * 5 + [429] * 25
-    remaining = sorted(answer.json()["attemptsRemaining"] for answer in answers if answer.status_code == 400)
+    assert sorted(response.status_code for response in responses) == [400] * 5 + [429] * 25
+    remaining = sorted(response.json()["attemptsRemaining"] for response in responses if response.status_code == 400)
     assert remaining == [0, 1, 2, 3, 4]
     assert await wrong_tries_of(market, order) == 5
 
@@ -134,15 +134,20 @@ async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_mos
         await market.verify(order, another(first))
     pins = [first]
     for left in (2, 1, 0):
-        answer = await market.post(order, "delivery-pin/reissue", market.as_buyer())
-        assert answer.status_code == 200, answer.text
-        issued = answer.json()["data"]
+        response = await market.post(order, "delivery-pin/reissue", market.as_buyer())
+        assert response.status_code == 200, response.text
+        issued = response.json()["data"]
         assert (issued["attemptsRemaining"], issued["reissuesRemaining"]) == (5, left)
         assert issued["pin"] == await market.pin_of(order)
         pins.append(issued["pin"])
     refused = await market.post(order, "delivery-pin/reissue", market.as_buyer())
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert [said["issue"] for said in await market.service.published("orders.delivery_pin_issued.v1")] == [1, 2, 3, 4]
+    assert [event["issue"] for event in await market.service.published("orders.delivery_pin_issued.v1")] == [
+        1,
+        2,
+        3,
+        4,
+    ]
     for old in set(pins[:-1]) - {pins[-1]}:
         assert (await market.verify(order, old)).status_code == 400
     assert (await market.verify(order, pins[-1])).status_code == 200
@@ -164,15 +169,15 @@ async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(ma
 async def test_one_key_is_one_try(market):
     order = await market.paid()
     pin, key = await market.pin_of(order), uuid4()
-    answers = await asyncio.gather(*(market.verify(order, another(pin), key=key) for _ in range(10)))
-    assert {(answer.status_code, answer.json()["attemptsRemaining"]) for answer in answers} == {(400, 4)}
+    responses = await asyncio.gather(*(market.verify(order, another(pin), key=key) for _ in range(10)))
+    assert {(response.status_code, response.json()["attemptsRemaining"]) for response in responses} == {(400, 4)}
     assert await wrong_tries_of(market, order) == 1
     other = await market.verify(order, pin, key=key)
     assert (other.status_code, other.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
     assert await market.status_of(order) == "paid_escrow"
     right = uuid4()
-    answers = [await market.verify(order, pin, key=right) for _ in range(3)]
-    assert [answer.status_code for answer in answers] == [200] * 3
+    responses = [await market.verify(order, pin, key=right) for _ in range(3)]
+    assert [response.status_code for response in responses] == [200] * 3
     assert len(await market.service.published("orders.order_delivered.v1")) == 1
 
 
@@ -180,18 +185,18 @@ async def test_one_key_of_a_caller_cannot_serve_two_orders(market):
     first, second = await market.paid(), await market.paid()
     key = uuid4()
     assert (await market.verify(first, await market.pin_of(first), key=key)).status_code == 200
-    answer = await market.verify(second, await market.pin_of(second), key=key)
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    response = await market.verify(second, await market.pin_of(second), key=key)
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
     assert await market.status_of(second) == "paid_escrow"
 
 
 async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market):
     orders = [await market.paid(), await market.paid()]
     key, pins = uuid4(), [await market.pin_of(order) for order in orders]
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(market.verify(order, pin, key=key) for order, pin in zip(orders, pins, strict=True))
     )
-    assert sorted(answer.status_code for answer in answers) == [200, 422]
+    assert sorted(response.status_code for response in responses) == [200, 422]
     assert sorted([await market.status_of(order) for order in orders]) == ["delivered", "paid_escrow"]
 
 
@@ -200,8 +205,8 @@ async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market):
 )
 async def test_a_pin_that_is_not_four_to_eight_ascii_digits_is_422_and_no_try(market, pin):
     order = await market.paid()
-    answer = await market.verify(order, pin)
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "pin")
+    response = await market.verify(order, pin)
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "pin")
     assert await wrong_tries_of(market, order) == 0
 
 
@@ -216,8 +221,8 @@ async def test_other_states_are_409_and_spend_no_try(market):
     for status in ("Processing", "expired", "cancelled", "disputed", "refund_pending", "refunded"):
         await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
         for shown in (pin, another(pin)):
-            answer = await market.verify(order, shown)
-            assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+            response = await market.verify(order, shown)
+            assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
         assert (await market.post(order, "delivery-pin/reissue", market.as_buyer())).status_code == 409
     assert await wrong_tries_of(market, order) == 0
 
@@ -227,8 +232,12 @@ async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(
     order = await market.paid()
     await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
-    answer = await market.service.client.get(url, headers=market.as_buyer())
-    assert (answer.status_code, answer.json()["code"], "pin" in answer.json()) == (409, "CONCURRENCY_CONFLICT", False)
+    response = await market.service.client.get(url, headers=market.as_buyer())
+    assert (response.status_code, response.json()["code"], "pin" in response.json()) == (
+        409,
+        "CONCURRENCY_CONFLICT",
+        False,
+    )
     for headers in (market.as_merchant(), market.as_staff("support_agent")):
         assert (await market.service.client.get(url, headers=headers)).status_code == 404
 
@@ -236,8 +245,8 @@ async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(
 async def test_without_a_key_nothing_is_verified(market):
     order = await market.paid()
     body = {"pin": await market.pin_of(order)}
-    answer = await market.post(order, "verify-delivery", market.as_buyer(), body)
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    response = await market.post(order, "verify-delivery", market.as_buyer(), body)
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
     assert await market.status_of(order) == "paid_escrow"
 
 

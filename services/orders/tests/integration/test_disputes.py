@@ -19,16 +19,16 @@ async def disputed(market, **more):
     """A dispatched order that its buyer disputes."""
     order = await market.paid(**more)
     await market.post(order, "dispatch", market.as_merchant())
-    answer = await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
-    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "disputed"), answer.text
+    response = await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "disputed"), response.text
     return order
 
 
 async def prepared(market, order, outcome, refund_minor=None, **more):
     body = {"outcome": outcome} | ({"refundMinor": refund_minor} if refund_minor is not None else {})
-    answer = await market.post(order, "resolve", market.as_staff("support_agent", **more), body)
-    assert answer.status_code == 201, answer.text
-    resolution = answer.json()["data"]
+    response = await market.post(order, "resolve", market.as_staff("support_agent", **more), body)
+    assert response.status_code == 201, response.text
+    resolution = response.json()["data"]
     assert (set(resolution), resolution["status"]) == ({"resolutionId", "status", "hash"}, "prepared")
     return resolution["resolutionId"]
 
@@ -40,7 +40,7 @@ async def decide(market, resolution_id, verb="approve", headers=None):
     return await market.service.client.post(f"/api/dispute-resolutions/{resolution_id}/{verb}", headers=headers)
 
 
-async def said(market, event):
+async def events(market, event):
     return await market.service.published(f"orders.{event}.v1")
 
 
@@ -62,9 +62,11 @@ async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(marke
     order = await market.paid()
     if dispatched:
         await market.post(order, "dispatch", market.as_merchant())
-    answers = [await market.post(order, "dispute", market.as_buyer(), COMPLAINT) for _ in range(2)]
-    assert [(answer.status_code, answer.json()["data"]["status"]) for answer in answers] == [(200, "disputed")] * 2
-    assert [(event["orderId"], event["reason"]) for event in await said(market, "order_disputed")] == [
+    responses = [await market.post(order, "dispute", market.as_buyer(), COMPLAINT) for _ in range(2)]
+    assert [(response.status_code, response.json()["data"]["status"]) for response in responses] == [
+        (200, "disputed")
+    ] * 2
+    assert [(event["orderId"], event["reason"]) for event in await events(market, "order_disputed")] == [
         (order["id"], "never came")
     ]
     assert await market.service.fetch("SELECT 1 FROM order_timers") == []
@@ -98,18 +100,18 @@ async def test_who_may_not_dispute_and_what_is_no_complaint_changes_nothing(mark
     for body in ({}, {"reason": "x"}, {**COMPLAINT, "status": "paid"}, {"reason": " ", "details": "x"}):
         assert (await market.post(order, "dispute", market.as_buyer(), body)).status_code == 422
     assert await market.status_of(order) == "paid_escrow"
-    assert await said(market, "order_disputed") == []
+    assert await events(market, "order_disputed") == []
 
 
 async def test_resolved_for_the_buyer_everything_goes_back(market):
     order = await disputed(market)
     total = order["totalMinor"]
     resolution = await prepared(market, order, "buyer")
-    answer = await decide(market, resolution)
-    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "refund_pending"), answer.text
-    [refund] = await said(market, "refund_requested")
+    response = await decide(market, resolution)
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "refund_pending"), response.text
+    [refund] = await events(market, "refund_requested")
     assert refund["amountMinor"] == total
-    [resolved] = await said(market, "dispute_resolved")
+    [resolved] = await events(market, "dispute_resolved")
     assert (resolved["outcome"], resolved["refundMinor"], resolved["releaseMinor"], resolved["refundId"]) == (
         "buyer",
         total,
@@ -126,12 +128,12 @@ async def test_resolved_for_the_buyer_everything_goes_back(market):
 
 async def test_resolved_for_the_vendor_all_that_is_held_is_released(market):
     order = await disputed(market)
-    answer = await decide(market, await prepared(market, order, "vendor"))
-    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "delivered")
-    assert await said(market, "refund_requested") == []
+    response = await decide(market, await prepared(market, order, "vendor"))
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "delivered")
+    assert await events(market, "refund_requested") == []
     # No second release beside the resolution's own: the PIN was not accepted.
-    assert await said(market, "order_delivered") == []
-    [resolved] = await said(market, "dispute_resolved")
+    assert await events(market, "order_delivered") == []
+    [resolved] = await events(market, "dispute_resolved")
     assert (resolved["refundMinor"], resolved["releaseMinor"], resolved.get("refundId")) == (
         0,
         order["totalMinor"],
@@ -146,8 +148,8 @@ async def test_a_split_ends_paid_whichever_half_payments_posts_first(market, ref
     order = await disputed(market)
     total, refund_minor = order["totalMinor"], 40_000
     await decide(market, await prepared(market, order, "split", refund_minor))
-    [refund] = await said(market, "refund_requested")
-    [resolved] = await said(market, "dispute_resolved")
+    [refund] = await events(market, "refund_requested")
+    [resolved] = await events(market, "dispute_resolved")
     assert (refund["amountMinor"], resolved["releaseMinor"]) == (refund_minor, total - refund_minor)
     if refund_first:
         await market.service.hear(posted(order, refund["refundId"], refund_minor, total - refund_minor))
@@ -158,13 +160,13 @@ async def test_a_split_ends_paid_whichever_half_payments_posts_first(market, ref
         await market.service.hear(posted(order, refund["refundId"], refund_minor, 0))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("paid", refund_minor)
-    assert len(await said(market, "order_completed")) == 1
+    assert len(await events(market, "order_completed")) == 1
 
 
 async def test_the_posting_that_arrives_after_its_settlement_still_completes_a_split(market):
     order = await disputed(market)
     await decide(market, await prepared(market, order, "split", 40_000))
-    [refund] = await said(market, "refund_requested")
+    [refund] = await events(market, "refund_requested")
     await market.release(order, remaining_minor=40_000)
     await market.service.hear(
         RefundSettled(refund_id=UUID(refund["refundId"]), kind="order", amount_minor=40_000, order_id=UUID(order["id"]))
@@ -182,7 +184,7 @@ async def test_what_staff_released_before_the_dispute_is_not_released_again(mark
     await market.release(order, remaining_minor=total - released_before)
     await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
     await decide(market, await prepared(market, order, "split", refund))
-    [resolved] = await said(market, "dispute_resolved")
+    [resolved] = await events(market, "dispute_resolved")
     assert (total, resolved["refundMinor"], resolved["releaseMinor"]) == (150_000, refund, released)
 
 
@@ -192,7 +194,7 @@ async def test_older_news_of_escrow_never_overwrites_younger(market):
     await market.release(order, remaining_minor=70_000, sequence=8)
     await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
     await decide(market, await prepared(market, order, "vendor"))
-    [resolved] = await said(market, "dispute_resolved")
+    [resolved] = await events(market, "dispute_resolved")
     assert resolved["releaseMinor"] == 30_000
 
 
@@ -201,10 +203,10 @@ async def test_a_full_release_before_the_freeze_ends_the_dispute_and_payments_he
     resolution = await prepared(market, order, "buyer")
     await market.release(order)
     assert await market.status_of(order) == "paid"
-    [resolved] = await said(market, "dispute_resolved")
+    [resolved] = await events(market, "dispute_resolved")
     assert (resolved["refundMinor"], resolved["releaseMinor"]) == (0, 0)
     assert (await decide(market, resolution)).status_code == 409
-    assert await said(market, "refund_requested") == []
+    assert await events(market, "refund_requested") == []
     assert (await decide(market, resolution, "reject")).status_code == 200
     assert await market.status_of(order) == "paid"
     for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
@@ -224,17 +226,17 @@ async def test_a_dispute_says_how_it_ended(market, outcome):
 
 async def shown_dispute(market, order, headers=None):
     url = f"/api/orders/{order['id']}/dispute"
-    answer = await market.service.client.get(url, headers=headers or market.as_buyer())
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    response = await market.service.client.get(url, headers=headers or market.as_buyer())
+    assert response.status_code == 200, response.text
+    return response.json()["data"]
 
 
 async def test_the_maker_cannot_decide_under_any_role_or_session(market):
     order = await disputed(market)
     maker = new_id()
     support = market.service.headers(maker, roles=("support_agent",))
-    answer = await market.post(order, "resolve", support, {"outcome": "buyer"})
-    resolution = answer.json()["data"]["resolutionId"]
+    response = await market.post(order, "resolve", support, {"outcome": "buyer"})
+    resolution = response.json()["data"]["resolutionId"]
     both = market.service.headers(maker, roles=("support_agent", "finance_checker"), stepped_up=True)
     other = market.service.headers(maker, roles=("finance_checker",), stepped_up=True, session_id=new_id())
     for headers in (both, other):
@@ -267,7 +269,7 @@ async def test_an_approval_names_the_resolution_that_was_read(market):
     changed = await market.service.client.post(f"{path}/approve", json={"hash": prepared_now["hash"]}, headers=checker)
     assert changed.status_code == 409
     assert await market.status_of(order) == "disputed"
-    assert await said(market, "dispute_resolved") == []
+    assert await events(market, "dispute_resolved") == []
 
 
 async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
@@ -336,13 +338,13 @@ async def test_refund_minor_belongs_to_a_split_and_leaves_something_to_each(mark
 
 async def test_one_resolution_waits_at_a_time_even_of_ten_prepared_at_once(market):
     order = await disputed(market)
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(market.post(order, "resolve", market.as_staff("support_agent"), {"outcome": "buyer"}) for _ in range(10))
     )
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 9
     [waiting] = await market.service.fetch("SELECT id FROM dispute_resolutions")
-    answer = await decide(market, waiting["id"], "reject")
-    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "disputed")
+    response = await decide(market, waiting["id"], "reject")
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "disputed")
     assert (await decide(market, waiting["id"], "reject")).status_code == 200
     assert (await decide(market, waiting["id"])).status_code == 409
     second = await prepared(market, order, "vendor")
@@ -359,23 +361,23 @@ async def test_an_order_that_is_not_disputed_has_nothing_to_resolve(market):
 async def test_many_approvals_at_once_have_one_effect(market):
     order = await disputed(market)
     resolution = await prepared(market, order, "split", 50_000)
-    answers = await asyncio.gather(*(decide(market, resolution) for _ in range(10)))
-    assert {answer.status_code for answer in answers} == {200}
-    assert len(await said(market, "refund_requested")) == 1
-    assert len(await said(market, "dispute_resolved")) == 1
+    responses = await asyncio.gather(*(decide(market, resolution) for _ in range(10)))
+    assert {response.status_code for response in responses} == {200}
+    assert len(await events(market, "refund_requested")) == 1
+    assert len(await events(market, "dispute_resolved")) == 1
 
 
 async def test_approval_and_rejection_at_once_leave_one_decision(market):
     for _ in range(5):
         order = await disputed(market)
         resolution = await prepared(market, order, "vendor")
-        answers = await asyncio.gather(decide(market, resolution), decide(market, resolution, "reject"))
-        assert sorted(answer.status_code for answer in answers) == [200, 409]
-        approved = answers[0].status_code == 200
+        responses = await asyncio.gather(decide(market, resolution), decide(market, resolution, "reject"))
+        assert sorted(response.status_code for response in responses) == [200, 409]
+        approved = responses[0].status_code == 200
         assert await market.status_of(order) == ("delivered" if approved else "disputed")
         if not approved:
             await decide(market, await prepared(market, order, "vendor"))
-    assert len(await said(market, "dispute_resolved")) == 5
+    assert len(await events(market, "dispute_resolved")) == 5
 
 
 async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
@@ -414,9 +416,11 @@ async def test_staff_walk_through_the_resolutions(market):
         return await market.service.client.get("/api/dispute-resolutions", headers=headers, params=query)
 
     for role in ("support_agent", "finance_checker", "auditor"):
-        answer = await listed(role, limit=2, page=2, order="asc")
-        assert answer.json()["meta"] | {"page": 2, "limit": 2, "total": 3, "total_pages": 2} == answer.json()["meta"]
-        assert [row["id"] for row in answer.json()["data"]] == [ids[2]]
+        response = await listed(role, limit=2, page=2, order="asc")
+        assert (
+            response.json()["meta"] | {"page": 2, "limit": 2, "total": 3, "total_pages": 2} == response.json()["meta"]
+        )
+        assert [row["id"] for row in response.json()["data"]] == [ids[2]]
         waiting = (await listed(role, status="prepared")).json()["data"]
         assert {row["id"] for row in waiting} == set(ids[1:])
         [one] = (await listed(role, orderId=orders[0]["id"])).json()["data"]
@@ -460,13 +464,13 @@ async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends
         ]
         if number % 2:
             both.reverse()
-        answers = await asyncio.gather(*both)
-        assert sorted(answer.status_code for answer in answers) == [200, 409]
-        end = next(answer for answer in answers if answer.status_code == 200).json()["data"]["status"]
+        responses = await asyncio.gather(*both)
+        assert sorted(response.status_code for response in responses) == [200, 409]
+        end = next(response for response in responses if response.status_code == 200).json()["data"]["status"]
         assert await market.status_of(order) == end
         ends[end] += 1
-    delivered = {event["orderId"] for event in await said(market, "order_delivered")}
-    frozen = {event["orderId"] for event in await said(market, "order_disputed")}
+    delivered = {event["orderId"] for event in await events(market, "order_delivered")}
+    frozen = {event["orderId"] for event in await events(market, "order_disputed")}
     assert (len(delivered), len(frozen)) == (ends["delivered"], ends["disputed"])
     assert not delivered & frozen
     assert all(ends.values())
@@ -491,7 +495,7 @@ async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market, dis
     await market.service.hear(chargeback(order), event_id=received.event_id)
     await market.service.hear(chargeback(order))
     assert await market.status_of(order) == "disputed"
-    assert len(await said(market, "order_disputed")) == 1
+    assert len(await events(market, "order_disputed")) == 1
     shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_merchant())
     assert (shown.json()["data"]["cause"], shown.json()["data"]["raisedBy"]) == ("chargeback", None)
 
@@ -508,7 +512,7 @@ async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charg
     await market.service.hear(chargeback(order))
     await market.service.hear(chargeback(order, outcome="lost"))
     assert await market.status_of(order) == "paid"
-    assert await said(market, "order_disputed") == []
+    assert await events(market, "order_disputed") == []
 
 
 @pytest.mark.parametrize(
@@ -529,8 +533,8 @@ async def test_what_the_bank_decides_ends_no_dispute_and_is_told_to_who_resolves
     for outcome, sequence in zip(news, sequences, strict=False):
         await market.service.hear(chargeback(order, outcome=outcome), sequence=sequence)
         assert await market.status_of(order) == "disputed"
-    assert len(await said(market, "order_disputed")) == 1
-    assert await said(market, "dispute_resolved") == []
+    assert len(await events(market, "order_disputed")) == 1
+    assert await events(market, "dispute_resolved") == []
     assert (await shown_dispute(market, order))["chargebackOutcome"] == stands
     resolution = await prepared(market, order, "vendor")
     url = f"/api/dispute-resolutions/{resolution}"

@@ -32,9 +32,9 @@ async def begin(market: Any, product_id: UUID, headers: dict[str, str] | None = 
 
 
 async def begun(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
-    answer = await begin(market, product_id, **terms)
-    assert answer.status_code == 201, answer.text
-    return answer.json()["data"]
+    response = await begin(market, product_id, **terms)
+    assert response.status_code == 201, response.text
+    return response.json()["data"]
 
 
 async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
@@ -44,18 +44,18 @@ async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
 async def insisting_checkout(market: Any, product_id: UUID) -> httpx.Response:
     """A new buyer who comes again with the same key when the machine is too busy to serve all at once (503)."""
     buyer_id, key = new_id(), uuid4()
-    while (answer := await market.checkout(product_id, buyer_id=buyer_id, key=key)).status_code == 503:
-        assert answer.headers["retry-after"]
-    return answer
+    while (response := await market.checkout(product_id, buyer_id=buyer_id, key=key)).status_code == 503:
+        assert response.headers["retry-after"]
+    return response
 
 
 async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_at_the_sale_price(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await begun(market, product_id)
-    answers = await asyncio.gather(*(insisting_checkout(market, product_id) for _ in range(500)))
-    placed = [answer.json()["data"] for answer in answers if answer.status_code == 201]
+    responses = await asyncio.gather(*(insisting_checkout(market, product_id) for _ in range(500)))
+    placed = [response.json()["data"] for response in responses if response.status_code == 201]
     assert [order["totalMinor"] for order in placed] == [600] * 20
-    refused = [answer.json() for answer in answers if answer.status_code != 201]
+    refused = [response.json() for response in responses if response.status_code != 201]
     assert {(problem["status"], problem["code"]) for problem in refused} == {(409, "CONCURRENCY_CONFLICT")}
     shown = await sale_of(market, sale)
     assert (shown["remaining"], shown["status"], await market.stock_of(product_id)) == (0, "sold_out", 80)
@@ -65,8 +65,8 @@ async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_a
 async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_send_at_once(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
     await begun(market, product_id, perBuyerLimit=3)
-    answers = await asyncio.gather(*(market.checkout(product_id) for _ in range(12)))
-    assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 9
+    responses = await asyncio.gather(*(market.checkout(product_id) for _ in range(12)))
+    assert sorted(response.status_code for response in responses) == [201] * 3 + [409] * 9
     assert (await market.checkout(product_id, 3, buyer_id=new_id())).status_code == 201
     too_many = await market.checkout(product_id, 4, buyer_id=new_id())
     assert (too_many.status_code, "at most 3" in too_many.json()["detail"]) == (409, True)
@@ -169,7 +169,7 @@ async def test_who_may_begin_a_sale_and_on_which_terms(market):
         "no zone": (await begin(market, product_id, startsAt="2026-01-05T12:00:00"), 422),
         "unknown field": (await begin(market, product_id, sold=3), 422),
     }
-    assert {case: answer.status_code for case, (answer, _) in refusals.items()} == {
+    assert {case: response.status_code for case, (response, _) in refusals.items()} == {
         case: status for case, (_, status) in refusals.items()
     }
     assert await market.service.fetch("SELECT * FROM flash_sales") == []
@@ -181,9 +181,9 @@ async def test_who_may_begin_a_sale_and_on_which_terms(market):
 async def proposed(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
     """A sale that staff of the campus propose."""
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
-    answer = await begin(market, product_id, staff, **terms)
-    assert (answer.status_code, answer.json()["data"]["status"]) == (201, "prepared"), answer.text
-    return answer.json()["data"]
+    response = await begin(market, product_id, staff, **terms)
+    assert (response.status_code, response.json()["data"]["status"]) == (201, "prepared"), response.text
+    return response.json()["data"]
 
 
 async def approve(market: Any, sale: dict[str, Any], headers: Any = None, body: Any = None) -> httpx.Response:
@@ -271,8 +271,8 @@ async def test_a_consent_that_comes_too_late_is_none(market):
 async def test_of_two_proposals_for_one_time_one_holds(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     sales = [await proposed(market, product_id) for _ in range(4)]
-    answers = await asyncio.gather(*(approve(market, sale) for sale in sales))
-    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    responses = await asyncio.gather(*(approve(market, sale) for sale in sales))
+    assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
 
 
 async def test_staff_touch_sales_with_a_second_factor_only(market):
@@ -310,8 +310,8 @@ async def test_the_database_gives_nobody_the_vendors_consent(market):
 
 async def test_of_two_sales_of_one_product_begun_at_once_one_stands(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    answers = await asyncio.gather(*(begin(market, product_id) for _ in range(5)))
-    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409]
+    responses = await asyncio.gather(*(begin(market, product_id) for _ in range(5)))
+    assert sorted(response.status_code for response in responses) == [201, 409, 409, 409, 409]
 
 
 async def test_its_keeper_ends_a_sale_and_another_may_follow(market):

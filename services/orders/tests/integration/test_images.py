@@ -74,9 +74,9 @@ async def images_of(shop, product):
 
 async def test_a_picture_is_shown_to_everybody_for_ever(shop):
     product = await shop.sell()
-    answer = await send(shop, product, jpeg(), name="../../etc/passwd.svg", kind="image/svg+xml")
-    assert answer.status_code == 201, answer.text
-    image = answer.json()["data"]
+    response = await send(shop, product, jpeg(), name="../../etc/passwd.svg", kind="image/svg+xml")
+    assert response.status_code == 201, response.text
+    image = response.json()["data"]
     assert image["url"] == f"http://localhost:8080/media/{image['id']}"
     assert await images_of(shop, product) == image["images"] == [image["url"]]
     assert image["revision"] == 2
@@ -89,27 +89,27 @@ async def test_a_picture_is_shown_to_everybody_for_ever(shop):
             assert picture.size == (40, 30)
         again = await shop.service.client.get(path, headers={"If-None-Match": shown.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
-    said = await shop.service.published("orders.product_changed.v1")
-    assert [event["productId"] for event in said] == [str(product)]
+    events = await shop.service.published("orders.product_changed.v1")
+    assert [event["productId"] for event in events] == [str(product)]
 
 
 async def test_the_same_picture_again_is_the_same_picture(shop):
     product, other = await shop.sell(), await shop.sell()
-    answers = await asyncio.gather(*(send(shop, product, jpeg()) for _ in range(3)))
-    assert {answer.status_code for answer in answers} == {201}
-    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
+    responses = await asyncio.gather(*(send(shop, product, jpeg()) for _ in range(3)))
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.json()["data"]["id"] for response in responses}) == 1
     assert len(await images_of(shop, product)) == 1
     elsewhere = (await send(shop, other, jpeg())).json()["data"]
-    assert elsewhere["id"] != answers[0].json()["data"]["id"]
+    assert elsewhere["id"] != responses[0].json()["data"]["id"]
 
 
 async def test_a_product_has_eight_pictures_however_many_come_at_once(shop):
     product = await shop.sell()
-    answers = [await send(shop, product, jpeg(shade)) for shade in range(0, 120, 20)]
-    answers += await asyncio.gather(*(send(shop, product, jpeg(shade)) for shade in range(140, 240, 20)))
-    assert sorted(answer.status_code for answer in answers) == [201] * 8 + [409] * 3
+    responses = [await send(shop, product, jpeg(shade)) for shade in range(0, 120, 20)]
+    responses += await asyncio.gather(*(send(shop, product, jpeg(shade)) for shade in range(140, 240, 20)))
+    assert sorted(response.status_code for response in responses) == [201] * 8 + [409] * 3
     assert len(await images_of(shop, product)) == 8
-    first = answers[0].json()["data"]["id"]
+    first = responses[0].json()["data"]["id"]
     for _ in range(2):
         gone = await shop.service.client.delete(f"/api/products/{product}/images/{first}", headers=shop.as_merchant())
         assert gone.status_code == 204
@@ -124,7 +124,7 @@ async def test_what_is_refused_leaves_neither_row_nor_file(shop):
     boundary = {**shop.as_merchant(), "Content-Type": "multipart/form-data"}
     url = f"/api/products/{product}/images"
     post = shop.service.client.post
-    for answer, status, code in (
+    for response, status, code in (
         (await send(shop, product, jpeg(), headers={"X": "y"}), 401, "AUTH_UNAUTHORIZED"),
         (await send(shop, product, jpeg(), headers=shop.as_buyer()), 403, "AUTH_FORBIDDEN"),
         (await send(shop, product, jpeg(), headers=stranger), 403, "AUTH_FORBIDDEN"),
@@ -146,7 +146,7 @@ async def test_what_is_refused_leaves_neither_row_nor_file(shop):
         (await send(shop, product, b"\0" * (5 * MIB + 1)), 413, "VALIDATION_FAILED"),
         (await send(shop, product, b"\0" * (9 * MIB)), 413, "VALIDATION_FAILED"),
     ):
-        assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+        assert (response.status_code, response.json()["code"]) == (status, code), response.text
     whole = jpeg()
     assert (await send(shop, product, whole + b"\0" * (5 * MIB - len(whole)))).status_code == 201
     assert [row["images"] for row in await shop.service.fetch("SELECT images FROM products WHERE images <> '[]'")] != []
@@ -165,8 +165,8 @@ async def test_no_path_leads_out_of_the_folder(shop):
         f"{uuid4()}/..%2f..%2fsecret",
         "%00",
     ):
-        answer = await shop.service.client.get(f"/media/{path}")
-        assert (answer.status_code, b"hidden" in answer.content) == (404, False), path
+        response = await shop.service.client.get(f"/media/{path}")
+        assert (response.status_code, b"hidden" in response.content) == (404, False), path
 
 
 async def test_a_process_that_dies_between_file_and_row_does_no_harm(shop, broken_outbox):
@@ -183,8 +183,8 @@ async def test_a_process_that_dies_between_file_and_row_does_no_harm(shop, broke
 async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop):
     product = await shop.sell()
     shop.service.settings.media_folder.write_bytes(b"a file where the folder should be")
-    answer = await send(shop, product, jpeg())
-    assert (answer.status_code, "Retry-After" in answer.headers) == (503, True)
+    response = await send(shop, product, jpeg())
+    assert (response.status_code, "Retry-After" in response.headers) == (503, True)
     assert await images_of(shop, product) == []
 
 
@@ -276,9 +276,9 @@ class Store:
         self.key, self.objects, self.url = key, {}, ""
 
     def app(self) -> Starlette:
-        return Starlette(routes=[Route("/{bucket}/{name}", self.answer, methods=["GET", "PUT", "DELETE"])])
+        return Starlette(routes=[Route("/{bucket}/{name}", self.response, methods=["GET", "PUT", "DELETE"])])
 
-    async def answer(self, request: Request) -> Response:
+    async def response(self, request: Request) -> Response:
         content = await request.body()
         named = request.headers["authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
         sent = {

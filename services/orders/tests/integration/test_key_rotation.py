@@ -104,7 +104,7 @@ async def test_a_reissue_and_tries_beside_re_encryption_lose_nothing(open_market
             re_encrypted(),
             re_encrypted(),
         )
-        assert [answer.json()["attemptsRemaining"] for answer in tried] == [4] * 6
+        assert [response.json()["attemptsRemaining"] for response in tried] == [4] * 6
     async with open_market(NEW) as market:
         for order, pin in zip(orders, [*reissued, *pins[6:]], strict=True):
             assert await market.pin_of(order) == pin

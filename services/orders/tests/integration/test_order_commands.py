@@ -9,22 +9,22 @@ from contracts.payments import RefundSettled
 from orders.timers import fire_timers_once
 
 
-@pytest.mark.parametrize("part", ["buyer", "vendor", "support"])
-async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_free_again(market, part):
+@pytest.mark.parametrize("role", ["buyer", "vendor", "support"])
+async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_free_again(market, role):
     product = await market.sell(stock=2)
     order = await market.ordered(product, 2)
     headers = {
         "buyer": market.as_buyer(),
         "vendor": market.as_merchant(),
         "support": market.as_staff("support_agent"),
-    }[part]
-    answer = await market.post(order, "cancel", headers, {"reason": "changed my mind"})
-    assert answer.status_code == 200, answer.text
-    assert (answer.json()["data"]["status"], answer.json()["data"]["revision"]) == ("cancelled", 2)
-    assert ("commissionMinor" in answer.json()["data"]) == (part != "buyer")
+    }[role]
+    response = await market.post(order, "cancel", headers, {"reason": "changed my mind"})
+    assert response.status_code == 200, response.text
+    assert (response.json()["data"]["status"], response.json()["data"]["revision"]) == ("cancelled", 2)
+    assert ("commissionMinor" in response.json()["data"]) == (role != "buyer")
     assert await market.stock_of(product) == 2
-    said = await market.service.published("orders.order_cancelled.v1")
-    assert [(event["orderId"], event["reason"]) for event in said] == [(order["id"], "changed my mind")]
+    events = await market.service.published("orders.order_cancelled.v1")
+    assert [(event["orderId"], event["reason"]) for event in events] == [(order["id"], "changed my mind")]
     stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
     assert stock == [False, True]
     assert await market.service.fetch("SELECT 1 FROM order_timers") == []
@@ -36,10 +36,10 @@ async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_fre
 async def test_cancelling_twenty_times_at_once_frees_the_stock_once(market):
     product = await market.sell(stock=5)
     order = await market.ordered(product, 3)
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(market.post(order, "cancel", market.as_buyer(), {"reason": "no"}) for _ in range(20))
     )
-    assert {answer.status_code for answer in answers} == {200}
+    assert {response.status_code for response in responses} == {200}
     assert await market.stock_of(product) == 5
     assert len(await market.service.published("orders.order_cancelled.v1")) == 1
 
@@ -49,30 +49,30 @@ async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market, dispa
     order = await market.paid()
     if dispatched:
         await market.post(order, "dispatch", market.as_merchant())
-    answer = await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
-    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "refund_pending")
+    response = await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "refund_pending")
     again = await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
     assert again.status_code == 200
-    said = await market.service.published("orders.refund_requested.v1")
-    assert [(event["orderId"], event["amountMinor"], event["reason"]) for event in said] == [
+    events = await market.service.published("orders.refund_requested.v1")
+    assert [(event["orderId"], event["amountMinor"], event["reason"]) for event in events] == [
         (order["id"], order["totalMinor"], "sold out")
     ]
 
 
-@pytest.mark.parametrize("part", ["buyer", "vendor", "support"])
-async def test_cancelling_a_paid_order_before_dispatch_puts_the_goods_back_once(market, part):
+@pytest.mark.parametrize("role", ["buyer", "vendor", "support"])
+async def test_cancelling_a_paid_order_before_dispatch_puts_the_goods_back_once(market, role):
     product = await market.sell(stock=2)
     order = await market.paid(product_id=product, quantity=2)
     headers = {
         "buyer": market.as_buyer(),
         "vendor": market.as_merchant(),
         "support": market.as_staff("support_agent"),
-    }[part]
-    answers = await asyncio.gather(*(market.post(order, "cancel", headers, {"reason": "no"}) for _ in range(5)))
-    assert {answer.status_code for answer in answers} == {200}
+    }[role]
+    responses = await asyncio.gather(*(market.post(order, "cancel", headers, {"reason": "no"}) for _ in range(5)))
+    assert {response.status_code for response in responses} == {200}
     assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 2)
-    said = await market.service.published("orders.product_changed.v1")
-    assert [(event["productId"], event["inStock"]) for event in said] == [(str(product), False), (str(product), True)]
+    events = await market.service.published("orders.product_changed.v1")
+    assert [(event["productId"], event["inStock"]) for event in events] == [(str(product), False), (str(product), True)]
 
 
 async def test_late_replays_never_put_the_goods_back_twice_or_take_them_again(market):
@@ -105,11 +105,11 @@ async def test_goods_that_are_on_their_way_do_not_return_to_the_shelf_with_a_can
     product = await market.sell(stock=2)
     order = await market.paid(product_id=product, quantity=2)
     await market.post(order, "dispatch", market.as_merchant())
-    answer = await market.post(order, "cancel", market.as_staff("support_agent"), {"reason": "lost"})
-    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "refund_pending")
+    response = await market.post(order, "cancel", market.as_staff("support_agent"), {"reason": "lost"})
+    assert (response.status_code, response.json()["data"]["status"]) == (200, "refund_pending")
     assert await market.stock_of(product) == 0
-    said = await market.service.published("orders.product_changed.v1")
-    assert [event["inStock"] for event in said] == [False]
+    events = await market.service.published("orders.product_changed.v1")
+    assert [event["inStock"] for event in events] == [False]
 
 
 async def test_the_goods_of_a_charge_that_came_too_late_go_back_once(market):
@@ -127,8 +127,8 @@ async def test_the_goods_of_a_charge_that_came_too_late_go_back_once(market):
 async def test_the_buyer_cannot_cancel_what_is_on_its_way(market):
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
-    answer = await market.post(order, "cancel", market.as_buyer(), {"reason": "late"})
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    response = await market.post(order, "cancel", market.as_buyer(), {"reason": "late"})
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await market.status_of(order) == "dispatched"
 
 
@@ -147,8 +147,8 @@ async def test_an_order_that_has_ended_cannot_be_cancelled_or_dispatched(market,
 )
 async def test_a_cancellation_needs_a_reason_and_nothing_else(market, body):
     order = await market.ordered()
-    answer = await market.post(order, "cancel", market.as_buyer(), body)
-    assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+    response = await market.post(order, "cancel", market.as_buyer(), body)
+    assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
     assert await market.status_of(order) == "Processing"
 
 
@@ -159,23 +159,25 @@ async def test_who_may_see_but_not_act_is_refused_and_who_may_not_see_finds_noth
         assert (await market.post(order, "dispatch", headers)).status_code == 403
     stranger = market.as_merchant(vendor_id=new_id())
     for verb, body in (("cancel", {"reason": "no"}), ("dispatch", {})):
-        answer = await market.post(order, verb, stranger, body)
+        response = await market.post(order, verb, stranger, body)
         absent = await market.post({"id": str(new_id())}, verb, stranger, body)
-        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
-        assert answer.json()["detail"] == absent.json()["detail"]
+        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert response.json()["detail"] == absent.json()["detail"]
     assert await market.status_of(order) == "paid_escrow"
 
 
 async def test_a_merchant_who_bought_it_from_another_cannot_dispatch_it(market):
     order = await market.paid(buyer_id=market.merchant_id)
-    answer = await market.post(order, "dispatch", market.as_merchant(vendor_id=new_id()))
-    assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    response = await market.post(order, "dispatch", market.as_merchant(vendor_id=new_id()))
+    assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
 async def test_dispatch_starts_the_time_for_the_pin_and_is_said_once(market):
     order = await market.paid()
-    answers = [await market.post(order, "dispatch", market.as_merchant()) for _ in range(2)]
-    assert [(answer.status_code, answer.json()["data"]["status"]) for answer in answers] == [(200, "dispatched")] * 2
+    responses = [await market.post(order, "dispatch", market.as_merchant()) for _ in range(2)]
+    assert [(response.status_code, response.json()["data"]["status"]) for response in responses] == [
+        (200, "dispatched")
+    ] * 2
     assert len(await market.service.published("orders.order_dispatched.v1")) == 1
     timers = await market.service.fetch("SELECT kind FROM order_timers")
     assert [timer["kind"] for timer in timers] == ["pin_window"]
@@ -183,12 +185,12 @@ async def test_dispatch_starts_the_time_for_the_pin_and_is_said_once(market):
 
 async def test_an_unpaid_order_cannot_be_dispatched(market):
     order = await market.ordered()
-    answer = await market.post(order, "dispatch", market.as_merchant())
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    response = await market.post(order, "dispatch", market.as_merchant())
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert (await market.post(order, "dispatch", market.as_merchant(), {"to": "x"})).status_code == 422
 
 
 async def test_an_id_that_is_no_uuid_is_404(market):
     for path in ("/api/orders/12", "/api/orders/12/items", "/api/products/12"):
-        answer = await market.service.client.get(path, headers=market.as_buyer())
-        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        response = await market.service.client.get(path, headers=market.as_buyer())
+        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")

@@ -10,12 +10,12 @@ from contracts.identity import ErasureRefused, ErasureRequested, UserErased, Ven
 SECRET = "Block C room 12 beside Ngozi"
 
 
-def requested_item(market, **more):
+def erasure_requested(market, **more):
     return ErasureRequested(user_id=market.buyer_id, request_id=new_id(), **more)
 
 
-async def judged(market):
-    return [said.get("openMatters", []) for said in await market.service.published("orders.erasure_judged.v1")]
+async def published_verdicts(market):
+    return [event.get("openMatters", []) for event in await market.service.published("orders.erasure_judged.v1")]
 
 
 async def traces(market, text):
@@ -35,10 +35,10 @@ async def delivered(market, **more):
     await market.pay(order)
     path = f"/api/orders/{order['id']}"
     pin = (await market.service.client.get(f"{path}/delivery-pin", headers=market.as_buyer())).json()["data"]["pin"]
-    answer = await market.service.client.post(
+    response = await market.service.client.post(
         f"{path}/verify-delivery", json={"pin": pin}, headers=market.as_buyer(idempotency_key=uuid4())
     )
-    assert answer.status_code == 200, answer.text
+    assert response.status_code == 200, response.text
     await market.release(order)
     return order
 
@@ -50,18 +50,18 @@ async def write(market, path, body):
 async def test_what_is_under_way_is_told_and_the_person_buys_on(market):
     product_id = await market.sell()
     await market.ordered(product_id)
-    await market.service.hear(requested_item(market))
-    assert await judged(market) == [["open_orders"]]
+    await market.service.hear(erasure_requested(market))
+    assert await published_verdicts(market) == [["open_orders"]]
     assert (await market.checkout(product_id)).status_code == 201
 
 
 async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
     product_id = await market.sell()
-    asked = await market.service.hear(requested_item(market))
-    await market.service.hear(requested_item(market), event_id=asked.event_id, sequence=asked.sequence)
-    assert await judged(market) == [[]]
-    answer = await market.checkout(product_id)
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    asked = await market.service.hear(erasure_requested(market))
+    await market.service.hear(erasure_requested(market), event_id=asked.event_id, sequence=asked.sequence)
+    assert await published_verdicts(market) == [[]]
+    response = await market.checkout(product_id)
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await market.stock_of(product_id) == 10
     cart = await market.service.client.put(
         f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=market.as_buyer()
@@ -74,11 +74,11 @@ async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
 
 async def test_a_checkout_at_the_moment_of_the_judgement_is_counted_or_refused(market):
     product_id = await market.sell(stock=99)
-    answers = await asyncio.gather(
-        market.service.hear(requested_item(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
+    responses = await asyncio.gather(
+        market.service.hear(erasure_requested(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
     )
-    statuses = {answer.status_code for answer in answers[1:]}
-    [matters] = await judged(market)
+    statuses = {response.status_code for response in responses[1:]}
+    [matters] = await published_verdicts(market)
     assert statuses <= {201, 409}
     assert (matters == ["open_orders"]) == (201 in statuses)
     if not matters:
@@ -88,8 +88,8 @@ async def test_a_checkout_at_the_moment_of_the_judgement_is_counted_or_refused(m
 async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market):
     product_id = await market.sell()
     await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=8)
-    await market.service.hear(requested_item(market), sequence=7)
-    assert await judged(market) == []
+    await market.service.hear(erasure_requested(market), sequence=7)
+    assert await published_verdicts(market) == []
     assert (await market.checkout(product_id)).status_code == 201
 
 
@@ -100,8 +100,8 @@ async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_nee
     items = [{"itemId": order["items"][0]["id"], "quantity": 1}]
     asked = await write(market, f"{path}/return-requests", {"items": items, "reason": SECRET})
     assert asked.status_code == 201, asked.text
-    await market.service.hear(requested_item(market))
-    assert await judged(market) == [["undecided_returns"]]
+    await market.service.hear(erasure_requested(market))
+    assert await published_verdicts(market) == [["undecided_returns"]]
     review = await write(
         market, f"/api/products/{product_id}/reviews", {"orderId": order["id"], "rating": 4, "text": SECRET}
     )
@@ -138,7 +138,7 @@ async def test_a_sale_of_late_keeps_a_vendor_and_a_closed_one_has_no_name_and_no
     await market.service.hear(ErasureRequested(request_id=new_id(), **asked))
     market.clock.advance(timedelta(days=8))
     await market.service.hear(ErasureRequested(request_id=new_id(), **asked))
-    assert await judged(market) == [["recent_sales"], []]
+    assert await published_verdicts(market) == [["recent_sales"], []]
     [product] = await market.service.fetch("SELECT id FROM products")
     assert (await market.checkout(product["id"])).status_code == 409
     closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
@@ -158,8 +158,8 @@ async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_b
     assert (
         await write(market, f"/api/orders/{cancelled['id']}/cancel", {"reason": "Yetunde is ill"})
     ).status_code == 200
-    said = {"reason": "Yetunde was late", "details": "Yetunde never came"}
-    assert (await write(market, f"/api/orders/{disputed['id']}/dispute", said)).status_code == 200
+    complaint = {"reason": "Yetunde was late", "details": "Yetunde never came"}
+    assert (await write(market, f"/api/orders/{disputed['id']}/dispute", complaint)).status_code == 200
     amounts = "SELECT id, order_id, amount_minor, status FROM order_refunds ORDER BY id"
     before = await market.service.fetch(amounts)
     closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
@@ -174,9 +174,9 @@ async def records(market, headers, limit=2):
     """All pages of what is kept of somebody, by section."""
     found, params = {}, {"limit": limit}
     while True:
-        answer = await market.service.client.get("/api/personal-records/orders", params=params, headers=headers)
-        assert answer.status_code == 200, answer.text
-        page = answer.json()
+        response = await market.service.client.get("/api/personal-records/orders", params=params, headers=headers)
+        assert response.status_code == 200, response.text
+        page = response.json()
         assert len(page["data"]) <= limit
         for line in page["data"]:
             found.setdefault(line["section"], []).append(line["record"])
@@ -203,7 +203,7 @@ async def test_a_buyer_reads_all_that_is_kept_of_them_and_nothing_of_another(mar
         "/api/personal-records/orders", params={"limit": 1}, headers=market.as_buyer()
     )
     stolen = {"limit": 1, "cursor": first.json()["meta"]["next_cursor"]}
-    answer = await market.service.client.get(
+    response = await market.service.client.get(
         "/api/personal-records/orders", params=stolen, headers=market.as_buyer(stranger)
     )
-    assert answer.status_code == 422
+    assert response.status_code == 422

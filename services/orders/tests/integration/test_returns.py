@@ -33,8 +33,8 @@ async def delivered(market, *lines, fee_minor=0):
     headers = market.as_buyer(idempotency_key=uuid4())
     order = (await market.service.client.post("/api/orders/checkout", json=body, headers=headers)).json()["data"]
     await market.pay(order)
-    answer = await market.verify(order, await market.pin_of(order), headers=market.as_merchant())
-    assert answer.status_code == 200, answer.text
+    response = await market.verify(order, await market.pin_of(order), headers=market.as_merchant())
+    assert response.status_code == 200, response.text
     return order
 
 
@@ -50,9 +50,9 @@ async def ask(market, order, *quantities, headers=None, **more):
 
 
 async def asked(market, order, *quantities):
-    answer = await ask(market, order, *quantities)
-    assert answer.status_code == 201, answer.text
-    return answer.json()["data"]
+    response = await ask(market, order, *quantities)
+    assert response.status_code == 201, response.text
+    return response.json()["data"]
 
 
 async def decide(market, request, verb="approve", headers=None, body=None):
@@ -61,9 +61,9 @@ async def decide(market, request, verb="approve", headers=None, body=None):
 
 
 async def approved(market, order, *quantities):
-    answer = await decide(market, await asked(market, order, *quantities))
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    response = await decide(market, await asked(market, order, *quantities))
+    assert response.status_code == 200, response.text
+    return response.json()["data"]
 
 
 async def refunds(market):
@@ -84,8 +84,8 @@ async def test_the_goods_of_a_delivered_order_are_asked_back_and_everybody_conce
             "unitPriceMinor": 150_000,
         }
     ]
-    [said] = await market.service.published("orders.return_requested.v1")
-    assert (said["returnRequestId"], said["orderId"], said["vendorId"]) == (
+    [event] = await market.service.published("orders.return_requested.v1")
+    assert (event["returnRequestId"], event["orderId"], event["vendorId"]) == (
         request["id"],
         order["id"],
         order["vendorId"],
@@ -107,16 +107,16 @@ async def test_an_approval_sends_the_worth_of_the_goods_back_once(market, by):
     order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
     request = await asked(market, order, 2)
     headers = market.as_merchant() if by == "vendor" else market.as_staff("support_agent")
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(decide(market, request, headers=headers, body={"reason": "sorry"}) for _ in range(5))
     )
-    assert {answer.status_code for answer in answers} == {200}
-    decided = answers[0].json()["data"]
+    assert {response.status_code for response in responses} == {200}
+    decided = responses[0].json()["data"]
     assert (decided["status"], decided["refundMinor"], decided["decisionReason"]) == ("approved", 300_000, "sorry")
     [refund] = await market.service.published("orders.refund_requested.v1")
     assert (refund["amountMinor"], refund["refundId"]) == (300_000, decided["refundId"])
-    [said] = await market.service.published("orders.return_decided.v1")
-    assert (said["outcome"], said["refundMinor"]) == ("approved", 300_000)
+    [event] = await market.service.published("orders.return_decided.v1")
+    assert (event["outcome"], event["refundMinor"]) == ("approved", 300_000)
     assert await market.status_of(order) == "delivered"
     assert (await decide(market, request, "reject", headers)).status_code == 409
 
@@ -193,8 +193,8 @@ async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_f
     assert (await decide(market, first, "reject")).status_code == 200
     assert (await decide(market, first)).status_code == 409
     assert await refunds(market) == []
-    [said] = await market.service.published("orders.return_decided.v1")
-    assert said["outcome"] == "rejected"
+    [event] = await market.service.published("orders.return_decided.v1")
+    assert event["outcome"] == "rejected"
     await approved(market, order, 2)
     assert (await ask(market, order, 2)).status_code == 409
     await asked(market, order, 1)
@@ -203,11 +203,11 @@ async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_f
 
 async def test_twenty_requests_at_once_never_ask_back_more_than_was_bought(market):
     order = await delivered(market, (100_000, 7))
-    answers = await asyncio.gather(*(ask(market, order, 2) for _ in range(20)))
-    assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 17
-    requests = [answer.json()["data"] for answer in answers if answer.status_code == 201]
+    responses = await asyncio.gather(*(ask(market, order, 2) for _ in range(20)))
+    assert sorted(response.status_code for response in responses) == [201] * 3 + [409] * 17
+    requests = [response.json()["data"] for response in responses if response.status_code == 201]
     decided = await asyncio.gather(*(decide(market, request) for request in requests for _ in range(2)))
-    assert {answer.status_code for answer in decided} == {200}
+    assert {response.status_code for response in decided} == {200}
     assert await refunds(market) == [200_000] * 3
 
 
@@ -317,11 +317,11 @@ async def test_the_requests_of_an_order_are_walked_by_cursor(market):
     made = [(await asked(market, order, 1))["id"] for _ in range(5)]
     url, seen, query = f"/api/orders/{order['id']}/return-requests", [], {"limit": 2}
     while True:
-        answer = (await market.service.client.get(url, params=query, headers=market.as_buyer())).json()
-        seen += [request["id"] for request in answer["data"]]
-        if not answer["meta"]["has_more"]:
+        response = (await market.service.client.get(url, params=query, headers=market.as_buyer())).json()
+        seen += [request["id"] for request in response["data"]]
+        if not response["meta"]["has_more"]:
             break
-        query["cursor"] = answer["meta"]["next_cursor"]
+        query["cursor"] = response["meta"]["next_cursor"]
     assert seen == made[::-1]
     foreign = await market.service.client.get(url, params=query, headers=market.as_merchant())
     assert foreign.status_code == 422

@@ -32,8 +32,8 @@ def known_vendor(market):
 
 async def delivered(market: Any, product_id: UUID | None = None) -> dict[str, Any]:
     order = await market.paid(product_id=product_id or await market.sell())
-    answer = await market.verify(order, await market.pin_of(order))
-    assert answer.status_code == 200, answer.text
+    response = await market.verify(order, await market.pin_of(order))
+    assert response.status_code == 200, response.text
     return order
 
 
@@ -71,8 +71,8 @@ async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product
     assert (page["meta"]["rating"], page["meta"]["ratingCount"]) == (2.0, 1)
     assert [shown["rating"] for shown in page["data"]] == [2]
     assert set(page["data"][0]) == {"id", "vendorId", "productId", "rating", "text", "createdAt"}
-    said = await market.service.published("orders.review_posted.v1")
-    assert [(event["rating"], event.get("productId")) for event in said] == [(4, str(product_id)), (2, None)]
+    events = await market.service.published("orders.review_posted.v1")
+    assert [(event["rating"], event.get("productId")) for event in events] == [(4, str(product_id)), (2, None)]
 
 
 async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
@@ -100,7 +100,7 @@ async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
         "too long": (await post(market, subject, order, text="x" * 2_001), 422, "VALIDATION_FAILED"),
         "unknown field": (await post(market, subject, order, hidden=True), 422, "VALIDATION_FAILED"),
     }
-    seen = {case: (answer.status_code, answer.json()["code"]) for case, (answer, *_) in refusals.items()}
+    seen = {case: (response.status_code, response.json()["code"]) for case, (response, *_) in refusals.items()}
     assert seen == {case: (status, code) for case, (_, status, code) in refusals.items()}
     assert await market.service.fetch("SELECT * FROM reviews") == []
     assert await product_rating(market, product_id) == (None, 0)
@@ -110,8 +110,8 @@ async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_
     await known_vendor()
     product_id = await market.sell(stock=50)
     order = await delivered(market, product_id)
-    answers = await asyncio.gather(*(post(market, f"products/{product_id}", order) for _ in range(20)))
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 19
+    responses = await asyncio.gather(*(post(market, f"products/{product_id}", order) for _ in range(20)))
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 19
 
     orders = [await delivered(market, product_id) for _ in range(6)]
     ratings = [1, 2, 3, 4, 5, 5]

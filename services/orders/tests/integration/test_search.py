@@ -23,19 +23,21 @@ _LEARN = "INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(
 
 
 async def found(market, **query):
-    answer = await market.service.client.get("/api/products", params=query)
-    assert answer.status_code == 200, answer.text
-    return [product["name"] for product in answer.json()["data"]]
+    response = await market.service.client.get("/api/products", params=query)
+    assert response.status_code == 200, response.text
+    return [product["name"] for product in response.json()["data"]]
 
 
 async def walk(market, between=None, **query):
     """The products of all pages, one after the other; `between` two pages something happens."""
     walked, cursor = [], None
     while True:
-        answer = await market.service.client.get("/api/products", params=query | ({"cursor": cursor} if cursor else {}))
-        assert answer.status_code == 200, answer.text
-        walked += answer.json()["data"]
-        cursor = answer.json()["meta"]["next_cursor"]
+        response = await market.service.client.get(
+            "/api/products", params=query | ({"cursor": cursor} if cursor else {})
+        )
+        assert response.status_code == 200, response.text
+        walked += response.json()["data"]
+        cursor = response.json()["meta"]["next_cursor"]
         if cursor is None:
             return walked
         if between is not None:
@@ -146,13 +148,13 @@ async def test_every_way_of_a_search_finds_the_same(market, monkeypatch):
         {"q": "shirt", "category": "clothes", "inStock": "true", "minPriceMinor": 200, "maxPriceMinor": 260},
         {"minPriceMinor": 650},
     ):
-        answers = []
+        responses = []
         for near, few in ((1_000, 500), (1, 0), (1, 500), (1, 100_000)):
             monkeypatch.setattr(search, "NEAR_PRODUCTS", near)
             monkeypatch.setattr(search, "FEW_MATCHES_MAX", few)
-            answers.append([one["id"] for one in await walk(market, limit=100, **query)])
-        assert answers[0] == answers[1] == answers[2] == answers[3], query
-        assert len(answers[0]) == len(set(answers[0])) > 40, query
+            responses.append([one["id"] for one in await walk(market, limit=100, **query)])
+        assert responses[0] == responses[1] == responses[2] == responses[3], query
+        assert len(responses[0]) == len(set(responses[0])) > 40, query
 
 
 async def test_a_search_reads_little_of_a_large_catalog(market):

@@ -38,8 +38,8 @@ async def is_suspended(market):
 
 
 async def shelf(market, **params):
-    answer = await market.service.client.get("/api/products", params=params)
-    return {product["id"] for product in answer.json()["data"]}
+    response = await market.service.client.get("/api/products", params=params)
+    return {product["id"] for product in response.json()["data"]}
 
 
 async def test_a_suspended_vendors_goods_are_neither_shown_nor_sold(market):
@@ -49,9 +49,9 @@ async def test_a_suspended_vendors_goods_are_neither_shown_nor_sold(market):
     assert await shelf(market) == {str(elsewhere)}
     assert await shelf(market, vendorId=str(market.vendor_id)) == set()
     assert (await market.service.client.get(f"/api/products/{product_id}")).status_code == 404
-    answer = await market.checkout(product_id)
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert "suspended" in answer.json()["detail"]
+    response = await market.checkout(product_id)
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert "suspended" in response.json()["detail"]
     assert await market.stock_of(product_id) == 5
     assert await market.service.fetch("SELECT id FROM orders") == []
     assert await market.service.published("orders.order_placed.v1") == []
@@ -79,9 +79,9 @@ async def test_the_same_checkout_again_answers_its_order_even_after_the_suspensi
 
 @pytest.mark.parametrize("order", [(2, 3), (3, 2)])
 async def test_the_later_word_of_a_suspension_counts_whichever_arrives_first(market, order):
-    said = {2: suspend, 3: reinstate}
+    deliveries = {2: suspend, 3: reinstate}
     for sequence in order:
-        await said[sequence](market, sequence=sequence)
+        await deliveries[sequence](market, sequence=sequence)
     assert await is_suspended(market) is False
     await suspend(market, sequence=4)
     assert await is_suspended(market) is True
@@ -108,6 +108,6 @@ async def test_nothing_is_delivered_to_a_hub_of_a_closed_campus(market):
     await market.service.hear(hub)
     for active, status in ((True, 201), (False, 422), (True, 201)):
         await market.service.hear(CampusChanged(campus_id=campus_id, name="Lagos", active=active))
-        answer = await market.checkout(product_id, hubId=str(hub_id))
-        assert answer.status_code == status
+        response = await market.checkout(product_id, hubId=str(hub_id))
+        assert response.status_code == status
     assert await market.stock_of(product_id) == 8

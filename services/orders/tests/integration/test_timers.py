@@ -17,8 +17,8 @@ async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(mark
     market.clock.advance(timedelta(milliseconds=1))
     assert await fire(market) == 1
     assert (await market.status_of(order), await market.stock_of(product)) == ("expired", 1)
-    said = await market.service.published("orders.order_expired.v1")
-    assert [event["orderId"] for event in said] == [order["id"]]
+    events = await market.service.published("orders.order_expired.v1")
+    assert [event["orderId"] for event in events] == [order["id"]]
     stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
     assert stock == [False, True]
     assert await fire(market) == 0
@@ -34,8 +34,8 @@ async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_goods_ar
     assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 1)
     stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
     assert stock == [False, True]
-    said = await market.service.published("orders.refund_requested.v1")
-    assert [(event["orderId"], event["amountMinor"]) for event in said] == [(order["id"], order["totalMinor"])]
+    events = await market.service.published("orders.refund_requested.v1")
+    assert [(event["orderId"], event["amountMinor"]) for event in events] == [(order["id"], order["totalMinor"])]
 
 
 async def test_a_delivery_without_a_pin_is_disputed_after_14_days(market):

@@ -2,7 +2,15 @@ import pytest
 
 from common.primitives.ids import new_id
 from orders.domain.errors import DeliveryPinLocked, ForbiddenTransition
-from orders.domain.pins import WRONG_TRIES_MAX, Accepted, IssuedPin, PinKey, Wrong, attempts_remaining, judge
+from orders.domain.pins import (
+    WRONG_ATTEMPTS_MAX,
+    CorrectPin,
+    IssuedPin,
+    PinKey,
+    WrongPin,
+    attempts_remaining,
+    evaluate_attempt,
+)
 from orders.domain.transitions import STATES
 
 KEY = PinKey("a pin key for the tests")
@@ -21,17 +29,17 @@ def tried(pin, issue=1, order=ORDER):
     ("state", "moves"), [("paid_escrow", True), ("dispatched", True), ("delivered", False), ("paid", False)]
 )
 def test_the_right_pin_delivers_once(state, moves):
-    assert judge(state, issued(), tried("123456")) == Accepted(moves)
+    assert evaluate_attempt(state, issued(), tried("123456")) == CorrectPin(moves)
 
 
-@pytest.mark.parametrize("wrong_tries", range(WRONG_TRIES_MAX))
+@pytest.mark.parametrize("wrong_tries", range(WRONG_ATTEMPTS_MAX))
 def test_a_wrong_pin_spends_a_try(wrong_tries):
-    assert judge("dispatched", issued(wrong_tries), tried("123457")) == Wrong(4 - wrong_tries)
+    assert evaluate_attempt("dispatched", issued(wrong_tries), tried("123457")) == WrongPin(4 - wrong_tries)
 
 
 def test_after_five_wrong_tries_even_the_right_pin_is_refused():
     with pytest.raises(DeliveryPinLocked) as refusal:
-        judge("dispatched", issued(5), tried("123456"))
+        evaluate_attempt("dispatched", issued(5), tried("123456"))
     assert int(refusal.value.headers["Retry-After"]) > 0
 
 
@@ -40,12 +48,12 @@ def test_after_five_wrong_tries_even_the_right_pin_is_refused():
 )
 def test_no_other_state_takes_a_pin_and_no_try_is_spent(state):
     with pytest.raises(ForbiddenTransition):
-        judge(state, issued(), tried("123456"))
+        evaluate_attempt(state, issued(), tried("123456"))
 
 
 def test_a_pin_opens_its_own_order_and_its_own_issue_only():
-    assert judge("dispatched", issued(issue=2), tried("123456", issue=1)) == Wrong(4)
-    assert judge("dispatched", issued(), tried("123456", order=new_id())) == Wrong(4)
+    assert evaluate_attempt("dispatched", issued(issue=2), tried("123456", issue=1)) == WrongPin(4)
+    assert evaluate_attempt("dispatched", issued(), tried("123456", order=new_id())) == WrongPin(4)
 
 
 def test_digests_of_two_keys_differ():
@@ -57,8 +65,8 @@ def test_the_tries_left_never_fall_below_none():
 
 
 @pytest.mark.parametrize("state", ["delivered", "paid"])
-@pytest.mark.parametrize("wrong_tries", [0, WRONG_TRIES_MAX])
+@pytest.mark.parametrize("wrong_tries", [0, WRONG_ATTEMPTS_MAX])
 def test_a_used_pin_spends_no_try_and_its_repetition_is_never_locked_out(state, wrong_tries):
-    assert judge(state, issued(wrong_tries), tried("123456")) == Accepted(moves=False)
-    wrong = judge(state, issued(wrong_tries), tried("123457"))
-    assert wrong == Wrong(WRONG_TRIES_MAX - wrong_tries, counts=False)
+    assert evaluate_attempt(state, issued(wrong_tries), tried("123456")) == CorrectPin(moves=False)
+    wrong = evaluate_attempt(state, issued(wrong_tries), tried("123457"))
+    assert wrong == WrongPin(WRONG_ATTEMPTS_MAX - wrong_tries, counts=False)

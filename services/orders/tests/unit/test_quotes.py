@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from common.primitives.ids import new_id
 from common.primitives.money import AMOUNT_MINOR_MAX
 from orders.domain.errors import (
+    MultipleVendors,
     OutOfStock,
-    PriceMoved,
+    PriceChanged,
     RepeatedProduct,
-    SeveralVendors,
     UnknownCampus,
     UnknownHub,
     UnknownProduct,
@@ -88,10 +88,10 @@ def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destin
     [
         ([RequestedItem(PRODUCT, 1), RequestedItem(PRODUCT, 2)], None, RepeatedProduct),
         ([RequestedItem(PRODUCT, 1), RequestedItem(HUB, 1)], None, UnknownProduct),
-        ([RequestedItem(PRODUCT, 1), RequestedItem(CAMPUS, 1)], None, SeveralVendors),
+        ([RequestedItem(PRODUCT, 1), RequestedItem(CAMPUS, 1)], None, MultipleVendors),
         ([RequestedItem(PRODUCT, 11)], None, OutOfStock),
-        ([RequestedItem(PRODUCT, 1)], 100_001, PriceMoved),
-        ([RequestedItem(PRODUCT, 11)], 1, PriceMoved),
+        ([RequestedItem(PRODUCT, 1)], 100_001, PriceChanged),
+        ([RequestedItem(PRODUCT, 11)], 1, PriceChanged),
     ],
 )
 def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total, refusal):

@@ -5,13 +5,13 @@ from typing import Literal
 from uuid import UUID
 
 from common.primitives.decisions import PreparedDecision, content_hash
-from orders.domain.errors import RefundBeyondOrder, RefundWithoutSplit, SplitWithoutRefund
+from orders.domain.errors import RefundExceedsOrder, RefundWithoutSplit, SplitWithoutRefund
 from orders.domain.transitions import Trigger
 
 Cause = Literal["buyer", "pin_window", "chargeback"]
-Outcome = Literal["buyer", "vendor", "split"]
+ResolutionOutcome = Literal["buyer", "vendor", "split"]
 # How a dispute ended: by its resolution, or because all was released before the freeze was heard.
-End = Literal["buyer", "vendor", "split", "released"]
+DisputeOutcome = Literal["buyer", "vendor", "split", "released"]
 # What the buyer's bank decided about a chargeback.
 ChargeOutcome = Literal["won", "lost"]
 
@@ -41,7 +41,7 @@ class Resolution:
 
     id: UUID
     order_id: UUID
-    outcome: Outcome
+    outcome: ResolutionOutcome
     refund_minor: int
     status: str
     prepared_by: UUID
@@ -63,7 +63,7 @@ class Resolution:
         return PreparedDecision(self.status, self.prepared_by, self.hash)
 
 
-def refund_of(outcome: Outcome, asked_minor: int | None, total_minor: int) -> int:
+def refund_of(outcome: ResolutionOutcome, asked_minor: int | None, total_minor: int) -> int:
     """What goes back to the buyer: all, nothing, or the part that a split names, 1 to one kobo below the total.
 
     Raises SplitWithoutRefund, RefundWithoutSplit, RefundBeyondOrder (422).
@@ -75,7 +75,7 @@ def refund_of(outcome: Outcome, asked_minor: int | None, total_minor: int) -> in
     if asked_minor is None:
         raise SplitWithoutRefund
     if not 1 <= asked_minor < total_minor:
-        raise RefundBeyondOrder(total_minor)
+        raise RefundExceedsOrder(total_minor)
     return asked_minor
 
 
@@ -88,6 +88,6 @@ def release_of(refund_minor: int, escrow_minor: int) -> int:
     return max(0, escrow_minor - refund_minor)
 
 
-def trigger_of(outcome: Outcome) -> Trigger:
+def trigger_of(outcome: ResolutionOutcome) -> Trigger:
     """The move that an approved resolution is."""
     return "resolved_for_buyer" if outcome == "buyer" else "resolved_for_vendor"

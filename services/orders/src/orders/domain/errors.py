@@ -27,7 +27,7 @@ class UnknownProduct(ValidationFailed):
         )
 
 
-class SeveralVendors(ValidationFailed):
+class MultipleVendors(ValidationFailed):
     detail = "One order has one vendor: check out the products of each vendor by themselves."
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class OutOfStock(Conflict):
         )
 
 
-class PriceMoved(Conflict):
+class PriceChanged(Conflict):
     """The total is not the one that the buyer saw. Nothing was ordered."""
 
     detail = "The total has changed since you saw it. Look at it again before you order."
@@ -132,22 +132,22 @@ class DeliveryPinLocked(RateLimited):
         super().__init__(headers={"Retry-After": str(LOCKED_PIN_RETRY_AFTER_SECONDS)})
 
 
-class ReissuesUsedUp(Conflict):
+class ReissueLimitReached(Conflict):
     detail = "The delivery PIN of this order was reissued as often as it can be."
 
 
-class NotOfThisOrder(ValidationFailed):
+class ReviewNotAllowed(ValidationFailed):
     detail = "This order gives no right to this review."
 
     def __init__(self, reason: str) -> None:
         super().__init__(invalid_params=[InvalidParam("orderId", reason)])
 
 
-class ReviewedBefore(Conflict):
+class AlreadyReviewed(Conflict):
     detail = "You have reviewed this for this order already."
 
 
-class BadFlashSale(ValidationFailed):
+class InvalidFlashSale(ValidationFailed):
     detail = "These terms make no sale."
 
     def __init__(self, faults: Mapping[str, str]) -> None:
@@ -178,14 +178,14 @@ class FlashSaleLimitReached(Conflict):
         super().__init__(f"The flash sale gives each buyer at most {limit}. Nothing was ordered.")
 
 
-class CartHasNothing(ValidationFailed):
+class EmptyCart(ValidationFailed):
     detail = "There is nothing in the cart to check out."
 
     def __init__(self, name: str) -> None:
         super().__init__(invalid_params=[InvalidParam(name, "the cart holds nothing of it")])
 
 
-class VendorNotChosen(ValidationFailed):
+class VendorRequired(ValidationFailed):
     detail = "The cart holds goods of several vendors, and one order has one vendor: say which."
 
     def __init__(self) -> None:
@@ -198,7 +198,7 @@ class CartFull(Conflict):
     detail = "The cart holds as many products as it can."
 
 
-class VendorUnknown(Conflict):
+class VendorNotReceived(Conflict):
     """The merchant's token names a vendor whose approval has not been heard here yet."""
 
     detail = "Your shop is being opened and is not known here yet. Try again in a moment."
@@ -218,7 +218,7 @@ class TooManyImages(Conflict):
     detail = "The product has eight images already. Remove one first."
 
 
-class AddressUnproven(Forbidden):
+class EmailUnconfirmed(Forbidden):
     """Reviews need a proven mail address (contract section 10.1)."""
 
     detail = "Confirm your mail address first. Then sign in again and write the review."
@@ -245,7 +245,7 @@ class RefundWithoutSplit(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("refundMinor", "stands with the outcome split only")])
 
 
-class RefundBeyondOrder(ValidationFailed):
+class RefundExceedsOrder(ValidationFailed):
     detail = "A split leaves something to each."
 
     def __init__(self, total_minor: int) -> None:
@@ -253,15 +253,15 @@ class RefundBeyondOrder(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("refundMinor", reason)])
 
 
-class ResolutionPrepared(Conflict):
+class ResolutionPending(Conflict):
     detail = "A resolution of this dispute waits for its decision already."
 
 
-class DecidedByItsBuyer(Forbidden):
+class BuyerCannotDecide(Forbidden):
     detail = "A buyer cannot decide on a return request of their own, under any role."
 
 
-class DecidedByItsParty(Forbidden):
+class PartyCannotDecide(Forbidden):
     detail = "Buyer and vendor of an order cannot decide on its dispute, under any role."
 
 
@@ -281,7 +281,7 @@ class RepeatedItem(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("items", "an item stands in the list twice")])
 
 
-class MoreThanBought(ValidationFailed):
+class QuantityExceedsOrder(ValidationFailed):
     detail = "More is to be returned than was bought."
 
     def __init__(self, positions: Sequence[int]) -> None:
@@ -290,7 +290,7 @@ class MoreThanBought(ValidationFailed):
         )
 
 
-class MoreThanLeft(Conflict):
+class QuantityExceedsRemainder(Conflict):
     """Other requests, open or approved, hold the rest."""
 
     detail = "Other return requests of this order leave less than that."
@@ -301,7 +301,7 @@ class MoreThanLeft(Conflict):
         )
 
 
-class ReturnWindowEnded(Conflict):
+class ReturnWindowClosed(Conflict):
     detail = "The time to return goods of this order is over."
 
 

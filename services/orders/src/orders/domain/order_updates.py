@@ -4,7 +4,7 @@ from uuid import UUID
 
 from common.messaging.faults import NotYetKnown
 from orders.domain.orders import Order
-from orders.domain.transitions import Rejection, State, Trigger, answer
+from orders.domain.transitions import Rejection, State, Trigger, next_state
 
 
 class OrderNotReceived(NotYetKnown):
@@ -25,7 +25,7 @@ def require_order(order: Order | None, *, about: UUID) -> Order:
 def evaluate_update(order: Order | None, trigger: Trigger, *, about: UUID) -> tuple[Order, State | Rejection]:
     """The order and what the news means for it. News cannot be refused: too early is an error that is tried again."""
     order = require_order(order, about=about)
-    move = answer(order.status, trigger)
-    if move is Rejection.FORBIDDEN:
+    transition = next_state(order.status, trigger)
+    if transition is Rejection.FORBIDDEN:
         raise EarlyUpdate(f"{trigger} of order {about}, which is {order.status}")
-    return order, move
+    return order, transition

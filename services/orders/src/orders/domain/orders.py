@@ -28,7 +28,7 @@ class Order:
     return_due_at: datetime | None = None
 
     @property
-    def goods_on_hand(self) -> bool:
+    def stock_is_reserved(self) -> bool:
         """Whether the vendor holds the goods for this order: taken from the shelf, and not handed over."""
         return self.status in ("Processing", "paid_escrow")
 

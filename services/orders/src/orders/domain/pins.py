@@ -9,10 +9,10 @@ from uuid import UUID
 
 from common.primitives.problems import Problem
 from orders.domain.errors import DeliveryPinLocked, ForbiddenTransition, NoDeliveryPinYet
-from orders.domain.transitions import Rejection, State, answer
+from orders.domain.transitions import Rejection, State, next_state
 
 # Five tries at six digits find a PIN once in 200,000 orders, whoever makes them (contract section 6).
-WRONG_TRIES_MAX: Final = 5
+WRONG_ATTEMPTS_MAX: Final = 5
 # The first issue, and three more when the buyer asks: at most twenty tries in an order's life.
 ISSUES_MAX: Final = 4
 # A PIN that has opened its order, or that no order waits for any more, is shown to nobody.
@@ -33,14 +33,14 @@ class IssuedPin:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class CorrectPin:
     """The right PIN. `moves` is false when the order was delivered before."""
 
     moves: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class WrongPin:
     """So many tries are left; this one was spent when it counts, as all do until the PIN is used."""
 
     attempts_remaining: int
@@ -67,18 +67,18 @@ class PinKey:
         return [hmac.digest(key, b"request" + order_id.bytes + pin.encode(), "sha256") for key in self._keys]
 
 
-def judge(state: State, pin: IssuedPin | None, offered_digests: Sequence[bytes]) -> Accepted | Wrong:
+def evaluate_attempt(state: State, pin: IssuedPin | None, offered_digests: Sequence[bytes]) -> CorrectPin | WrongPin:
     """What a try is worth. Raises ForbiddenMove (409) and DeliveryPinLocked (429), which spend no try."""
-    move = answer(state, "pin_accepted")
-    if move is Rejection.FORBIDDEN or pin is None:
+    transition = next_state(state, "pin_accepted")
+    if transition is Rejection.FORBIDDEN or pin is None:
         raise ForbiddenTransition(state)
     right = any(hmac.compare_digest(pin.digest, offered) for offered in offered_digests)
-    if move is Rejection.REPEATED:
+    if transition is Rejection.REPEATED:
         # The PIN is used: guessing it gains nothing, and must not lock out who repeats the right one.
-        return Accepted(moves=False) if right else Wrong(attempts_remaining(pin.wrong_tries), counts=False)
-    if pin.wrong_tries >= WRONG_TRIES_MAX:
+        return CorrectPin(moves=False) if right else WrongPin(attempts_remaining(pin.wrong_tries), counts=False)
+    if pin.wrong_tries >= WRONG_ATTEMPTS_MAX:
         raise DeliveryPinLocked
-    return Accepted(moves=True) if right else Wrong(attempts_remaining(pin.wrong_tries + 1))
+    return CorrectPin(moves=True) if right else WrongPin(attempts_remaining(pin.wrong_tries + 1))
 
 
 def missing_pin_error(state: State) -> Problem:
@@ -86,7 +86,7 @@ def missing_pin_error(state: State) -> Problem:
     return NoDeliveryPinYet() if state in _UNPAID else ForbiddenTransition(state)
 
 
-def check_shown(state: State) -> None:
+def check_pin_visible(state: State) -> None:
     """Raises ForbiddenMove (409) when the PIN was used, or the money is on its way back."""
     if state not in _SHOWN_IN:
         raise ForbiddenTransition(state)
@@ -94,4 +94,4 @@ def check_shown(state: State) -> None:
 
 def attempts_remaining(wrong_tries: int) -> int:
     """How many wrong tries an issue still bears."""
-    return max(0, WRONG_TRIES_MAX - wrong_tries)
+    return max(0, WRONG_ATTEMPTS_MAX - wrong_tries)

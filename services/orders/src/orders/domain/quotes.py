@@ -7,16 +7,16 @@ from uuid import UUID
 
 from common.primitives.money import share_half_even
 from orders.domain.errors import (
+    MultipleVendors,
     OutOfStock,
-    PriceMoved,
+    PriceChanged,
     RepeatedProduct,
-    SeveralVendors,
     UnknownCampus,
     UnknownHub,
     UnknownProduct,
     VendorSuspended,
 )
-from orders.domain.sales import RunningSale, sale_price
+from orders.domain.flash_sales import RunningSale, sale_price
 
 # The platform's share where the vendor has no agreement of its own (contract section 7).
 COMMISSION_BASIS_POINTS_DEFAULT: Final = 500
@@ -71,7 +71,7 @@ class QuotedLine:
     name: str
     quantity: int
     unit_price_minor: int
-    shelf_price_minor: int
+    regular_price_minor: int
     sale_id: UUID | None = None
 
     @property
@@ -119,7 +119,7 @@ def quote(
         raise UnknownProduct(absent)
     wanted = [offers[requested_item.product_id] for requested_item in requested_items]
     if len({offer.vendor_id for offer in wanted}) > 1:
-        raise SeveralVendors
+        raise MultipleVendors
     if wanted[0].vendor_suspended:
         raise VendorSuspended
     lines = tuple(_line(requested_item, offer) for requested_item, offer in zip(requested_items, wanted, strict=True))
@@ -136,7 +136,7 @@ def quote(
         ),
     )
     if expected_total_minor is not None and expected_total_minor != quoted.total_minor:
-        raise PriceMoved(quoted.total_minor)
+        raise PriceChanged(quoted.total_minor)
     short = [
         position
         for position, (requested_item, offer) in enumerate(zip(requested_items, wanted, strict=True))

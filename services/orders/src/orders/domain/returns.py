@@ -8,14 +8,14 @@ from uuid import UUID
 
 from orders.domain.errors import (
     ForbiddenTransition,
-    MoreThanBought,
-    MoreThanLeft,
+    QuantityExceedsOrder,
+    QuantityExceedsRemainder,
     RepeatedItem,
-    ReturnWindowEnded,
+    ReturnWindowClosed,
     UnknownItem,
 )
 from orders.domain.orders import Order
-from orders.domain.transitions import Rejection, answer
+from orders.domain.transitions import Rejection, next_state
 
 Decision = Literal["approved", "rejected"]
 
@@ -29,7 +29,7 @@ class ReturnedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OrderLine:
     """A line of the order, with what of it is asked back and not decided, and what has come back."""
 
     quantity: int
@@ -53,7 +53,7 @@ class ReturnRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Refunds:
+class PreviousRefunds:
     """What was asked back for an order before: for goods returned, and otherwise (a dispute that was split)."""
 
     for_returns_minor: int
@@ -61,14 +61,14 @@ class Refunds:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class ReturnRefund:
     """What an approval sends back; `everything` when no goods are left with the buyer."""
 
     refund_minor: int
     everything: bool
 
 
-def check_request(order: Order, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, Line], now: datetime) -> None:
+def check_request(order: Order, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], now: datetime) -> None:
     """Whether these goods may be asked back now.
 
     Raises RepeatedItem, UnknownItem, MoreThanBought (422), ForbiddenMove, ReturnWindowEnded, MoreThanLeft (409).
@@ -78,16 +78,18 @@ def check_request(order: Order, wanted: Sequence[ReturnedItem], lines: Mapping[U
     if unknown := [place for place, line in enumerate(wanted) if line.item_id not in lines]:
         raise UnknownItem(unknown)
     if above := [place for place, line in enumerate(wanted) if line.quantity > lines[line.item_id].quantity]:
-        raise MoreThanBought(above)
-    if isinstance(answer(order.status, "return_approved"), Rejection):
+        raise QuantityExceedsOrder(above)
+    if isinstance(next_state(order.status, "return_approved"), Rejection):
         raise ForbiddenTransition(order.status)
     if order.return_due_at is None or now >= order.return_due_at:
-        raise ReturnWindowEnded
+        raise ReturnWindowClosed
     if short := [place for place, line in enumerate(wanted) if line.quantity > lines[line.item_id].left]:
-        raise MoreThanLeft(short)
+        raise QuantityExceedsRemainder(short)
 
 
-def worth_of(total_minor: int, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, Line], refunds: Refunds) -> Worth:
+def refund_for_return(
+    total_minor: int, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], refunds: PreviousRefunds
+) -> ReturnRefund:
     """What goes back for these goods: their share of what the buyer has paid for the goods and not got back otherwise.
 
     That is their line totals, less in proportion after a split dispute. The delivery fee stays paid, unless everything comes back:
@@ -95,9 +97,9 @@ def worth_of(total_minor: int, wanted: Sequence[ReturnedItem], lines: Mapping[UU
     """
     coming = {line.item_id: line.quantity for line in wanted}
     if all(line.returned + coming.get(item_id, 0) == line.quantity for item_id, line in lines.items()):
-        return Worth(total_minor - refunds.for_returns_minor - refunds.otherwise_minor, everything=True)
+        return ReturnRefund(total_minor - refunds.for_returns_minor - refunds.otherwise_minor, everything=True)
     subtotal = sum(line.quantity * line.unit_price_minor for line in lines.values())
     paid = min(subtotal, total_minor - refunds.otherwise_minor)
     returned = sum((line.returned + coming.get(item_id, 0)) * line.unit_price_minor for item_id, line in lines.items())
     # Over all that has come back so far, so that the kobo lost to rounding do not add up.
-    return Worth(returned * paid // subtotal - refunds.for_returns_minor, everything=False)
+    return ReturnRefund(returned * paid // subtotal - refunds.for_returns_minor, everything=False)

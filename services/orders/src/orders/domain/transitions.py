@@ -60,7 +60,7 @@ class Rejection(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Rule:
     """One trigger: where it leads from which state, where it was already obeyed, and where it comes too late."""
 
     to: Mapping[State, State]
@@ -76,75 +76,75 @@ def _all_but(*states: State) -> frozenset[State]:
     return frozenset(STATES) - frozenset(states)
 
 
-TRANSITIONS: Final[Mapping[Trigger, Row]] = {
-    "buyer_cancels": Row(
+TRANSITIONS: Final[Mapping[Trigger, Rule]] = {
+    "buyer_cancels": Rule(
         {"Processing": "cancelled", "paid_escrow": "refund_pending"},
         repeated={"cancelled", "refund_pending", "refunded"},
     ),
-    "vendor_cancels": Row(
+    "vendor_cancels": Rule(
         {"Processing": "cancelled", "paid_escrow": "refund_pending", "dispatched": "refund_pending"},
         repeated={"cancelled", "refund_pending", "refunded"},
     ),
-    "staff_cancels": Row(
+    "staff_cancels": Rule(
         {"Processing": "cancelled", "paid_escrow": "refund_pending", "dispatched": "refund_pending"},
         repeated={"cancelled", "refund_pending", "refunded"},
     ),
-    "vendor_dispatches": Row({"paid_escrow": "dispatched"}, repeated={"dispatched"}),
-    "pin_accepted": Row(dict.fromkeys(_HELD, "delivered"), repeated={"delivered", "paid"}),
-    "buyer_disputes": Row(dict.fromkeys(_HELD, "disputed"), repeated={"disputed"}),
-    "resolved_for_buyer": Row({"disputed": "refund_pending"}, repeated={"refund_pending"}),
+    "vendor_dispatches": Rule({"paid_escrow": "dispatched"}, repeated={"dispatched"}),
+    "pin_accepted": Rule(dict.fromkeys(_HELD, "delivered"), repeated={"delivered", "paid"}),
+    "buyer_disputes": Rule(dict.fromkeys(_HELD, "disputed"), repeated={"disputed"}),
+    "resolved_for_buyer": Rule({"disputed": "refund_pending"}, repeated={"refund_pending"}),
     # For the vendor, or split: the goods count as delivered, and the release that follows makes the order `paid`.
-    "resolved_for_vendor": Row({"disputed": "delivered"}, repeated={"delivered", "paid"}),
+    "resolved_for_vendor": Rule({"disputed": "delivered"}, repeated={"delivered", "paid"}),
     # The status stays while something is kept; `refundedMinor` grows.
-    "return_approved": Row({"delivered": "delivered", "paid": "paid"}),
-    "everything_returned": Row({"delivered": "refunded", "paid": "refunded"}, repeated={"refunded"}),
-    "payment_window_ended": Row(
+    "return_approved": Rule({"delivered": "delivered", "paid": "paid"}),
+    "everything_returned": Rule({"delivered": "refunded", "paid": "refunded"}, repeated={"refunded"}),
+    "payment_window_ended": Rule(
         {"Processing": "expired"}, repeated={"expired"}, stale=_all_but("Processing", "expired")
     ),
-    "vendor_idle": Row(
+    "vendor_idle": Rule(
         {"paid_escrow": "refund_pending"},
         repeated={"refund_pending"},
         stale=_all_but("paid_escrow", "refund_pending"),
     ),
-    "pin_window_ended": Row(
+    "pin_window_ended": Rule(
         {"dispatched": "disputed"}, repeated={"disputed"}, stale=_all_but("dispatched", "disputed")
     ),
-    "escrow_held": Row(
+    "escrow_held": Rule(
         dict.fromkeys(_UNPAID, "paid_escrow"),
         repeated={"paid_escrow"},
         stale=_all_but(*_UNPAID, "paid_escrow"),
     ),
-    "escrow_held_without_stock": Row(
+    "escrow_held_without_stock": Rule(
         dict.fromkeys(_UNPAID, "refund_pending"),
         repeated={"refund_pending"},
         stale=_all_but(*_UNPAID, "refund_pending"),
     ),
     # From `disputed` too: the release was committed before the freeze. While unpaid, the charge has not been heard yet.
-    "escrow_fully_released": Row(
+    "escrow_fully_released": Rule(
         {"delivered": "paid", "paid_escrow": "paid", "dispatched": "paid", "disputed": "paid"},
         repeated={"paid"},
         stale={"refund_pending", "refunded"},
     ),
     # After the PIN the status stays, and the amount is held in the wallet.
-    "chargeback_opened": Row(
+    "chargeback_opened": Rule(
         {"paid_escrow": "disputed", "dispatched": "disputed", "delivered": "delivered", "paid": "paid"},
         repeated={"disputed"},
         stale={"refund_pending", "refunded"},
     ),
     # This order's own refund, known by its refundId. After a release it is the refund of a return: the status stays.
-    "refund_settled": Row(
+    "refund_settled": Rule(
         {"refund_pending": "refunded", "delivered": "delivered", "paid": "paid"},
         repeated={"refunded"},
         stale={*_HELD, "disputed"},
     ),
-    "refund_failed": Row(
+    "refund_failed": Rule(
         {"refund_pending": "refund_pending", "delivered": "delivered", "paid": "paid"},
         stale={*_HELD, "disputed", "refunded"},
     ),
 }
 
 
-def answer(state: State, trigger: Trigger) -> State | Rejection:
+def next_state(state: State, trigger: Trigger) -> State | Rejection:
     """The next state, which may be the same one, or why there is no move."""
     row = TRANSITIONS[trigger]
     if state in row.to:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.web.http import OffsetPage
-from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, shown_order
+from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response
 from orders.queries.pages import Row
 
 _FILTERS: Final[Mapping[str, str]] = {
@@ -35,7 +35,7 @@ async def page_of_campus_orders(
         *values,
     )
     total = await uow.fetch_value(f"SELECT count(*) FROM orders {where}", *values)
-    return [shown_order(record, caller) for record in records], total
+    return [order_response(record, caller) for record in records], total
 
 
 async def list_campus_orders(uow: UnitOfWork, caller: Caller, filters: Mapping[str, Any], limit: int) -> list[Any]:

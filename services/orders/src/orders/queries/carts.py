@@ -27,12 +27,12 @@ WHERE item.buyer_id = $1 ORDER BY item.added_at, item.product_id
 """
 
 
-async def find_sold(uow: UnitOfWork, product_id: UUID, *, now: datetime) -> Any:
+async def find_cart_offer(uow: UnitOfWork, product_id: UUID, *, now: datetime) -> Any:
     """The product as it is sold now; None when it is not."""
     return await uow.fetch_row(_SOLD, product_id, now)
 
 
-async def cart_of(uow: UnitOfWork, buyer_id: UUID, *, now: datetime) -> Row:
+async def find_cart(uow: UnitOfWork, buyer_id: UUID, *, now: datetime) -> Row:
     """The cart in its public shape; `put_in_cart` bounds its lines. `totalMinor` (kobo) is what could be bought now."""
     items = [_line(record) for record in await uow.fetch(_CART, buyer_id, now)]
     return {

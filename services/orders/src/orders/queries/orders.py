@@ -14,14 +14,14 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
-from orders.domain.catalog import search_words
-from orders.domain.order_roles import sees_commission
+from orders.domain.order_roles import may_see_commission
+from orders.domain.products import search_words
 from orders.domain.transitions import State
 from orders.queries.pages import Page, Row
 from orders.queries.search import search_terms
 
 # What a caller may be in an order.
-OrderRole = Literal["buyer", "vendor", "hub"]
+ListRole = Literal["buyer", "vendor", "hub"]
 
 ORDER_COLUMNS: Final = """
     orders.id, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
@@ -67,14 +67,14 @@ async def page_of_orders(
     limit: int,
     cursor: str | None,
     filters: Mapping[str, Any] = MappingProxyType({}),
-    part: OrderRole | None = None,
+    role: ListRole | None = None,
 ) -> Page:
-    """One page of the orders that concern the caller, newest first, narrowed by `filters` and to the caller's `part` in them.
+    """One page of the orders that concern the caller, newest first, narrowed by `filters` and to the caller's `role` in them.
 
     The row policies say which these are. Each way to be concerned is a walk along an index of its own, so that a page costs the
     same with ten orders and with ten million.
     """
-    scope = ["orders", part, *filters.items(), caller.id]
+    scope = ["orders", role, *filters.items(), caller.id]
     values: list[Any] = []
     narrowed = []
     if cursor is not None:
@@ -85,7 +85,7 @@ async def page_of_orders(
         values.append(filter_value(name, value))
         narrowed.append(ORDER_FILTERS[name].format(f"${len(values)}"))
     ways = []
-    for condition, value in _concerned(caller, part):
+    for condition, value in _concerned(caller, role):
         if value is not None:
             values.append(value)
         ways.append(" AND ".join([condition.format(f"${len(values)}"), *narrowed]))
@@ -96,7 +96,7 @@ async def page_of_orders(
     if len(records) > limit:
         last = records[limit - 1]
         next_cursor = signer.sign(scope, [last["created_at"].isoformat(), str(last["id"])])
-    return Page([shown_order(record, caller) for record in records[:limit]], next_cursor, limit)
+    return Page([order_response(record, caller) for record in records[:limit]], next_cursor, limit)
 
 
 def _page_statement(ways: Sequence[str], rows: int) -> str:
@@ -111,22 +111,22 @@ def _page_statement(ways: Sequence[str], rows: int) -> str:
     return f"SELECT {ORDER_COLUMNS} FROM orders JOIN ({walks}) AS page USING (id) {newest}"
 
 
-def _concerned(caller: Caller, part: OrderRole | None) -> list[tuple[str, UUID | None]]:
-    """The conditions under which an order concerns the caller, as the policies have them; of one part only when it is named."""
-    if part is None and caller.may("orders:read"):
+def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | None]]:
+    """The conditions under which an order concerns the caller, as the policies have them; of one role only when it is named."""
+    if role is None and caller.may("orders:read"):
         return [("true", None)]
-    ways: dict[OrderRole, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
+    ways: dict[ListRole, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
     if caller.may("orders:fulfil") and caller.vendor_id is not None:
         ways["vendor"] = ("vendor_id = {}", caller.vendor_id)
     if caller.may("orders:verify") and caller.campus_id is not None:
         ways["hub"] = ("campus_id = {}", caller.campus_id)
-    return [way for name, way in ways.items() if part in (None, name)]
+    return [way for name, way in ways.items() if role in (None, name)]
 
 
 async def find_order(uow: UnitOfWork, order_id: UUID, caller: Caller) -> Row | None:
     """The order as this caller may see it; None when it is absent or invisible."""
     record = await uow.fetch_row(_ORDER, order_id)
-    return None if record is None else shown_order(record, caller)
+    return None if record is None else order_response(record, caller)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ async def find_encrypted_pin(uow: UnitOfWork, order_id: UUID) -> EncryptedPin | 
     return None if record is None else EncryptedPin(*record.values())
 
 
-def shown_order(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> Row:
+def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> Row:
     """The public shape of an order (contract section 6); `commissionMinor` for its vendor and for staff only."""
     shown: Row = {
         "id": record["id"],
@@ -169,6 +169,6 @@ def shown_order(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> R
         "createdAt": iso(record["created_at"]),
         "updatedAt": iso(record["updated_at"]),
     }
-    if sees_commission(caller, record["vendor_id"]):
+    if may_see_commission(caller, record["vendor_id"]):
         shown["commissionMinor"] = record["commission_minor"]
     return shown

@@ -11,7 +11,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
-from orders.domain.catalog import search_words
+from orders.domain.products import search_words
 from orders.queries.pages import Page, Row
 from orders.queries.product_views import flash_sales_of, running_sale
 from orders.queries.search import (

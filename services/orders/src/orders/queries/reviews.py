@@ -56,10 +56,10 @@ async def page_of_reviews(
     statement, subject = (_OF_VENDOR, vendor_id) if vendor_id is not None else (_OF_PRODUCT, product_id)
     scope = ["reviews", "vendor" if vendor_id is not None else "product", subject, caller.user_id]
     records = await database.fetch_public(statement, subject, limit + 1, *_position(signer, scope, cursor))
-    return _page(records, signer, scope, limit, shown_review)
+    return _page(records, signer, scope, limit, review_response)
 
 
-async def page_to_moderate(
+async def page_of_moderated_reviews(
     uow: UnitOfWork, signer: CursorSigner, caller: Caller, filters: Mapping[str, Any], limit: int, cursor: str | None
 ) -> Page:
     """One page of all reviews, the hidden ones among them; newest first."""
@@ -73,16 +73,16 @@ async def page_to_moderate(
         f"SELECT {_OWN_COLUMNS} FROM reviews WHERE {' AND '.join(clauses)} ORDER BY created_at DESC, id DESC LIMIT $1",
         *values,
     )
-    return _page(records, signer, scope, limit, own_review)
+    return _page(records, signer, scope, limit, own_review_response)
 
 
 async def find_review(uow: UnitOfWork, review_id: UUID) -> Row | None:
     """The review as its author and staff see it."""
     record = await uow.fetch_row(_REVIEW, review_id)
-    return None if record is None else own_review(record)
+    return None if record is None else own_review_response(record)
 
 
-def shown_review(record: Any) -> Row:
+def review_response(record: Any) -> Row:
     """The public shape: who wrote it stays between the buyer and staff."""
     return {
         "id": record["id"],
@@ -94,9 +94,9 @@ def shown_review(record: Any) -> Row:
     }
 
 
-def own_review(record: Any) -> Row:
+def own_review_response(record: Any) -> Row:
     return {
-        **shown_review(record),
+        **review_response(record),
         "orderId": record["order_id"],
         "buyerId": record["buyer_id"],
         "hiddenAt": iso_or_none(record["hidden_at"]),

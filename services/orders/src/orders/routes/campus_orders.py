@@ -23,7 +23,7 @@ from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
 from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders
 from orders.routes.order_filters import order_filters
-from orders.schemas.orders import CampusOrderPageAnswer
+from orders.schemas.orders import CampusOrderPageResponse
 
 router = guarded_router(tags=["campus orders"])
 
@@ -52,7 +52,7 @@ async def filters_of(
 Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
 
 
-@router.get(CAMPUS_ORDERS, responses=answers(CampusOrderPageAnswer, 403, 422))
+@router.get(CAMPUS_ORDERS, responses=answers(CampusOrderPageResponse, 403, 422))
 @requires_one_of(*STAFF)
 async def list_orders_of_campuses(
     request: Request,
@@ -69,7 +69,7 @@ async def list_orders_of_campuses(
 
 @router.get(
     f"{CAMPUS_ORDERS}/export",
-    responses={**answers(CampusOrderPageAnswer, 403, 422), **_CSV_SHOWN},
+    responses={**answers(CampusOrderPageResponse, 403, 422), **_CSV_SHOWN},
     response_class=StreamingResponse,
 )
 @requires_one_of(*STAFF)

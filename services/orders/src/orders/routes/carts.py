@@ -9,8 +9,8 @@ from starlette.responses import Response
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from common.web.responses import answers
 from orders.dependencies import Dependencies
-from orders.queries.carts import cart_of
-from orders.schemas.carts import CartAnswer, CartItemRequest
+from orders.queries.carts import find_cart
+from orders.schemas.carts import CartItemRequest, CartResponse
 from orders.use_cases.carts.remove_cart_item import remove_cart_item
 from orders.use_cases.carts.set_cart_item import set_cart_item
 
@@ -20,17 +20,17 @@ CART: Final = "/api/carts/current"
 ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 
 
-@router.get(CART, responses=answers(CartAnswer, 403))
+@router.get(CART, responses=answers(CartResponse, 403))
 @requires("orders:place")
 async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     """The caller's cart, each line as its product is sold now. Nothing is reserved before checkout."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        cart = await cart_of(uow, caller.id, now=dependencies.clock.now())
+        cart = await find_cart(uow, caller.id, now=dependencies.clock.now())
     return ok(request, cart)
 
 
-@router.put(ONE_ITEM, responses=answers(CartAnswer, 403, 404, 409, 422))
+@router.put(ONE_ITEM, responses=answers(CartResponse, 403, 404, 409, 422))
 @requires("orders:place")
 async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, body: CartItemRequest) -> Response:
     """Puts so many of a product in the cart, or changes how many. `priceChanged` is false again: the price was seen."""
@@ -38,18 +38,18 @@ async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, bo
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await set_cart_item(uow, caller, product_id, body.quantity, now=now)
-        cart = await cart_of(uow, caller.id, now=now)
+        cart = await find_cart(uow, caller.id, now=now)
     return ok(request, cart)
 
 
-@router.delete(ONE_ITEM, responses=answers(CartAnswer, 403))
+@router.delete(ONE_ITEM, responses=answers(CartResponse, 403))
 @requires("orders:place")
 async def remove_item(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Takes a product out of the cart; one that is not in it changes nothing."""
     return await _taken(request, caller, product_id)
 
 
-@router.delete(CART, responses=answers(CartAnswer, 403))
+@router.delete(CART, responses=answers(CartResponse, 403))
 @requires("orders:place")
 async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
     return await _taken(request, caller, None)
@@ -59,5 +59,5 @@ async def _taken(request: Request, caller: CurrentCaller, product_id: UUID | Non
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await remove_cart_item(uow, caller, product_id)
-        cart = await cart_of(uow, caller.id, now=dependencies.clock.now())
+        cart = await find_cart(uow, caller.id, now=dependencies.clock.now())
     return ok(request, cart)

@@ -12,10 +12,10 @@ from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.web.responses import answers
 from orders.dependencies import Dependencies
 from orders.domain.errors import DeliveryPinInvalid
-from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining, check_shown
+from orders.domain.pins import WRONG_ATTEMPTS_MAX, attempts_remaining, check_pin_visible
 from orders.queries.orders import find_encrypted_pin, find_order
 from orders.routes.orders import ONE_ORDER
-from orders.schemas.delivery import DeliveryAnswer, DeliveryPinAnswer, ReissuedPinAnswer, VerifyDeliveryRequest
+from orders.schemas.delivery import DeliveryPinResponse, DeliveryResponse, ReissuedPinResponse, VerifyDeliveryRequest
 from orders.schemas.orders import EmptyRequest
 from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
 from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin
@@ -30,7 +30,7 @@ NEVER_STORED = {"Cache-Control": "no-store"}
 
 @router.post(
     f"{ONE_ORDER}/verify-delivery",
-    responses=answers(DeliveryAnswer, 400, 403, 404, 409, 422, 429),
+    responses=answers(DeliveryResponse, 400, 403, 404, 409, 422, 429),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @signed_in
@@ -40,13 +40,13 @@ async def verify(
     """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong tries lock the PIN, whoever made them."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_order_roles(uow, caller, order_id)
+        roles = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         wrong = await verify_delivery(
             uow,
             dependencies.pins.key,
             PinAttempt(order_id, body.pin, caller.id, key),
-            parts,
+            roles,
             now=dependencies.clock.now(),
             windows=dependencies.windows,
         )
@@ -58,7 +58,7 @@ async def verify(
     return ok(request, {name: order[name] for name in ("id", "status", "deliveredAt")})
 
 
-@router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinAnswer, 404, 409))
+@router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinResponse, 404, 409))
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer alone, while it opens the order: before the payment and after its use 409. For everybody else there is none."""
@@ -67,13 +67,13 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
         sealed = await find_encrypted_pin(uow, order_id)
         if sealed is None:
             await explain_missing_pin(uow, order_id, caller.id)
-    check_shown(sealed.order_status)
-    pin = dependencies.pins.open_kept(order_id, sealed.issue, sealed.sealed)
+    check_pin_visible(sealed.order_status)
+    pin = dependencies.pins.decrypt_stored(order_id, sealed.issue, sealed.sealed)
     answer = {"pin": pin, "attemptsRemaining": attempts_remaining(sealed.wrong_tries)}
     return ok(request, answer, headers=NEVER_STORED)
 
 
-@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses=answers(ReissuedPinAnswer, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses=answers(ReissuedPinResponse, 404, 409, 422))
 @signed_in
 async def reissue(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
@@ -81,10 +81,10 @@ async def reissue(
     """A new PIN for the buyer, sent again; at most three times. The old one opens nothing any more."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_order_roles(uow, caller, order_id)
+        roles = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         pin, reissues_remaining = await reissue_delivery_pin(
-            uow, dependencies.pins, order_id, parts, dependencies.clock.now()
+            uow, dependencies.pins, order_id, roles, dependencies.clock.now()
         )
-    answer = {"pin": pin, "attemptsRemaining": WRONG_TRIES_MAX, "reissuesRemaining": reissues_remaining}
+    answer = {"pin": pin, "attemptsRemaining": WRONG_ATTEMPTS_MAX, "reissuesRemaining": reissues_remaining}
     return ok(request, answer, headers=NEVER_STORED)

@@ -28,15 +28,15 @@ from orders.queries.disputes import find_dispute, find_resolution, page_of_resol
 from orders.queries.orders import find_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.disputes import (
-    DisputeAnswer,
     DisputeRequest,
-    PreparedAnswer,
-    ResolutionAnswer,
-    ResolutionPageAnswer,
+    DisputeResponse,
+    PreparedResolutionResponse,
+    ResolutionPageResponse,
+    ResolutionResponse,
     ResolutionStatus,
     ResolveRequest,
 )
-from orders.schemas.orders import EmptyRequest, OrderAnswer
+from orders.schemas.orders import EmptyRequest, OrderResponse
 from orders.use_cases.disputes.approve_resolution import approve_resolution
 from orders.use_cases.disputes.dispute_order import dispute_order
 from orders.use_cases.disputes.find_resolved_order import find_resolved_order
@@ -51,21 +51,21 @@ ONE_RESOLUTION: Final = f"{RESOLUTIONS}/{{resolution_id}}"
 STAFF: Final = ("disputes:prepare", "disputes:approve", "orders:read")
 
 
-@router.post(f"{ONE_ORDER}/dispute", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/dispute", responses=answers(OrderResponse, 403, 404, 409, 422))
 @signed_in
 async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest) -> Response:
     """For the buyer of a paid order that was not delivered: its money is frozen until staff decide."""
     dependencies = dependencies_of(request, Dependencies)
     complaint = Complaint("buyer", body.reason, body.details, caller.id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_order_roles(uow, caller, order_id)
+        roles = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await dispute_order(uow, order_id, parts, complaint, now=dependencies.clock.now(), windows=dependencies.windows)
+        await dispute_order(uow, order_id, roles, complaint, now=dependencies.clock.now(), windows=dependencies.windows)
         order = await find_order(uow, order_id, caller)
     return ok(request, order)
 
 
-@router.get(f"{ONE_ORDER}/dispute", responses=answers(DisputeAnswer, 404))
+@router.get(f"{ONE_ORDER}/dispute", responses=answers(DisputeResponse, 404))
 @signed_in
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Why the order was disputed: for its buyer, its vendor and staff."""
@@ -77,7 +77,11 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
     return ok(request, found)
 
 
-@router.post(f"{ONE_ORDER}/resolve", status_code=201, responses=answers(PreparedAnswer, 403, 404, 409, 422, status=201))
+@router.post(
+    f"{ONE_ORDER}/resolve",
+    status_code=201,
+    responses=answers(PreparedResolutionResponse, 403, 404, 409, 422, status=201),
+)
 @requires("disputes:prepare")
 async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest) -> Response:
     """Prepares how the dispute ends; another person decides on it. One resolution of an order waits at a time."""
@@ -92,7 +96,7 @@ async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body:
     return ok(request, shown, status=201)
 
 
-@router.get(RESOLUTIONS, responses=answers(ResolutionPageAnswer, 403, 422))
+@router.get(RESOLUTIONS, responses=answers(ResolutionPageResponse, 403, 422))
 @requires_one_of(*STAFF)
 async def list_resolutions(
     request: Request,
@@ -108,7 +112,7 @@ async def list_resolutions(
     return ok(request, rows, **page.meta(total))
 
 
-@router.get(ONE_RESOLUTION, responses=answers(ResolutionAnswer, 403, 404))
+@router.get(ONE_RESOLUTION, responses=answers(ResolutionResponse, 403, 404))
 @requires_one_of(*STAFF)
 async def show_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -119,7 +123,7 @@ async def show_resolution(request: Request, caller: CurrentCaller, resolution_id
     return ok(request, found)
 
 
-@router.post(f"{ONE_RESOLUTION}/approve", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@router.post(f"{ONE_RESOLUTION}/approve", responses=answers(OrderResponse, 403, 404, 409, 422))
 @requires("disputes:approve", step_up=True)
 async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval) -> Response:
     """Makes the resolution with this hash true: refund and release are published together. Its maker is refused, under any role."""
@@ -133,7 +137,7 @@ async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, 
     return ok(request, order)
 
 
-@router.post(f"{ONE_RESOLUTION}/reject", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@router.post(f"{ONE_RESOLUTION}/reject", responses=answers(OrderResponse, 403, 404, 409, 422))
 @requires("disputes:approve", step_up=True)
 async def reject(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None

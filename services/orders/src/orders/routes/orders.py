@@ -25,16 +25,16 @@ from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.web.responses import answers
 from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
-from orders.queries.orders import OrderRole, find_order, page_of_orders, shown_order
+from orders.queries.orders import ListRole, find_order, order_response, page_of_orders
 from orders.queries.pages import Page, Row
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import (
     CancelRequest,
     CheckoutRequest,
     EmptyRequest,
-    OrderAnswer,
-    OrderItemsAnswer,
-    OrderPageAnswer,
+    OrderItemsResponse,
+    OrderPageResponse,
+    OrderResponse,
 )
 from orders.use_cases.carts.check_out_cart import check_out_cart
 from orders.use_cases.orders.cancel_order import cancel_order
@@ -51,7 +51,7 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
 @router.post(
     "/api/orders/checkout",
     status_code=201,
-    responses=answers(OrderAnswer, 403, 409, 422, status=201),
+    responses=answers(OrderResponse, 403, 409, 422, status=201),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @requires("orders:place")
@@ -79,34 +79,34 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
             now=dependencies.clock.now(),
             windows=dependencies.windows,
         )
-        order = await find_order(uow, placed, caller) if isinstance(placed, UUID) else shown_order(placed, caller)
+        order = await find_order(uow, placed, caller) if isinstance(placed, UUID) else order_response(placed, caller)
     return ok(request, order, status=201)
 
 
-@router.get("/api/orders", responses=answers(OrderPageAnswer, 422))
+@router.get("/api/orders", responses=answers(OrderPageResponse, 422))
 @signed_in
 async def list_orders(
     request: Request,
     caller: CurrentCaller,
     filters: Annotated[Mapping[str, Any], Depends(order_filters)],
-    part: Annotated[OrderRole | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
+    role: Annotated[ListRole | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
     """The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor, filters, part)
+        page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor, filters, role)
     return ok(request, page.rows, **page.meta)
 
 
-@router.get(ONE_ORDER, responses=answers(OrderAnswer, 404))
+@router.get(ONE_ORDER, responses=answers(OrderResponse, 404))
 @signed_in
 async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@router.get(f"{ONE_ORDER}/items", responses=answers(OrderItemsAnswer, 404, 422))
+@router.get(f"{ONE_ORDER}/items", responses=answers(OrderItemsResponse, 404, 422))
 @signed_in
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -122,31 +122,31 @@ async def list_order_items(
     return ok(request, page.rows, **page.meta)
 
 
-@router.post(f"{ONE_ORDER}/cancel", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/cancel", responses=answers(OrderResponse, 403, 404, 409, 422))
 @signed_in
 async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
     """Before payment the order is `cancelled`; while the money is held it is `refund_pending`, and all of it goes back."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_order_roles(uow, caller, order_id)
+        roles = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await cancel_order(
-            uow, order_id, parts, body.reason, now=dependencies.clock.now(), windows=dependencies.windows
+            uow, order_id, roles, body.reason, now=dependencies.clock.now(), windows=dependencies.windows
         )
         order = await find_order(uow, order_id, caller)
     return ok(request, order)
 
 
-@router.post(f"{ONE_ORDER}/dispatch", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/dispatch", responses=answers(OrderResponse, 403, 404, 409, 422))
 @requires("orders:fulfil")
 async def dispatch(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_order_roles(uow, caller, order_id)
+        roles = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await dispatch_order(uow, order_id, parts, now=dependencies.clock.now(), windows=dependencies.windows)
+        await dispatch_order(uow, order_id, roles, now=dependencies.clock.now(), windows=dependencies.windows)
         order = await find_order(uow, order_id, caller)
     return ok(request, order)
 

@@ -19,7 +19,7 @@ from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, list_categories, page_of_products
 from orders.routes.entity_tags import ok_or_unchanged
-from orders.schemas.products import CategoriesAnswer, ProductAnswer, ProductPageAnswer, ProductQuery
+from orders.schemas.products import CategoriesResponse, ProductPageResponse, ProductQuery, ProductResponse
 
 # The list is the hottest door of all: the framework around it would cost more than its query.
 shelves = APIRouter(route_class=RawRoute, tags=["products"])
@@ -33,7 +33,7 @@ _NOTHING_ASKED: Final = ProductQuery()
 
 
 @shelves.get(
-    "/api/products", responses=answers(ProductPageAnswer, 422) | NOT_MODIFIED, openapi_extra={"parameters": _QUERY}
+    "/api/products", responses=answers(ProductPageResponse, 422) | NOT_MODIFIED, openapi_extra={"parameters": _QUERY}
 )
 @public
 async def browse_products(request: Request) -> Response:
@@ -55,7 +55,7 @@ async def browse_products(request: Request) -> Response:
     return ok_or_unchanged(request, page.rows, caller, **page.meta)
 
 
-@router.get("/api/products/{product_id}", responses=answers(ProductAnswer, 404) | NOT_MODIFIED)
+@router.get("/api/products/{product_id}", responses=answers(ProductResponse, 404) | NOT_MODIFIED)
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """A product on the shelf; its own merchant sees a draft as well."""
@@ -74,7 +74,7 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     return ok_or_unchanged(request, own, caller, revision=own["revision"])
 
 
-@router.get("/api/categories", responses=answers(CategoriesAnswer))
+@router.get("/api/categories", responses=answers(CategoriesResponse))
 @public
 async def browse_categories(request: Request, caller: CurrentCaller) -> Response:
     """The hundred largest categories and how many products of each are on the shelf."""

@@ -26,9 +26,9 @@ from orders.queries.returns import find_return_request, page_of_return_requests
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import (
     ReturnDecisionRequest,
-    ReturnRequestAnswer,
     ReturnRequestBody,
-    ReturnRequestPageAnswer,
+    ReturnRequestPageResponse,
+    ReturnRequestResponse,
 )
 from orders.use_cases.orders.find_order_roles import find_order_roles
 from orders.use_cases.returns.approve_return import approve_return
@@ -46,7 +46,7 @@ DECIDING: Final = ("orders:fulfil", "returns:decide")
 @router.post(
     f"{ONE_ORDER}/return-requests",
     status_code=201,
-    responses=answers(ReturnRequestAnswer, 403, 404, 409, 422, status=201),
+    responses=answers(ReturnRequestResponse, 403, 404, 409, 422, status=201),
 )
 @signed_in
 async def ask(request: Request, caller: CurrentCaller, order_id: UUID, body: ReturnRequestBody) -> Response:
@@ -54,14 +54,14 @@ async def ask(request: Request, caller: CurrentCaller, order_id: UUID, body: Ret
     dependencies = dependencies_of(request, Dependencies)
     wanted = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_order_roles(uow, caller, order_id)
+        roles = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        request_id = await request_return(uow, order_id, parts, wanted, body.reason, dependencies.clock.now())
+        request_id = await request_return(uow, order_id, roles, wanted, body.reason, dependencies.clock.now())
         asked = await find_return_request(uow, request_id)
     return ok(request, asked, status=201)
 
 
-@router.get(f"{ONE_ORDER}/return-requests", responses=answers(ReturnRequestPageAnswer, 404, 422))
+@router.get(f"{ONE_ORDER}/return-requests", responses=answers(ReturnRequestPageResponse, 404, 422))
 @signed_in
 async def list_of_order(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -74,7 +74,7 @@ async def list_of_order(
     return ok(request, page.rows, **page.meta)
 
 
-@router.get(ONE_REQUEST, responses=answers(ReturnRequestAnswer, 404))
+@router.get(ONE_REQUEST, responses=answers(ReturnRequestResponse, 404))
 @signed_in
 async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -85,7 +85,7 @@ async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Res
     return ok(request, found)
 
 
-@router.post(f"{ONE_REQUEST}/approve", responses=answers(ReturnRequestAnswer, 403, 404, 409, 422))
+@router.post(f"{ONE_REQUEST}/approve", responses=answers(ReturnRequestResponse, 403, 404, 409, 422))
 @requires_one_of(*DECIDING)
 async def approve(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
@@ -102,7 +102,7 @@ async def approve(
     return ok(request, found)
 
 
-@router.post(f"{ONE_REQUEST}/reject", responses=answers(ReturnRequestAnswer, 403, 404, 409, 422))
+@router.post(f"{ONE_REQUEST}/reject", responses=answers(ReturnRequestResponse, 403, 404, 409, 422))
 @requires_one_of(*DECIDING)
 async def reject(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None

@@ -21,15 +21,15 @@ from common.web.http import (
 )
 from common.web.responses import answers
 from orders.dependencies import Dependencies
-from orders.queries.reviews import find_review, page_of_reviews, page_to_moderate, rating_of
+from orders.queries.reviews import find_review, page_of_moderated_reviews, page_of_reviews, rating_of
 from orders.schemas.orders import EmptyRequest
 from orders.schemas.reviews import (
     HideReviewRequest,
-    ModerationPageAnswer,
+    ModerationPageResponse,
     ModerationQuery,
-    ReviewAnswer,
-    ReviewPageAnswer,
+    ReviewPageResponse,
     ReviewRequest,
+    ReviewResponse,
 )
 from orders.use_cases.reviews.hide_review import hide_review
 from orders.use_cases.reviews.post_review import ReviewContent, post_review
@@ -41,7 +41,7 @@ OF_VENDOR: Final = "/api/vendors/{vendor_id}/reviews"
 OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 
 
-@router.get(OF_VENDOR, responses=answers(ReviewPageAnswer, 404, 422))
+@router.get(OF_VENDOR, responses=answers(ReviewPageResponse, 404, 422))
 @public
 async def list_reviews_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -50,7 +50,7 @@ async def list_reviews_of_vendor(
     return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
 
 
-@router.get(OF_PRODUCT, responses=answers(ReviewPageAnswer, 404, 422))
+@router.get(OF_PRODUCT, responses=answers(ReviewPageResponse, 404, 422))
 @public
 async def list_reviews_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -59,21 +59,21 @@ async def list_reviews_of_product(
     return await _list(request, caller, limit, cursor, product_id=product_id)
 
 
-@router.post(OF_VENDOR, status_code=201, responses=answers(ReviewAnswer, 403, 404, 409, 422, status=201))
+@router.post(OF_VENDOR, status_code=201, responses=answers(ReviewResponse, 403, 404, 409, 422, status=201))
 @requires("orders:place")
 async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order of this vendor, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, vendor_id=vendor_id))
 
 
-@router.post(OF_PRODUCT, status_code=201, responses=answers(ReviewAnswer, 403, 404, 409, 422, status=201))
+@router.post(OF_PRODUCT, status_code=201, responses=answers(ReviewResponse, 403, 404, 409, 422, status=201))
 @requires("orders:place")
 async def review_product(request: Request, caller: CurrentCaller, product_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order that holds this product, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
-@router.get("/api/reviews", responses=answers(ModerationPageAnswer, 403, 422))
+@router.get("/api/reviews", responses=answers(ModerationPageResponse, 403, 422))
 @requires("reviews:read")
 async def list_reviews_to_moderate(
     request: Request,
@@ -86,11 +86,11 @@ async def list_reviews_to_moderate(
     dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_to_moderate(uow, dependencies.cursors, caller, filters, limit, cursor)
+        page = await page_of_moderated_reviews(uow, dependencies.cursors, caller, filters, limit, cursor)
     return ok(request, page.rows, **page.meta)
 
 
-@router.post("/api/reviews/{review_id}/hide", responses=answers(ReviewAnswer, 403, 404, 422))
+@router.post("/api/reviews/{review_id}/hide", responses=answers(ReviewResponse, 403, 404, 422))
 @requires("reviews:moderate")
 async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
     """Takes the review from public view; its author still sees it and the reason."""
@@ -101,7 +101,7 @@ async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: H
     return ok(request, review)
 
 
-@router.post("/api/reviews/{review_id}/restore", responses=answers(ReviewAnswer, 403, 404, 422))
+@router.post("/api/reviews/{review_id}/restore", responses=answers(ReviewResponse, 403, 404, 422))
 @requires("reviews:moderate")
 async def restore(
     request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None

@@ -13,7 +13,7 @@ class CartItemRequest(RequestBody):
     quantity: Annotated[int, Field(strict=True, ge=1, le=99)]
 
 
-class CartItemShape(ResponseShape):
+class CartItem(ResponseShape):
     """A line as its product is sold now. `inStock`: so many can be had; `available`: how many can be had."""
 
     product_id: UUID
@@ -28,16 +28,16 @@ class CartItemShape(ResponseShape):
     available: int
 
 
-class CartShape(ResponseShape):
+class Cart(ResponseShape):
     """`totalMinor` (kobo) counts the lines that are in stock."""
 
     id: UUID
-    items: list[CartItemShape]
+    items: list[CartItem]
     total_minor: int
     currency: str
 
 
-class CartAnswer(ResponseShape):
+class CartResponse(ResponseShape):
     success: bool
-    data: CartShape
+    data: Cart
     meta: EnvelopeMeta

@@ -13,34 +13,34 @@ class VerifyDeliveryRequest(RequestBody):
     pin: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,8}$")]
 
 
-class DeliveryShape(ResponseShape):
+class Delivery(ResponseShape):
     id: UUID
     status: str
     delivered_at: str
 
 
-class DeliveryPinShape(ResponseShape):
+class DeliveryPin(ResponseShape):
     pin: str
     attempts_remaining: int
 
 
-class ReissuedPinShape(DeliveryPinShape):
+class ReissuedPin(DeliveryPin):
     reissues_remaining: int
 
 
-class DeliveryAnswer(ResponseShape):
+class DeliveryResponse(ResponseShape):
     success: bool
-    data: DeliveryShape
+    data: Delivery
     meta: EnvelopeMeta
 
 
-class DeliveryPinAnswer(ResponseShape):
+class DeliveryPinResponse(ResponseShape):
     success: bool
-    data: DeliveryPinShape
+    data: DeliveryPin
     meta: EnvelopeMeta
 
 
-class ReissuedPinAnswer(ResponseShape):
+class ReissuedPinResponse(ResponseShape):
     success: bool
-    data: ReissuedPinShape
+    data: ReissuedPin
     meta: EnvelopeMeta

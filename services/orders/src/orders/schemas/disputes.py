@@ -27,7 +27,7 @@ class ResolveRequest(RequestBody):
     refund_minor: Annotated[Kobo | None, Field(description="For a split: 1 kobo up to one below the total.")] = None
 
 
-class DisputeShape(ResponseShape):
+class Dispute(ResponseShape):
     order_id: UUID
     cause: Literal["buyer", "pin_window", "chargeback"]
     reason: str
@@ -44,20 +44,20 @@ class DisputeShape(ResponseShape):
     ended_at: Annotated[str | None, Field(description="Null while the money is frozen.")]
 
 
-class ComplaintShape(ResponseShape):
+class DisputeComplaint(ResponseShape):
     cause: Literal["buyer", "pin_window", "chargeback"]
     reason: str
     details: str | None
     chargeback_outcome: ChargebackOutcome
 
 
-class PreparedShape(ResponseShape):
+class PreparedResolution(ResponseShape):
     resolution_id: UUID
     status: Literal["prepared"]
     hash: DecisionHash
 
 
-class ResolutionShape(ResponseShape):
+class DisputeResolution(ResponseShape):
     id: UUID
     order_id: UUID
     outcome: Literal["buyer", "vendor", "split"]
@@ -66,32 +66,32 @@ class ResolutionShape(ResponseShape):
     refund_id: UUID | None
     status: ResolutionStatus
     hash: DecisionHash
-    dispute: ComplaintShape
+    dispute: DisputeComplaint
     prepared_by: UUID
     created_at: str
     decided_by: UUID | None
     decided_at: str | None
 
 
-class DisputeAnswer(ResponseShape):
+class DisputeResponse(ResponseShape):
     success: bool
-    data: DisputeShape
+    data: Dispute
     meta: EnvelopeMeta
 
 
-class PreparedAnswer(ResponseShape):
+class PreparedResolutionResponse(ResponseShape):
     success: bool
-    data: PreparedShape
+    data: PreparedResolution
     meta: EnvelopeMeta
 
 
-class ResolutionAnswer(ResponseShape):
+class ResolutionResponse(ResponseShape):
     success: bool
-    data: ResolutionShape
+    data: DisputeResolution
     meta: EnvelopeMeta
 
 
-class ResolutionPageAnswer(ResponseShape):
+class ResolutionPageResponse(ResponseShape):
     success: bool
-    data: list[ResolutionShape]
+    data: list[DisputeResolution]
     meta: OffsetMeta

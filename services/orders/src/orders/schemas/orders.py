@@ -45,7 +45,7 @@ class OffsetMeta(EnvelopeMeta):
     total_pages: Annotated[int, Field(alias="total_pages")]
 
 
-class OrderItemShape(ResponseShape):
+class OrderItem(ResponseShape):
     id: UUID
     product_id: UUID
     name: str
@@ -54,7 +54,7 @@ class OrderItemShape(ResponseShape):
     line_total_minor: int
 
 
-class OrderShape(ResponseShape):
+class Order(ResponseShape):
     id: UUID
     status: str
     total: float
@@ -64,7 +64,7 @@ class OrderShape(ResponseShape):
     vendor_id: UUID
     campus_id: UUID
     hub_id: UUID | None
-    items: list[OrderItemShape]
+    items: list[OrderItem]
     subtotal_minor: int
     delivery_fee_minor: int
     commission_minor: Annotated[int | None, Field(description="For the vendor and for staff only.")] = None
@@ -78,25 +78,25 @@ class OrderShape(ResponseShape):
     updated_at: str
 
 
-class OrderAnswer(ResponseShape):
+class OrderResponse(ResponseShape):
     success: bool
-    data: OrderShape
+    data: Order
     meta: EnvelopeMeta
 
 
-class OrderPageAnswer(ResponseShape):
+class OrderPageResponse(ResponseShape):
     success: bool
-    data: list[OrderShape]
+    data: list[Order]
     meta: PageMeta
 
 
-class CampusOrderPageAnswer(ResponseShape):
+class CampusOrderPageResponse(ResponseShape):
     success: bool
-    data: list[OrderShape]
+    data: list[Order]
     meta: OffsetMeta
 
 
-class OrderItemsAnswer(ResponseShape):
+class OrderItemsResponse(ResponseShape):
     success: bool
-    data: list[OrderItemShape]
+    data: list[OrderItem]
     meta: PageMeta

@@ -10,7 +10,7 @@ from common.primitives.money import AMOUNT_MINOR_MAX
 from common.web.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
 from common.web.responses import EnvelopeMeta, PageMeta
 from common.web.schemas import IN_DIGITS, ResponseShape
-from orders.domain.catalog import category_of
+from orders.domain.products import normalize_category
 
 Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]
 
@@ -40,7 +40,7 @@ class ProductQuery(BaseModel):
     @classmethod
     def read_category(cls, text: str | None) -> str | None:
         """A category is looked for under the name that its products carry."""
-        return text if text is None else category_of(text)
+        return text if text is None else normalize_category(text)
 
 
 _PRODUCT_FILTERS: Final = tuple(
@@ -50,7 +50,7 @@ _PRODUCT_FILTERS: Final = tuple(
 )
 
 
-class RunningSaleShape(ResponseShape):
+class RunningFlashSale(ResponseShape):
     """The flash sale under whose terms the product is sold at this moment; `priceMinor` is the sale's."""
 
     id: UUID
@@ -62,7 +62,7 @@ class RunningSaleShape(ResponseShape):
     ends_at: str
 
 
-class ProductShape(ResponseShape):
+class Product(ResponseShape):
     id: UUID
     vendor_id: UUID
     vendor_name: str
@@ -77,29 +77,29 @@ class ProductShape(ResponseShape):
     images: list[str]
     rating: float | None
     rating_count: int
-    flash_sale: RunningSaleShape | None = None
+    flash_sale: RunningFlashSale | None = None
     revision: int
     created_at: str
 
 
-class ProductAnswer(ResponseShape):
+class ProductResponse(ResponseShape):
     success: bool
-    data: ProductShape
+    data: Product
     meta: EnvelopeMeta
 
 
-class ProductPageAnswer(ResponseShape):
+class ProductPageResponse(ResponseShape):
     success: bool
-    data: list[ProductShape]
+    data: list[Product]
     meta: PageMeta
 
 
-class CategoryShape(ResponseShape):
+class Category(ResponseShape):
     category: str
     products: int
 
 
-class CategoriesAnswer(ResponseShape):
+class CategoriesResponse(ResponseShape):
     success: bool
-    data: list[CategoryShape]
+    data: list[Category]
     meta: EnvelopeMeta

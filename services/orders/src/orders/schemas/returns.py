@@ -24,7 +24,7 @@ class ReturnDecisionRequest(RequestBody):
     reason: Reason | None = None
 
 
-class ReturnedItemShape(ResponseShape):
+class ReturnedItem(ResponseShape):
     item_id: UUID
     product_id: UUID
     name: str
@@ -32,14 +32,14 @@ class ReturnedItemShape(ResponseShape):
     unit_price_minor: int
 
 
-class ReturnRequestShape(ResponseShape):
+class ReturnRequest(ResponseShape):
     id: UUID
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
     status: Literal["requested", "approved", "rejected"]
     reason: str
-    items: list[ReturnedItemShape]
+    items: list[ReturnedItem]
     refund_minor: Annotated[int | None, Field(description="Known from the approval on.")]
     refund_id: UUID | None
     decided_by: UUID | None
@@ -48,13 +48,13 @@ class ReturnRequestShape(ResponseShape):
     created_at: str
 
 
-class ReturnRequestAnswer(ResponseShape):
+class ReturnRequestResponse(ResponseShape):
     success: bool
-    data: ReturnRequestShape
+    data: ReturnRequest
     meta: EnvelopeMeta
 
 
-class ReturnRequestPageAnswer(ResponseShape):
+class ReturnRequestPageResponse(ResponseShape):
     success: bool
-    data: list[ReturnRequestShape]
+    data: list[ReturnRequest]
     meta: PageMeta

@@ -33,7 +33,7 @@ class ModerationQuery(BaseModel):
     hidden: bool | None = None
 
 
-class ReviewShape(ResponseShape):
+class Review(ResponseShape):
     """`productId` is null for a review of the vendor."""
 
     id: UUID
@@ -44,7 +44,7 @@ class ReviewShape(ResponseShape):
     created_at: str
 
 
-class OwnReviewShape(ReviewShape):
+class OwnReview(Review):
     """What its author and staff see besides."""
 
     order_id: UUID
@@ -60,19 +60,19 @@ class ReviewPageMeta(PageMeta):
     rating_count: int
 
 
-class ReviewAnswer(ResponseShape):
+class ReviewResponse(ResponseShape):
     success: bool
-    data: OwnReviewShape
+    data: OwnReview
     meta: EnvelopeMeta
 
 
-class ReviewPageAnswer(ResponseShape):
+class ReviewPageResponse(ResponseShape):
     success: bool
-    data: list[ReviewShape]
+    data: list[Review]
     meta: ReviewPageMeta
 
 
-class ModerationPageAnswer(ResponseShape):
+class ModerationPageResponse(ResponseShape):
     success: bool
-    data: list[OwnReviewShape]
+    data: list[OwnReview]
     meta: PageMeta

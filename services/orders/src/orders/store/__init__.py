@@ -8,14 +8,14 @@ from orders.store.checkout import (
     CheckoutFacts,
     Placed,
     Standing,
-    find_open_order,
+    find_order_by_key,
     read_for_checkout,
     save_new_order,
 )
 from orders.store.orders import find_order, lock_order, save_escrow, save_transition
 from orders.store.pins import (
     Verification,
-    count_wrong_try,
+    count_wrong_attempt,
     find_newest_pin,
     find_verification,
     lock_pin,
@@ -31,7 +31,7 @@ from orders.store.stock import (
     reserve_stock_again,
     save_product_if_new,
 )
-from orders.store.timers import claim_timer, end_timer, list_due_timers
+from orders.store.timers import claim_timer, delete_timer, list_due_timers
 
 __all__ = [
     "CheckoutFacts",
@@ -41,11 +41,11 @@ __all__ = [
     "StockLevel",
     "Verification",
     "claim_timer",
-    "count_wrong_try",
-    "end_timer",
+    "count_wrong_attempt",
+    "delete_timer",
     "find_newest_pin",
-    "find_open_order",
     "find_order",
+    "find_order_by_key",
     "find_verification",
     "free_stock",
     "list_due_timers",

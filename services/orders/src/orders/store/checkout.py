@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from orders.domain.flash_sales import RunningSale
 from orders.domain.quotes import Destination, Hub, Offer
-from orders.domain.sales import RunningSale
 from orders.store.erasure import refuse_during_erasure
 
 _READ_FOR_CHECKOUT: Final = """
@@ -133,7 +133,7 @@ class Placed(NamedTuple):
 
 
 async def save_new_order(
-    uow: UnitOfWork, row: dict[str, Any], shelf_prices_minor: Sequence[int], *, key: UUID, fingerprint: bytes
+    uow: UnitOfWork, row: dict[str, Any], regular_prices_minor: Sequence[int], *, key: UUID, fingerprint: bytes
 ) -> Placed:
     """Claims the key, writes order, items and timer, and takes the stock at the shelf's prices; tells how far it came.
 
@@ -162,14 +162,14 @@ async def save_new_order(
             [item["name"] for item in items],
             [item["quantity"] for item in items],
             [item["unitPriceMinor"] for item in items],
-            list(shelf_prices_minor),
+            list(regular_prices_minor),
         )
     if taken is None:
         raise AssertionError("a SELECT without FROM has one row")
     return Placed(taken["placed"], taken["reserved"], taken["sold_out"])
 
 
-async def find_open_order(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> Standing | None:
+async def find_order_by_key(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> Standing | None:
     """The order that was placed under the key."""
     row = await uow.fetch_row(_STANDING_ORDER, buyer_id, key)
     return None if row is None else Standing(row["id"], row["fingerprint"])

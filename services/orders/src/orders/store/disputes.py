@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import Verdict
-from orders.domain.disputes import ChargeOutcome, Complaint, End, Resolution
+from orders.domain.disputes import ChargeOutcome, Complaint, DisputeOutcome, Resolution
 from orders.domain.orders import Order
 
 _RECORD_DISPUTE: Final = """
@@ -46,7 +46,7 @@ async def record_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, no
     )
 
 
-async def end_dispute(uow: UnitOfWork, order_id: UUID, end: End, now: datetime) -> None:
+async def close_dispute(uow: UnitOfWork, order_id: UUID, end: DisputeOutcome, now: datetime) -> None:
     """The order is disputed no longer, and this is why."""
     await uow.execute(_END_DISPUTE, order_id, end, now)
 

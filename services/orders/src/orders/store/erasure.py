@@ -12,7 +12,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import schedule_image_removal
 from orders.domain.errors import ErasureInProgress
 
-Standing = Literal["stays", "leaves", "gone"]
+ErasureStatus = Literal["stays", "leaves", "gone"]
 
 # The other half of what the triggers do: whoever writes an order or a product shares the lock of both its parties.
 _LOCK_NEW_BUSINESS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('leaving:' || $1::uuid, 0))"
@@ -72,16 +72,16 @@ _FORGET_VENDOR: Final = (
 )
 
 
-async def lock_new_activity(uow: UnitOfWork, party_id: UUID) -> None:
+async def lock_party(uow: UnitOfWork, party_id: UUID) -> None:
     """Waits for what is being begun with this buyer or vendor at this moment, and makes what comes next wait."""
     await uow.execute(_LOCK_NEW_BUSINESS, party_id)
 
 
 async def save_erasure_status(
-    uow: UnitOfWork, user_id: UUID, standing: Standing, sequence: int, vendor_id: UUID | None = None
+    uow: UnitOfWork, user_id: UUID, status: ErasureStatus, sequence: int, vendor_id: UUID | None = None
 ) -> bool:
     """Whether this was news: nobody comes back who is gone."""
-    return bool(await uow.execute(_SAVE_STANDING, user_id, vendor_id, standing, sequence))
+    return bool(await uow.execute(_SAVE_STANDING, user_id, vendor_id, status, sequence))
 
 
 async def list_open_matters(

@@ -54,7 +54,7 @@ async def find_newest_pin(uow: UnitOfWork) -> tuple[UUID, int, str] | None:
     return None if row is None else (row["order_id"], row["issue"], row["sealed"])
 
 
-async def count_wrong_try(uow: UnitOfWork, order_id: UUID) -> None:
+async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID) -> None:
     await uow.execute(_COUNT_WRONG_TRY, order_id)
 
 

@@ -4,7 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.delivery_locations import HubLocation, KnownVendor
+from orders.domain.projections import HubProjection, VendorProjection
 
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS known (id, business_name, campus_id, commission_basis_points, owner_user_id, sequence)
@@ -30,7 +30,7 @@ WHERE known.sequence < excluded.sequence
 """
 
 
-async def save_vendor(uow: UnitOfWork, vendor: KnownVendor, sequence: int) -> bool:
+async def save_vendor(uow: UnitOfWork, vendor: VendorProjection, sequence: int) -> bool:
     """Whether this is newer than what was known of the vendor."""
     row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, vendor.owner_user_id)
     return await uow.execute(_SAVE_VENDOR, *row, sequence) == 1
@@ -46,7 +46,7 @@ async def save_campus(uow: UnitOfWork, campus_id: UUID, name: str, active: bool,
     return await uow.execute(_SAVE_CAMPUS, campus_id, name, active, sequence) == 1
 
 
-async def save_hub(uow: UnitOfWork, hub: HubLocation, sequence: int) -> bool:
+async def save_hub(uow: UnitOfWork, hub: HubProjection, sequence: int) -> bool:
     """Whether this is newer than what was known of the hub."""
     row = (hub.id, hub.campus_id, hub.name, hub.delivery_fee_minor, hub.active, sequence)
     return await uow.execute(_SAVE_HUB, *row) == 1

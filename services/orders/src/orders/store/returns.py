@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.orders import Order
-from orders.domain.returns import Decision, Line, Refunds, ReturnedItem, ReturnRequest
+from orders.domain.returns import Decision, OrderLine, PreviousRefunds, ReturnedItem, ReturnRequest
 from orders.store.erasure import refuse_during_erasure
 
 _LINES: Final = """
@@ -43,10 +43,10 @@ WHERE id = $1
 """
 
 
-async def list_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, Line]:
+async def list_order_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, OrderLine]:
     """The lines of the order, each with what of it is asked back or has come back."""
     return {
-        row["id"]: Line(row["quantity"], row["unit_price_minor"], row["requested"], row["returned"])
+        row["id"]: OrderLine(row["quantity"], row["unit_price_minor"], row["requested"], row["returned"])
         for row in await uow.fetch(_LINES, order_id)
     }
 
@@ -78,10 +78,10 @@ async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | Non
     return ReturnRequest(row["id"], row["order_id"], row["status"], items)
 
 
-async def sum_refunds(uow: UnitOfWork, order_id: UUID) -> Refunds:
+async def sum_refunds(uow: UnitOfWork, order_id: UUID) -> PreviousRefunds:
     """What was asked back for the order before, in kobo."""
     row = await uow.fetch_row(_REFUNDS, order_id)
-    return Refunds(row["for_returns"], row["otherwise"]) if row is not None else Refunds(0, 0)
+    return PreviousRefunds(row["for_returns"], row["otherwise"]) if row is not None else PreviousRefunds(0, 0)
 
 
 async def save_decision(

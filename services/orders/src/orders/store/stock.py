@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.delivery_locations import KnownVendor
+from orders.domain.projections import VendorProjection
 
 _FREE_STOCK: Final = """
 WITH locked AS MATERIALIZED (
@@ -100,7 +100,7 @@ def _shelves(rows: Sequence[Any]) -> list[StockLevel]:
     return sorted(StockLevel(*row.values()) for row in rows)
 
 
-async def rename_vendor_on_products(uow: UnitOfWork, vendor: KnownVendor, now: datetime) -> None:
+async def rename_vendor_on_products(uow: UnitOfWork, vendor: VendorProjection, now: datetime) -> None:
     """Products show their vendor's name and stand on their vendor's campus."""
     await uow.execute(_RENAME_VENDOR_ON_PRODUCTS, vendor.id, vendor.business_name, vendor.campus_id, now)
 

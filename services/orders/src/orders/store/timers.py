@@ -26,5 +26,5 @@ async def claim_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind, now: dat
     return await uow.fetch_row(_CLAIM_TIMER, order_id, kind, now) is not None
 
 
-async def end_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind) -> None:
+async def delete_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind) -> None:
     await uow.execute(_END_TIMER, order_id, kind)

@@ -10,7 +10,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from orders import store
 from orders.domain.carts import cart_id_of
-from orders.domain.errors import CartHasNothing, VendorNotChosen
+from orders.domain.errors import EmptyCart, VendorRequired
 from orders.domain.orders import Windows
 from orders.store import carts
 from orders.use_cases.orders.place_order import Checkout, place_order
@@ -26,22 +26,22 @@ async def check_out_cart(
     cart = checkout.cart
     if cart is None or cart.cart_id != cart_id_of(caller.id):
         raise NotFound
-    standing = await store.find_open_order(uow, caller.id, key)
+    standing = await store.find_order_by_key(uow, caller.id, key)
     if standing is not None:
-        return checkout.same_as(standing)
+        return checkout.repeated_order_id(standing)
     vendor_id = cart.vendor_id
     if vendor_id is None:
         held = await carts.list_vendors(uow, caller.id)
         if len(held) > 1:
-            raise VendorNotChosen
+            raise VendorRequired
         vendor_id = held[0] if held else None
     requested_items = await carts.claim_cart_items(uow, caller.id, vendor_id) if vendor_id else []
     if not requested_items:
         # Whoever took the lines while we waited for them may have done it under this very key.
-        standing = await store.find_open_order(uow, caller.id, key)
+        standing = await store.find_order_by_key(uow, caller.id, key)
         if standing is not None:
-            return checkout.same_as(standing)
-        raise CartHasNothing("vendorId" if cart.vendor_id else "cartId")
+            return checkout.repeated_order_id(standing)
+        raise EmptyCart("vendorId" if cart.vendor_id else "cartId")
     return await place_order(
         uow, caller, replace(checkout, requested_items=requested_items), key=key, now=now, windows=windows
     )

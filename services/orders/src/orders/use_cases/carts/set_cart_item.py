@@ -8,7 +8,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from orders.domain.errors import CartFull
-from orders.queries.carts import find_sold
+from orders.queries.carts import find_cart_offer
 from orders.store import carts
 
 ITEMS_MAX: Final = 100
@@ -19,7 +19,7 @@ async def set_cart_item(uow: UnitOfWork, caller: Caller, product_id: UUID, quant
 
     Stock is not reserved before checkout. Raises NotFound for a product that is not sold, and CartFull (409).
     """
-    sold = await find_sold(uow, product_id, now=now)
+    sold = await find_cart_offer(uow, product_id, now=now)
     if sold is None:
         raise NotFound
     saved = await carts.save_item(

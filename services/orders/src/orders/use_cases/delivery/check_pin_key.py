@@ -16,4 +16,4 @@ async def check_pin_key(database: Database, pins: PinIssuer) -> None:
     async with database.unit_of_work(acting_as=STARTING) as uow:
         newest = await store.find_newest_pin(uow)
     if newest is not None:
-        pins.open_kept(*newest)
+        pins.decrypt_stored(*newest)

@@ -22,14 +22,14 @@ class PinIssuer:
     sent: Encryptor
     length: int
 
-    def open_kept(self, order_id: UUID, issue: int, sealed: str) -> str:
+    def decrypt_stored(self, order_id: UUID, issue: int, sealed: str) -> str:
         """The PIN that is kept for the buyer; raises SealBroken."""
-        return self.kept.decrypt(sealed, _kept_context(order_id, issue))
+        return self.kept.decrypt(sealed, _encryption_context(order_id, issue))
 
     def renew(self, order_id: UUID, issue: int, sealed: str) -> tuple[bytes, str]:
         """Digest and encrypted text of the same PIN under the current key; raises SealBroken."""
-        pin = self.open_kept(order_id, issue, sealed)
-        return self.key.digest(order_id, issue, pin), self.kept.encrypt(pin, _kept_context(order_id, issue))
+        pin = self.decrypt_stored(order_id, issue, sealed)
+        return self.key.digest(order_id, issue, pin), self.kept.encrypt(pin, _encryption_context(order_id, issue))
 
 
 async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, now: datetime) -> str:
@@ -40,15 +40,17 @@ async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, iss
         order,
         issue,
         digest=pins.key.digest(order.id, issue, pin),
-        sealed=pins.kept.encrypt(pin, _kept_context(order.id, issue)),
+        sealed=pins.kept.encrypt(pin, _encryption_context(order.id, issue)),
         now=now,
     )
-    sealed_for_notifications = pins.sent.encrypt(pin, str(order.id))
+    encrypted_for_notifications = pins.sent.encrypt(pin, str(order.id))
     uow.publish(
-        DeliveryPinIssued(order_id=order.id, buyer_id=order.buyer_id, pin_sealed=sealed_for_notifications, issue=issue)
+        DeliveryPinIssued(
+            order_id=order.id, buyer_id=order.buyer_id, pin_sealed=encrypted_for_notifications, issue=issue
+        )
     )
     return pin
 
 
-def _kept_context(order_id: UUID, issue: int) -> str:
+def _encryption_context(order_id: UUID, issue: int) -> str:
     return f"{order_id}:{issue}"

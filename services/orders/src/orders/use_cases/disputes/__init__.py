@@ -11,5 +11,5 @@ __all__ = [
 
 STEPS = (
     "open_dispute",
-    "refuse_parties",
+    "check_not_party",
 )

@@ -12,9 +12,9 @@ from orders import store
 from orders.domain.disputes import release_of, trigger_of
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection, answer
+from orders.domain.transitions import Rejection, next_state
 from orders.store import disputes
-from orders.use_cases.disputes.refuse_parties import refuse_parties
+from orders.use_cases.disputes.check_not_party import check_not_party
 from orders.use_cases.refunds.request_refund import request_refund
 
 
@@ -37,22 +37,22 @@ async def approve_resolution(
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound
-    refuse_parties(by, order)
+    check_not_party(by, order)
     if not evaluate_approval(resolution.decision, approved_hash, by.id):
         return
-    move = answer(order.status, trigger_of(resolution.outcome))
-    if isinstance(move, Rejection):
+    transition = next_state(order.status, trigger_of(resolution.outcome))
+    if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     refund_minor = resolution.refund_minor
     release_minor = release_of(refund_minor, order.escrow_minor)
-    await store.save_transition(uow, order, move, now, windows)
+    await store.save_transition(uow, order, transition, now, windows)
     refund_id = None
     if refund_minor:
         refund_id = await request_refund(uow, order, refund_minor, f"dispute: {resolution.outcome}", now)
     await disputes.save_decision(
         uow, resolution.id, "approved", by.id, now, release_minor=release_minor, refund_id=refund_id
     )
-    await disputes.end_dispute(uow, order.id, resolution.outcome, now)
+    await disputes.close_dispute(uow, order.id, resolution.outcome, now)
     uow.publish(
         DisputeResolved(
             order_id=order.id,

@@ -10,14 +10,14 @@ from orders.domain.disputes import Complaint
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection, answer
+from orders.domain.transitions import Rejection, next_state
 from orders.use_cases.disputes.open_dispute import open_dispute
 
 
 async def dispute_order(
     uow: UnitOfWork,
     order_id: UUID,
-    parts: frozenset[OrderRole],
+    roles: frozenset[OrderRole],
     complaint: Complaint,
     *,
     now: datetime,
@@ -27,14 +27,14 @@ async def dispute_order(
 
     Of a dispute and the right PIN at the same moment, the second one to have the order's row finds it moved.
     """
-    if "buyer" not in parts:
+    if "buyer" not in roles:
         raise Forbidden
     order = await store.lock_order(uow, order_id)
     if order is None:
         raise NotFound
-    move = answer(order.status, complaint.trigger)
-    if move is Rejection.REPEATED:
+    transition = next_state(order.status, complaint.trigger)
+    if transition is Rejection.REPEATED:
         return
-    if isinstance(move, Rejection):
+    if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     await open_dispute(uow, order, complaint, now=now, windows=windows)

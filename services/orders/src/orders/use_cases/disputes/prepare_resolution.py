@@ -8,15 +8,15 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from orders import store
-from orders.domain.disputes import Outcome, Resolution, refund_of, trigger_of
-from orders.domain.errors import ForbiddenTransition, ResolutionPrepared
-from orders.domain.transitions import Rejection, answer
+from orders.domain.disputes import Resolution, ResolutionOutcome, refund_of, trigger_of
+from orders.domain.errors import ForbiddenTransition, ResolutionPending
+from orders.domain.transitions import Rejection, next_state
 from orders.store import disputes
-from orders.use_cases.disputes.refuse_parties import refuse_parties
+from orders.use_cases.disputes.check_not_party import check_not_party
 
 
 async def prepare_resolution(
-    uow: UnitOfWork, order_id: UUID, outcome: Outcome, refund_minor: int | None, *, by: Caller, now: datetime
+    uow: UnitOfWork, order_id: UUID, outcome: ResolutionOutcome, refund_minor: int | None, *, by: Caller, now: datetime
 ) -> Resolution:
     """Support writes down the outcome, and for a split what goes back to the buyer (kobo); another person decides on it.
 
@@ -26,11 +26,11 @@ async def prepare_resolution(
     order = await store.lock_order(uow, order_id)
     if order is None:
         raise NotFound
-    refuse_parties(by, order)
+    check_not_party(by, order)
     refund = refund_of(outcome, refund_minor, order.total_minor)
-    if isinstance(answer(order.status, trigger_of(outcome)), Rejection):
+    if isinstance(next_state(order.status, trigger_of(outcome)), Rejection):
         raise ForbiddenTransition(order.status)
     resolution = Resolution(new_id(), order.id, outcome, refund, "prepared", by.id)
     if not await disputes.record_resolution_if_new(uow, resolution, now):
-        raise ResolutionPrepared
+        raise ResolutionPending
     return resolution

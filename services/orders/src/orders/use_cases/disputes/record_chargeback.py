@@ -31,8 +31,8 @@ async def record_chargeback(
     Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
     """
     order = await store.lock_order(uow, order_id)
-    order, move = evaluate_update(order, CHARGEBACK.trigger, about=order_id)
-    if move == "disputed":
+    order, transition = evaluate_update(order, CHARGEBACK.trigger, about=order_id)
+    if transition == "disputed":
         await open_dispute(uow, order, CHARGEBACK, now=now, windows=windows)
     await disputes.save_charge_outcome(uow, order.id, outcome, sequence)
-    return move if isinstance(move, Rejection) else None
+    return transition if isinstance(transition, Rejection) else None

@@ -9,7 +9,7 @@ from common.primitives.decisions import evaluate_rejection
 from common.primitives.problems import NotFound
 from orders import store
 from orders.store import disputes
-from orders.use_cases.disputes.refuse_parties import refuse_parties
+from orders.use_cases.disputes.check_not_party import check_not_party
 
 
 async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime) -> None:
@@ -21,7 +21,7 @@ async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound
-    refuse_parties(by, order)
+    check_not_party(by, order)
     if not evaluate_rejection(resolution.decision, by.id):
         return
     await disputes.save_decision(uow, resolution.id, "rejected", by.id, now)

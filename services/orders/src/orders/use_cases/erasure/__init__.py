@@ -1,7 +1,7 @@
 """A buyer's erasure, seen from their orders."""
 
 __all__ = [
+    "cancel_erasure",
     "erase_buyer",
     "evaluate_erasure",
-    "keep_buyer",
 ]

@@ -4,12 +4,12 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.transitions import Rejection
-from orders.store import erasure as leaving
+from orders.store import erasure
 
 
 async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int) -> Rejection | None:
     """What they wrote is taken away, and nothing is begun in their name ever again. Answers STALE when it was done before."""
-    if not await leaving.save_erasure_status(uow, user_id, "gone", sequence):
+    if not await erasure.save_erasure_status(uow, user_id, "gone", sequence):
         return Rejection.STALE
-    await leaving.erase_buyer(uow, user_id)
+    await erasure.erase_buyer(uow, user_id)
     return None

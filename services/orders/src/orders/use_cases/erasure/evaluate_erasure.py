@@ -7,7 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from contracts.orders import ErasureJudged
 from orders.domain.orders import Windows
 from orders.domain.transitions import Rejection
-from orders.store import erasure as leaving
+from orders.store import erasure
 
 
 async def evaluate_erasure(
@@ -26,10 +26,10 @@ async def evaluate_erasure(
     """
     for party_id in (user_id, vendor_id):
         if party_id is not None:
-            await leaving.lock_new_activity(uow, party_id)
-    matters = await leaving.list_open_matters(uow, user_id, vendor_id, now=now, settled_before=now - windows.returns)
-    standing: leaving.Standing = "stays" if matters else "leaves"
-    if not await leaving.save_erasure_status(uow, user_id, standing, sequence, vendor_id):
+            await erasure.lock_party(uow, party_id)
+    matters = await erasure.list_open_matters(uow, user_id, vendor_id, now=now, settled_before=now - windows.returns)
+    status: erasure.ErasureStatus = "stays" if matters else "leaves"
+    if not await erasure.save_erasure_status(uow, user_id, status, sequence, vendor_id):
         return Rejection.STALE
     uow.publish(ErasureJudged(request_id=request_id, user_id=user_id, open_matters=tuple(matters)))
     return None

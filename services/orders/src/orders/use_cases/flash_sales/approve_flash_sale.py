@@ -7,10 +7,10 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import must_match
 from common.primitives.problems import Forbidden, NotFound
-from orders.domain.errors import BadFlashSale, FlashSaleNotPossible
-from orders.domain.order_roles import sells_for
-from orders.domain.sales import check_terms
-from orders.store import sales
+from orders.domain.errors import FlashSaleNotPossible, InvalidFlashSale
+from orders.domain.flash_sales import check_terms
+from orders.domain.order_roles import may_sell_for
+from orders.store import flash_sales
 
 
 async def approve_flash_sale(
@@ -21,22 +21,22 @@ async def approve_flash_sale(
     Runs as the service after the caller was found to see the sale. Raises NotFound, Forbidden for another vendor's sale, OtherContent,
     FlashSaleNotPossible and FlashSaleOverlaps (409).
     """
-    await sales.lock_sales_of(uow, product_id)
-    sale = await sales.lock_sale(uow, sale_id)
+    await flash_sales.lock_sales_of(uow, product_id)
+    sale = await flash_sales.lock_sale(uow, sale_id)
     if sale is None:
         raise NotFound
-    if not sells_for(caller, sale.vendor_id):
+    if not may_sell_for(caller, sale.vendor_id):
         raise Forbidden
     if approved_hash is not None:
         must_match(sale.hash, approved_hash)
     if sale.approved:
         return
-    product = await sales.find_product(uow, product_id)
+    product = await flash_sales.find_product(uow, product_id)
     if product is None:
         raise FlashSaleNotPossible({"productId": "is no longer sold"})
-    others = await sales.list_other_sales(uow, product_id, now)
+    others = await flash_sales.list_other_sales(uow, product_id, now)
     try:
         check_terms(sale.terms, regular_price_minor=product.price_minor, stock=product.stock, others=others, now=now)
-    except BadFlashSale as error:
+    except InvalidFlashSale as error:
         raise FlashSaleNotPossible({param.name: param.reason for param in error.invalid_params}) from error
-    await sales.save_consent(uow, sale_id, caller.id, now)
+    await flash_sales.save_consent(uow, sale_id, caller.id, now)

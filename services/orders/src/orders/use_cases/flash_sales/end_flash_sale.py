@@ -6,8 +6,8 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import Forbidden, NotFound
-from orders.domain.order_roles import proposes_sales_at, sells_for
-from orders.store import sales
+from orders.domain.order_roles import may_propose_sales_at, may_sell_for
+from orders.store import flash_sales
 
 
 async def end_flash_sale(uow: UnitOfWork, caller: Caller, sale_id: UUID, *, now: datetime) -> None:
@@ -16,10 +16,10 @@ async def end_flash_sale(uow: UnitOfWork, caller: Caller, sale_id: UUID, *, now:
 
     Raises NotFound and Forbidden.
     """
-    keepers = await sales.find_keepers(uow, sale_id)
+    keepers = await flash_sales.find_sale_parties(uow, sale_id)
     if keepers is None:
         raise NotFound
     vendor_id, campus_id = keepers
-    if not sells_for(caller, vendor_id) and not proposes_sales_at(caller, campus_id):
+    if not may_sell_for(caller, vendor_id) and not may_propose_sales_at(caller, campus_id):
         raise Forbidden
-    await sales.end_sale(uow, sale_id, now)
+    await flash_sales.close_sale(uow, sale_id, now)

@@ -31,16 +31,16 @@ async def accept_payment(
     (contract section 6). Raises OrderUnknown and NewsBeforeItsTime. Answers why nothing was done.
     """
     order = await store.lock_order(uow, order_id)
-    order, move = evaluate_update(order, "escrow_held", about=order_id)
+    order, transition = evaluate_update(order, "escrow_held", about=order_id)
     await store.save_escrow(uow, order.id, amount_minor, sequence)
-    if isinstance(move, Rejection):
-        return move
+    if isinstance(transition, Rejection):
+        return transition
     if order.status != "Processing":
         shelves = await store.reserve_stock_again(uow, order.id)
         if not shelves:
             return await _send_money_back(uow, order, amount_minor, now, windows)
         publish_stock_changes(uow, shelves)
-    await store.save_transition(uow, order, move, now, windows)
+    await store.save_transition(uow, order, transition, now, windows)
     await issue_delivery_pin(uow, pins, order, 1, now)
     return None
 
@@ -48,9 +48,9 @@ async def accept_payment(
 async def _send_money_back(
     uow: UnitOfWork, order: Order, amount_minor: int, now: datetime, windows: Windows
 ) -> Rejection | None:
-    order, move = evaluate_update(order, "escrow_held_without_stock", about=order.id)
-    if isinstance(move, Rejection):
-        return move
-    await store.save_transition(uow, order, move, now, windows)
+    order, transition = evaluate_update(order, "escrow_held_without_stock", about=order.id)
+    if isinstance(transition, Rejection):
+        return transition
+    await store.save_transition(uow, order, transition, now, windows)
     await request_refund(uow, order, amount_minor, LATE_CHARGE_REASON, now)
     return None

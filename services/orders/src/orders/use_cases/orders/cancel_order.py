@@ -10,34 +10,34 @@ from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole, cancel_trigger
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection, answer
+from orders.domain.transitions import Rejection, next_state
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 from orders.use_cases.refunds.request_refund import request_refund
 
 
 async def cancel_order(
-    uow: UnitOfWork, order_id: UUID, parts: frozenset[OrderRole], reason: str, *, now: datetime, windows: Windows
+    uow: UnitOfWork, order_id: UUID, roles: frozenset[OrderRole], reason: str, *, now: datetime, windows: Windows
 ) -> None:
     """Buyer, vendor or staff stop an order: paid, all held money goes back (contract section 6).
 
     Goods that were not handed over go back on their shelf, once: a repeated cancellation finds the order moved.
     Raises Forbidden (403) for who may see but not cancel, ForbiddenMove (409).
     """
-    trigger = cancel_trigger(parts)
+    trigger = cancel_trigger(roles)
     if trigger is None:
         raise Forbidden
     order = await store.lock_order(uow, order_id)
     if order is None:
         raise NotFound
-    move = answer(order.status, trigger)
-    if move is Rejection.REPEATED:
+    transition = next_state(order.status, trigger)
+    if transition is Rejection.REPEATED:
         return
-    if isinstance(move, Rejection):
+    if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    await store.save_transition(uow, order, move, now, windows)
-    if order.goods_on_hand:
+    await store.save_transition(uow, order, transition, now, windows)
+    if order.stock_is_reserved:
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
-    if move == "cancelled":
+    if transition == "cancelled":
         uow.publish(
             OrderCancelled(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason)
         )

@@ -26,12 +26,12 @@ async def complete_order(
     await store.save_escrow(uow, order.id, remaining_minor, sequence)
     if remaining_minor > 0:
         return None
-    order, move = evaluate_update(order, "escrow_fully_released", about=order_id)
-    if isinstance(move, Rejection):
-        return move
-    await store.save_transition(uow, order, move, now, windows)
+    order, transition = evaluate_update(order, "escrow_fully_released", about=order_id)
+    if isinstance(transition, Rejection):
+        return transition
+    await store.save_transition(uow, order, transition, now, windows)
     if order.status == "disputed":
-        await disputes.end_dispute(uow, order.id, "released", now)
+        await disputes.close_dispute(uow, order.id, "released", now)
         uow.publish(
             DisputeResolved(
                 order_id=order.id,

@@ -10,22 +10,22 @@ from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection, answer
+from orders.domain.transitions import Rejection, next_state
 
 
 async def dispatch_order(
-    uow: UnitOfWork, order_id: UUID, parts: frozenset[OrderRole], *, now: datetime, windows: Windows
+    uow: UnitOfWork, order_id: UUID, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
 ) -> None:
     """The vendor hands the goods over; the time within which the PIN must come begins. Raises Forbidden, ForbiddenMove (409)."""
-    if "vendor" not in parts:
+    if "vendor" not in roles:
         raise Forbidden
     order = await store.lock_order(uow, order_id)
     if order is None:
         raise NotFound
-    move = answer(order.status, "vendor_dispatches")
-    if move is Rejection.REPEATED:
+    transition = next_state(order.status, "vendor_dispatches")
+    if transition is Rejection.REPEATED:
         return
-    if isinstance(move, Rejection):
+    if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    await store.save_transition(uow, order, move, now, windows)
+    await store.save_transition(uow, order, transition, now, windows)
     uow.publish(OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))

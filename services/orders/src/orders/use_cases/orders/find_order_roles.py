@@ -10,7 +10,7 @@ from orders.domain.order_roles import OrderRole, roles_of
 
 
 async def find_order_roles(uow: UnitOfWork, caller: Caller, order_id: UUID) -> frozenset[OrderRole]:
-    """The parts that the caller plays in an order that they may see, by the row policies of their own unit of work.
+    """The roles that the caller plays in an order that they may see, by the row policies of their own unit of work.
 
     Whom an order concerns never changes, so the answer holds after this transaction: the effect follows in one of the service's
     own. Raises NotFound for an order that is absent or invisible.

@@ -38,18 +38,18 @@ async def fire_timer(
     """
     if not await store.claim_timer(uow, order_id, kind, now):
         return Rejection.REPEATED
-    order, move = evaluate_update(await store.lock_order(uow, order_id), _TRIGGERS[kind], about=order_id)
-    if isinstance(move, Rejection):
-        await store.end_timer(uow, order_id, kind)
-        return move
+    order, transition = evaluate_update(await store.lock_order(uow, order_id), _TRIGGERS[kind], about=order_id)
+    if isinstance(transition, Rejection):
+        await store.delete_timer(uow, order_id, kind)
+        return transition
     reason = _REASONS[kind]
-    if move == "disputed":
+    if transition == "disputed":
         await open_dispute(uow, order, Complaint("pin_window", reason), now=now, windows=windows)
         return None
-    await store.save_transition(uow, order, move, now, windows)
-    if order.goods_on_hand:
+    await store.save_transition(uow, order, transition, now, windows)
+    if order.stock_is_reserved:
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
-    if move == "expired":
+    if transition == "expired":
         uow.publish(OrderExpired(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
     else:
         await request_refund(uow, order, order.total_minor, reason, now)

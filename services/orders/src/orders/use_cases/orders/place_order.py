@@ -16,10 +16,10 @@ from common.primitives.ids import new_id
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
 from orders.domain.errors import FlashSaleSoldOut, IdempotencyKeyReused, OutOfStock, OwnVendor
-from orders.domain.order_roles import belongs_to
+from orders.domain.order_roles import is_own_vendor
 from orders.domain.orders import Windows
 from orders.domain.quotes import Quote, RequestedItem, quote
-from orders.store import sales
+from orders.store import flash_sales
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Checkout:
         content = (lines, self.campus_id, self.hub_id, self.delivery_note, self.expected_total_minor)
         return hashlib.sha256(msgspec.json.encode(content)).digest()
 
-    def same_as(self, standing: store.Standing) -> UUID:
+    def repeated_order_id(self, standing: store.Standing) -> UUID:
         """The id of the order that the key is bound to; raises IdempotencyKeyReused when that was asked in other words."""
         if standing.fingerprint != self.fingerprint:
             raise IdempotencyKeyReused
@@ -73,23 +73,23 @@ async def place_order(
         uow, product_ids, campus_id=checkout.campus_id, hub_id=checkout.hub_id, buyer_id=buyer_id, key=key, now=now
     )
     if facts.standing is not None:
-        return checkout.same_as(facts.standing)
-    if any(belongs_to(caller, offer.vendor_id, offer.vendor_owner_id) for offer in facts.offers.values()):
+        return checkout.repeated_order_id(facts.standing)
+    if any(is_own_vendor(caller, offer.vendor_id, offer.vendor_owner_id) for offer in facts.offers.values()):
         raise OwnVendor
     quoted = quote(checkout.requested_items, facts.offers, facts.destination, checkout.expected_total_minor)
     row = _row(quoted, checkout, buyer_id, now, windows)
-    shelf_prices = [line.shelf_price_minor for line in quoted.lines]
-    outcome = await store.save_new_order(uow, row, shelf_prices, key=key, fingerprint=checkout.fingerprint)
+    regular_prices_minor = [line.regular_price_minor for line in quoted.lines]
+    outcome = await store.save_new_order(uow, row, regular_prices_minor, key=key, fingerprint=checkout.fingerprint)
     if not outcome.placed:
-        standing = await store.find_open_order(uow, buyer_id, key)
+        standing = await store.find_order_by_key(uow, buyer_id, key)
         if standing is None:
             raise AssertionError("the key was refused because its order stands")
-        return checkout.same_as(standing)
+        return checkout.repeated_order_id(standing)
     if outcome.reserved < len(quoted.lines):
         # Somebody was faster, or a price moved since the quote: raising takes everything back.
         raise OutOfStock
     reduced = [line for line in quoted.lines if line.sale_id is not None]
-    if reduced and not await sales.claim_units(uow, row["id"], reduced, now):
+    if reduced and not await flash_sales.claim_sale_units(uow, row["id"], reduced, now):
         raise FlashSaleSoldOut
     uow.publish(_order_placed(row))
     for product_id in outcome.sold_out:
@@ -100,7 +100,7 @@ async def place_order(
                 vendor_id=quoted.vendor_id,
                 campus_id=offer.campus_id,
                 name=line.name,
-                price_minor=line.shelf_price_minor,
+                price_minor=line.regular_price_minor,
                 in_stock=False,
                 removed=False,
             )

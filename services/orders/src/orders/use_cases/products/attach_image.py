@@ -5,9 +5,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import keep_image
-from orders.domain.catalog import writable
 from orders.domain.errors import NoVendor
-from orders.store import catalog
+from orders.domain.products import check_writable
+from orders.store import products
 from orders.use_cases.products.publish_product_changed import publish_product_changed
 
 
@@ -20,11 +20,11 @@ async def attach_image(
     """
     if vendor_id is None:
         raise NoVendor
-    own = await catalog.lock_own_product(uow, product_id, vendor_id)
-    seen = None if own is not None else await catalog.find_vendor_of(uow, product_id)
-    before = writable(own, seen, None)
+    own = await products.lock_own_product(uow, product_id, vendor_id)
+    seen = None if own is not None else await products.find_vendor_of(uow, product_id)
+    before = check_writable(own, seen, None)
     after = before.with_image(image_id)
     if after != before:
         await keep_image(uow, image_id, now)
-        await catalog.save_product(uow, after, now)
+        await products.save_product(uow, after, now)
         publish_product_changed(uow, before, after)

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.catalog import writable
 from orders.domain.errors import NoVendor
-from orders.store import catalog
+from orders.domain.products import check_writable
+from orders.store import products
 from orders.use_cases.products.publish_product_changed import publish_product_changed
 
 
@@ -27,13 +27,13 @@ async def change_product(
     """
     if vendor_id is None:
         raise NoVendor
-    own = await catalog.lock_own_product(uow, product_id, vendor_id)
-    seen = None if own is not None else await catalog.find_vendor_of(uow, product_id)
-    before = writable(own, seen, revision)
+    own = await products.lock_own_product(uow, product_id, vendor_id)
+    seen = None if own is not None else await products.find_vendor_of(uow, product_id)
+    before = check_writable(own, seen, revision)
     after = before.changed(**fields)
     if after == before:
         return
-    await catalog.save_product(uow, after, now)
+    await products.save_product(uow, after, now)
     if (after.name, after.category) != (before.name, before.category):
-        await catalog.save_search_words(uow, after.name, after.category)
+        await products.save_search_words(uow, after.name, after.category)
     publish_product_changed(uow, before, after)

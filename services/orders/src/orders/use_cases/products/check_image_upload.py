@@ -5,9 +5,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import expect_image
-from orders.domain.catalog import writable
 from orders.domain.errors import NoVendor
-from orders.store import catalog
+from orders.domain.products import check_writable
+from orders.store import products
 
 
 async def check_image_upload(
@@ -20,7 +20,7 @@ async def check_image_upload(
     """
     if vendor_id is None:
         raise NoVendor
-    own = await catalog.find_own_product(uow, product_id, vendor_id)
-    seen = None if own is not None else await catalog.find_vendor_of(uow, product_id)
-    writable(own, seen, None).with_image(image_id)
+    own = await products.find_own_product(uow, product_id, vendor_id)
+    seen = None if own is not None else await products.find_vendor_of(uow, product_id)
+    check_writable(own, seen, None).with_image(image_id)
     await expect_image(uow, image_id, product_id, now)

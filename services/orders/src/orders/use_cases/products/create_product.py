@@ -6,9 +6,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from orders.domain.catalog import Product
-from orders.domain.errors import NoVendor, VendorUnknown
-from orders.store import catalog
+from orders.domain.errors import NoVendor, VendorNotReceived
+from orders.domain.products import Product
+from orders.store import products
 from orders.use_cases.products.publish_product_changed import publish_product_changed
 
 
@@ -46,9 +46,9 @@ async def create_product(uow: UnitOfWork, described: Description, *, vendor_id: 
         removed=False,
         revision=1,
     )
-    product = await catalog.save_new_product(uow, wanted, now)
+    product = await products.save_new_product(uow, wanted, now)
     if product is None:
-        raise VendorUnknown
-    await catalog.save_search_words(uow, product.name, product.category)
+        raise VendorNotReceived
+    await products.save_search_words(uow, product.name, product.category)
     publish_product_changed(uow, None, product)
     return product.id

@@ -2,7 +2,7 @@
 
 from common.database.unit_of_work import UnitOfWork
 from contracts.orders import ProductChanged
-from orders.domain.catalog import Product
+from orders.domain.products import Product
 
 
 def publish_product_changed(uow: UnitOfWork, before: Product | None, after: Product) -> None:

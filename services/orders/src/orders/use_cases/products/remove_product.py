@@ -4,9 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.catalog import writable
 from orders.domain.errors import NoVendor
-from orders.store import catalog
+from orders.domain.products import check_writable
+from orders.store import products
 from orders.use_cases.products.publish_product_changed import publish_product_changed
 
 
@@ -19,11 +19,11 @@ async def remove_product(
     """
     if vendor_id is None:
         raise NoVendor
-    own = await catalog.lock_own_product(uow, product_id, vendor_id)
+    own = await products.lock_own_product(uow, product_id, vendor_id)
     if own is not None and own.removed:
         return
-    seen = None if own is not None else await catalog.find_vendor_of(uow, product_id)
-    before = writable(own, seen, revision)
+    seen = None if own is not None else await products.find_vendor_of(uow, product_id)
+    before = check_writable(own, seen, revision)
     after = before.changed(removed=True)
-    await catalog.save_product(uow, after, now)
+    await products.save_product(uow, after, now)
     publish_product_changed(uow, before, after)

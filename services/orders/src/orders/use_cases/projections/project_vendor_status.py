@@ -4,13 +4,13 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from orders import store
-from orders.domain.delivery_locations import KnownVendor
+from orders.domain.projections import VendorProjection
 from orders.domain.transitions import Rejection
 from orders.use_cases.projections.project_vendor import project_vendor
 
 
 async def project_vendor_status(
-    uow: UnitOfWork, vendor: KnownVendor, suspended: bool, sequence: int, *, now: datetime
+    uow: UnitOfWork, vendor: VendorProjection, suspended: bool, sequence: int, *, now: datetime
 ) -> Rejection | None:
     """A suspended vendor sells nothing new and open orders finish; the newest word only. Answers STALE for an older word."""
     # The news carries the whole vendor: it may be the first that is heard of it.

@@ -17,8 +17,8 @@ async def record_refund_failed(uow: UnitOfWork, order_id: UUID, refund_id: UUID)
     refund = await store.lock_refund(uow, refund_id, order.id)
     if refund is None:
         return Rejection.STALE
-    order, move = evaluate_update(order, "refund_failed", about=order_id)
+    order, transition = evaluate_update(order, "refund_failed", about=order_id)
     if refund.status == "settled":
         return Rejection.STALE
     await store.save_failed_refund(uow, refund_id)
-    return move if isinstance(move, Rejection) else None
+    return transition if isinstance(transition, Rejection) else None

@@ -21,12 +21,12 @@ async def record_refund_settled(
     refund = await store.lock_refund(uow, refund_id, order.id)
     if refund is None:
         return Rejection.STALE
-    order, move = evaluate_update(order, "refund_settled", about=order_id)
+    order, transition = evaluate_update(order, "refund_settled", about=order_id)
     if refund.status == "settled":
         return Rejection.REPEATED
     await store.save_refund(uow, refund_id, order.id, refund, "settled", now)
-    if isinstance(move, Rejection):
-        return move
-    if move != order.status:
-        await store.save_transition(uow, order, move, now, windows)
+    if isinstance(transition, Rejection):
+        return transition
+    if transition != order.status:
+        await store.save_transition(uow, order, transition, now, windows)
     return None

@@ -10,8 +10,8 @@ from contracts.orders import ReturnDecided
 from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
-from orders.domain.returns import worth_of
-from orders.domain.transitions import Rejection, answer
+from orders.domain.returns import refund_for_return
+from orders.domain.transitions import Rejection, next_state
 from orders.store import returns
 from orders.use_cases.refunds.request_refund import request_refund
 
@@ -39,13 +39,13 @@ async def approve_return(
         return
     if request.status == "rejected":
         raise AlreadyDecided(request.status)
-    lines, refunds = await returns.list_lines(uow, order.id), await returns.sum_refunds(uow, order.id)
-    worth = worth_of(order.total_minor, request.items, lines, refunds)
-    move = answer(order.status, "everything_returned" if worth.everything else "return_approved")
-    if isinstance(move, Rejection):
+    lines, refunds = await returns.list_order_lines(uow, order.id), await returns.sum_refunds(uow, order.id)
+    worth = refund_for_return(order.total_minor, request.items, lines, refunds)
+    transition = next_state(order.status, "everything_returned" if worth.everything else "return_approved")
+    if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    if move != order.status:
-        await store.save_transition(uow, order, move, now, windows)
+    if transition != order.status:
+        await store.save_transition(uow, order, transition, now, windows)
     refund_id = None
     if worth.refund_minor:
         refund_id = await request_refund(uow, order, worth.refund_minor, "return", now)

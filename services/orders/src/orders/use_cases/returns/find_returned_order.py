@@ -6,8 +6,8 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import Forbidden, NotFound
 from orders import store
-from orders.domain.errors import DecidedByItsBuyer
-from orders.domain.order_roles import decides_returns, roles_of
+from orders.domain.errors import BuyerCannotDecide
+from orders.domain.order_roles import may_decide_returns, roles_of
 from orders.store import returns
 
 
@@ -21,9 +21,9 @@ async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID)
     order = None if order_id is None else await store.find_order(uow, order_id)
     if order is None:
         raise NotFound
-    parts = roles_of(caller, order)
-    if not decides_returns(caller, parts):
+    roles = roles_of(caller, order)
+    if not may_decide_returns(caller, roles):
         raise Forbidden
-    if "buyer" in parts:
-        raise DecidedByItsBuyer
+    if "buyer" in roles:
+        raise BuyerCannotDecide
     return order.id

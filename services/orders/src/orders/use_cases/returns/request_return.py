@@ -17,7 +17,7 @@ from orders.store import returns
 async def request_return(
     uow: UnitOfWork,
     order_id: UUID,
-    parts: frozenset[OrderRole],
+    roles: frozenset[OrderRole],
     wanted: Sequence[ReturnedItem],
     reason: str,
     now: datetime,
@@ -27,12 +27,12 @@ async def request_return(
     The order's row is held, so that requests at the same moment share what is left. Answers the request's id.
     Raises Forbidden (403) and the refusals of `check_request`.
     """
-    if "buyer" not in parts:
+    if "buyer" not in roles:
         raise Forbidden
     order = await store.lock_order(uow, order_id)
     if order is None:
         raise NotFound
-    check_request(order, wanted, await returns.list_lines(uow, order.id), now)
+    check_request(order, wanted, await returns.list_order_lines(uow, order.id), now)
     request_id = new_id()
     await returns.record_request(uow, request_id, order, reason, wanted, now)
     uow.publish(

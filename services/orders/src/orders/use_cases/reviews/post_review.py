@@ -9,8 +9,8 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import ReviewPosted
-from orders.domain.errors import AddressUnproven, ForbiddenTransition, NotOfThisOrder, OwnVendor, ReviewedBefore
-from orders.domain.order_roles import belongs_to
+from orders.domain.errors import AlreadyReviewed, EmailUnconfirmed, ForbiddenTransition, OwnVendor, ReviewNotAllowed
+from orders.domain.order_roles import is_own_vendor
 from orders.store import reviews
 
 
@@ -33,18 +33,18 @@ async def post_review(uow: UnitOfWork, caller: Caller, opinion: ReviewContent, *
     NotOfThisOrder (422), ReviewedBefore (409).
     """
     if not caller.email_confirmed:
-        raise AddressUnproven
+        raise EmailUnconfirmed
     order = await reviews.find_reviewed_order(uow, opinion.order_id)
     if order is None:
         raise NotFound
     if order.buyer_id != caller.id:
         raise Forbidden("Only who bought it may review it.")
-    if belongs_to(caller, order.vendor_id, order.vendor_owner_id):
+    if is_own_vendor(caller, order.vendor_id, order.vendor_owner_id):
         raise OwnVendor
     if opinion.vendor_id not in (None, order.vendor_id):
-        raise NotOfThisOrder("was not placed with this vendor")
+        raise ReviewNotAllowed("was not placed with this vendor")
     if opinion.product_id is not None and opinion.product_id not in order.product_ids:
-        raise NotOfThisOrder("does not hold this product")
+        raise ReviewNotAllowed("does not hold this product")
     if not order.delivered:
         raise ForbiddenTransition(order.status)
     review_id = new_id()
@@ -60,7 +60,7 @@ async def post_review(uow: UnitOfWork, caller: Caller, opinion: ReviewContent, *
         now=now,
     )
     if not recorded:
-        raise ReviewedBefore
+        raise AlreadyReviewed
     uow.publish(
         ReviewPosted(
             review_id=review_id, vendor_id=order.vendor_id, product_id=opinion.product_id, rating=opinion.rating

@@ -8,17 +8,17 @@ from orders.demo import demo_products, load_demo_data
 
 
 async def browse(market, **query):
-    answer = await market.service.client.get("/api/products", params=query)
-    assert answer.status_code == 200, answer.text
-    return [product["id"] for product in answer.json()["data"]]
+    response = await market.service.client.get("/api/products", params=query)
+    assert response.status_code == 200, response.text
+    return [product["id"] for product in response.json()["data"]]
 
 
 async def test_a_product_is_shown_to_anybody_in_whole(market):
     # No two numbers are alike: a row is read by the place of its columns.
     product = await market.sell(price_minor=150_000, stock=7, rating_sum=14, rating_count=3)
-    answer = await market.service.client.get(f"/api/products/{product}")
-    assert answer.status_code == 200
-    assert answer.json()["data"] == {
+    response = await market.service.client.get(f"/api/products/{product}")
+    assert response.status_code == 200
+    assert response.json()["data"] == {
         "id": str(product),
         "vendorId": str(market.vendor_id),
         "vendorName": "Ada's Kitchen",
@@ -38,15 +38,15 @@ async def test_a_product_is_shown_to_anybody_in_whole(market):
         "createdAt": "2026-01-05T12:00:00.000Z",
     }
     listed = await market.service.client.get("/api/products")
-    assert listed.json()["data"] == [answer.json()["data"]]
+    assert listed.json()["data"] == [response.json()["data"]]
     assert listed.json()["meta"]["has_more"] is False
 
 
 async def test_times_have_milliseconds_whether_there_are_any_or_not(market):
     for microseconds, shown in ((0, "000"), (7_000, "007"), (120_000, "120"), (999_999, "999")):
         product = await market.sell(created_at=market.clock.now().replace(microsecond=microseconds))
-        answer = await market.service.client.get(f"/api/products/{product}")
-        assert answer.json()["data"]["createdAt"] == f"2026-01-05T12:00:00.{shown}Z"
+        response = await market.service.client.get(f"/api/products/{product}")
+        assert response.json()["data"]["createdAt"] == f"2026-01-05T12:00:00.{shown}Z"
 
 
 async def test_a_product_without_a_review_has_no_rating(market):
@@ -58,13 +58,13 @@ async def test_what_was_removed_is_absent(market):
     removed = await market.sell(removed_at=market.clock.now())
     assert await browse(market) == []
     for product in (removed, new_id()):
-        answer = await market.service.client.get(f"/api/products/{product}")
-        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        response = await market.service.client.get(f"/api/products/{product}")
+        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
 
 
 async def test_a_bad_token_is_refused_even_where_none_is_needed(market):
-    answer = await market.service.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
-    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    response = await market.service.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
+    assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
     assert (await market.service.client.get("/api/products", headers=market.as_buyer())).status_code == 200
 
 
@@ -116,8 +116,8 @@ async def test_each_filter_narrows_and_all_of_them_hold_together(market):
     ],
 )
 async def test_a_bad_filter_is_422_and_named(market, name, value):
-    answer = await market.service.client.get("/api/products", params={name: value})
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, name)
+    response = await market.service.client.get("/api/products", params={name: value})
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
 
 
 @pytest.mark.parametrize("sort", ["newest", "price_asc", "price_desc"])
@@ -131,9 +131,9 @@ async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(m
     walked, cursor = [], None
     while True:
         query = {"limit": 5, "sort": sort} | ({} if cursor is None else {"cursor": cursor})
-        answer = (await market.service.client.get("/api/products", params=query)).json()
-        walked += [product["id"] for product in answer["data"]]
-        cursor = answer["meta"]["next_cursor"]
+        response = (await market.service.client.get("/api/products", params=query)).json()
+        walked += [product["id"] for product in response["data"]]
+        cursor = response["meta"]["next_cursor"]
         if cursor is None:
             break
         market.clock.advance(timedelta(seconds=1))
@@ -159,8 +159,8 @@ async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(marke
         ({"cursor": cursor, "inStock": "true", "sort": "price_asc"}, {}),
         ({"cursor": cursor, "inStock": "true"}, market.as_buyer()),
     ):
-        answer = await get("/api/products", params=query, headers=headers)
-        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+        response = await get("/api/products", params=query, headers=headers)
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
 
 
 async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):

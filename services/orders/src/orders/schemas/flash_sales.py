@@ -35,7 +35,7 @@ class FlashSaleQuery(BaseModel):
     campus_id: UUID | None = None
 
 
-class FlashSaleShape(ResponseShape):
+class FlashSale(ResponseShape):
     id: UUID
     product_id: UUID
     product_name: str
@@ -73,13 +73,13 @@ class FlashSaleApproval(RequestBody):
     ] = None
 
 
-class FlashSaleAnswer(ResponseShape):
+class FlashSaleResponse(ResponseShape):
     success: bool
-    data: FlashSaleShape
+    data: FlashSale
     meta: EnvelopeMeta
 
 
-class FlashSalePageAnswer(ResponseShape):
+class FlashSalePageResponse(ResponseShape):
     success: bool
-    data: list[FlashSaleShape]
+    data: list[FlashSale]
     meta: PageMeta

@@ -3,7 +3,7 @@ import pytest
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import PERMISSIONS_BY_ROLE, permissions_of
-from orders.domain.order_roles import cancel_trigger, roles_of, sees_commission
+from orders.domain.order_roles import cancel_trigger, may_see_commission, roles_of
 
 
 def caller(*roles, **facts):
@@ -24,7 +24,7 @@ def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
 
 
 @pytest.mark.parametrize(
-    ("parts", "trigger"),
+    ("roles", "trigger"),
     [
         (set(), None),
         ({"hub_agent"}, None),
@@ -35,16 +35,16 @@ def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
         ({"vendor", "support"}, "vendor_cancels"),
     ],
 )
-def test_who_plays_several_parts_cancels_as_the_vendor_then_the_buyer_and_never_as_staff_in_their_own_case(
-    parts, trigger
+def test_who_plays_several_roles_cancels_as_the_vendor_then_the_buyer_and_never_as_staff_in_their_own_case(
+    roles, trigger
 ):
-    assert cancel_trigger(frozenset(parts)) == trigger
+    assert cancel_trigger(frozenset(roles)) == trigger
 
 
 def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(new_order):
     order = new_order("paid")
-    assert sees_commission(caller("merchant", vendor_id=order.vendor_id), order.vendor_id)
-    assert not sees_commission(caller("merchant", vendor_id=new_id()), order.vendor_id)
-    assert not sees_commission(caller("buyer", user_id=order.buyer_id), order.vendor_id)
-    seeing = {role for role in PERMISSIONS_BY_ROLE if sees_commission(caller(role), order.vendor_id)}
+    assert may_see_commission(caller("merchant", vendor_id=order.vendor_id), order.vendor_id)
+    assert not may_see_commission(caller("merchant", vendor_id=new_id()), order.vendor_id)
+    assert not may_see_commission(caller("buyer", user_id=order.buyer_id), order.vendor_id)
+    seeing = {role for role in PERMISSIONS_BY_ROLE if may_see_commission(caller(role), order.vendor_id)}
     assert seeing == {"support_agent", "auditor", "hub_agent", "campus_admin", "finance_checker"}

@@ -14,16 +14,16 @@ from common.primitives.revisions import IfMatch, revision_meant
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
 from common.web.responses import answers
 from orders.dependencies import Dependencies
-from orders.domain.catalog import category_of
 from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name
+from orders.domain.products import normalize_category
 from orders.queries.own_products import find_own_product, page_of_own_products
-from orders.schemas.merchants import (
+from orders.schemas.own_products import (
     ChangeProductRequest,
-    ImageAnswer,
     NewProductRequest,
-    OwnProductAnswer,
-    OwnProductPageAnswer,
+    OwnProductPageResponse,
+    OwnProductResponse,
+    ProductImageResponse,
     ReplaceProductRequest,
 )
 from orders.use_cases.products.attach_image import attach_image
@@ -36,13 +36,18 @@ from orders.use_cases.products.remove_product import remove_product
 router = guarded_router(tags=["products"])
 
 
-@router.post("/api/products", status_code=201, responses=answers(OwnProductAnswer, 403, 409, 422, status=201))
+@router.post("/api/products", status_code=201, responses=answers(OwnProductResponse, 403, 409, 422, status=201))
 @requires("catalog:own")
 async def offer_product(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
     """Puts a product on the shelf, or keeps it as a draft that only its merchant sees."""
     dependencies = dependencies_of(request, Dependencies)
     described = Description(
-        body.name, body.description, category_of(body.category), body.price_minor, body.stock, body.status == "draft"
+        body.name,
+        body.description,
+        normalize_category(body.category),
+        body.price_minor,
+        body.stock,
+        body.status == "draft",
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
@@ -51,7 +56,7 @@ async def offer_product(request: Request, caller: CurrentCaller, body: NewProduc
     return ok(request, product, status=201)
 
 
-@router.get("/api/products/mine", responses=answers(OwnProductPageAnswer, 403, 422))
+@router.get("/api/products/mine", responses=answers(OwnProductPageResponse, 403, 422))
 @requires("catalog:own")
 async def list_own_products(
     request: Request,
@@ -71,7 +76,7 @@ async def list_own_products(
     return ok(request, page.rows, **page.meta)
 
 
-@router.put("/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422))
+@router.put("/api/products/{product_id}", responses=answers(OwnProductResponse, 403, 404, 409, 422))
 @requires("catalog:own")
 async def replace_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
@@ -81,7 +86,7 @@ async def replace_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.patch("/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422))
+@router.patch("/api/products/{product_id}", responses=answers(OwnProductResponse, 403, 404, 409, 422))
 @requires("catalog:own")
 async def update_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest, if_match: IfMatch = None
@@ -91,7 +96,7 @@ async def update_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.delete("/api/products/{product_id}", status_code=204, responses=answers(OwnProductAnswer, 403, 404, 409))
+@router.delete("/api/products/{product_id}", status_code=204, responses=answers(OwnProductResponse, 403, 404, 409))
 @requires("catalog:own")
 async def withdraw_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
@@ -108,7 +113,7 @@ async def withdraw_product(
 @router.post(
     "/api/products/{product_id}/images",
     status_code=201,
-    responses=answers(ImageAnswer, 403, 404, 409, 413, 415, 422, status=201),
+    responses=answers(ProductImageResponse, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
 )
 @requires("catalog:own")
@@ -135,7 +140,9 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
 
 
 @router.delete(
-    "/api/products/{product_id}/images/{image_id}", status_code=204, responses=answers(ImageAnswer, 403, 404, 409)
+    "/api/products/{product_id}/images/{image_id}",
+    status_code=204,
+    responses=answers(ProductImageResponse, 403, 404, 409),
 )
 @requires("catalog:own")
 async def remove_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
@@ -152,7 +159,7 @@ async def _change(
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     if "category" in fields:
-        fields["category"] = category_of(fields["category"])
+        fields["category"] = normalize_category(fields["category"])
     if "status" in fields:
         fields["draft"] = fields.pop("status") == "draft"
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -7,8 +7,8 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from orders.domain.flash_sales import FlashSale, SaleTerms
 from orders.domain.quotes import QuotedLine
-from orders.domain.sales import Sale, SaleTerms
 
 _LOCK_SALES_OF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('flash sales:' || $1::text, 0))"
 _FIND_PRODUCT: Final = """
@@ -37,7 +37,7 @@ _TAKE_UNITS: Final = "SELECT take_sale_units($1, $2, $3, $4)"
 
 
 @dataclass(frozen=True, slots=True)
-class ProductOnSale:
+class SaleProduct:
     id: UUID
     vendor_id: UUID
     campus_id: UUID
@@ -50,9 +50,9 @@ async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> None:
     await uow.execute(_LOCK_SALES_OF, str(product_id))
 
 
-async def find_product(uow: UnitOfWork, product_id: UUID) -> ProductOnSale | None:
+async def find_product(uow: UnitOfWork, product_id: UUID) -> SaleProduct | None:
     row = await uow.fetch_row(_FIND_PRODUCT, product_id)
-    return ProductOnSale(*row) if row else None
+    return SaleProduct(*row) if row else None
 
 
 async def list_other_sales(uow: UnitOfWork, product_id: UUID, now: datetime) -> list[tuple[datetime, datetime]]:
@@ -64,7 +64,7 @@ async def record_sale(
     uow: UnitOfWork,
     sale_id: UUID,
     terms: SaleTerms,
-    product: ProductOnSale,
+    product: SaleProduct,
     *,
     created_by: UUID,
     with_consent: bool,
@@ -88,30 +88,30 @@ async def record_sale(
     )
 
 
-async def lock_sale(uow: UnitOfWork, sale_id: UUID) -> Sale | None:
+async def lock_sale(uow: UnitOfWork, sale_id: UUID) -> FlashSale | None:
     """The sale, held until the transaction ends. Behind `lock_sales_of` its product."""
     row = await uow.fetch_row(_LOCK, sale_id)
     if row is None:
         return None
     vendor_id, campus_id, *terms, created_by, approved = row.values()
-    return Sale(sale_id, vendor_id, campus_id, SaleTerms(*terms), created_by, approved)
+    return FlashSale(sale_id, vendor_id, campus_id, SaleTerms(*terms), created_by, approved)
 
 
 async def save_consent(uow: UnitOfWork, sale_id: UUID, by: UUID, now: datetime) -> None:
     await uow.execute(_SAVE_CONSENT, sale_id, by, now)
 
 
-async def find_keepers(uow: UnitOfWork, sale_id: UUID) -> tuple[UUID, UUID] | None:
+async def find_sale_parties(uow: UnitOfWork, sale_id: UUID) -> tuple[UUID, UUID] | None:
     """Vendor and campus of a sale."""
     row = await uow.fetch_row(_FIND, sale_id)
     return (row["vendor_id"], row["campus_id"]) if row else None
 
 
-async def end_sale(uow: UnitOfWork, sale_id: UUID, now: datetime) -> None:
+async def close_sale(uow: UnitOfWork, sale_id: UUID, now: datetime) -> None:
     await uow.execute(_END, sale_id, now)
 
 
-async def claim_units(uow: UnitOfWork, order_id: UUID, reduced: Sequence[QuotedLine], now: datetime) -> bool:
+async def claim_sale_units(uow: UnitOfWork, order_id: UUID, reduced: Sequence[QuotedLine], now: datetime) -> bool:
     """Takes units of running sales for the caller's own new order. False: one was not to be had, and the order must not stay."""
     sale_ids, quantities = [line.sale_id for line in reduced], [line.quantity for line in reduced]
     return bool(await uow.fetch_value(_TAKE_UNITS, order_id, sale_ids, quantities, now))

@@ -7,14 +7,14 @@ from pydantic import Field, StringConstraints
 
 from common.web.responses import EnvelopeMeta, PageMeta
 from common.web.schemas import RequestBody, ResponseShape
-from orders.domain.catalog import (
+from orders.domain.products import (
     CATEGORY_CHARACTERS_MAX,
     DESCRIPTION_CHARACTERS_MAX,
     NAME_CHARACTERS_MAX,
     PRICE_MINOR_MAX,
     STOCK_MAX,
 )
-from orders.schemas.products import ProductShape
+from orders.schemas.products import Product
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_CHARACTERS_MAX)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=DESCRIPTION_CHARACTERS_MAX)]
@@ -53,24 +53,24 @@ class ChangeProductRequest(RequestBody):
     revision: Revision | None = None
 
 
-class OwnProductShape(ProductShape):
+class OwnProduct(Product):
     status: Literal["published", "draft", "removed"]
     updated_at: str
 
 
-class OwnProductAnswer(ResponseShape):
+class OwnProductResponse(ResponseShape):
     success: bool
-    data: OwnProductShape
+    data: OwnProduct
     meta: EnvelopeMeta
 
 
-class OwnProductPageAnswer(ResponseShape):
+class OwnProductPageResponse(ResponseShape):
     success: bool
-    data: list[OwnProductShape]
+    data: list[OwnProduct]
     meta: PageMeta
 
 
-class ImageShape(ResponseShape):
+class ProductImage(ResponseShape):
     id: UUID
     url: str
     thumbnail_url: str
@@ -79,7 +79,7 @@ class ImageShape(ResponseShape):
     revision: int
 
 
-class ImageAnswer(ResponseShape):
+class ProductImageResponse(ResponseShape):
     success: bool
-    data: ImageShape
+    data: ProductImage
     meta: EnvelopeMeta

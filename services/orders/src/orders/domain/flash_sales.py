@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from common.primitives.decisions import content_hash
-from orders.domain.errors import BadFlashSale, FlashSaleLimitReached, FlashSaleOverlaps, FlashSaleSoldOut
+from orders.domain.errors import FlashSaleLimitReached, FlashSaleOverlaps, FlashSaleSoldOut, InvalidFlashSale
 
 # Longer, or further ahead, it would be a price and no sale.
 LENGTH_MAX: Final = timedelta(days=30)
@@ -27,7 +27,7 @@ class SaleTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class Sale:
+class FlashSale:
     """A sale as it was begun or proposed; `approved` has the vendor's consent."""
 
     id: UUID
@@ -75,7 +75,7 @@ def check_terms(
     }
     found = {name: reason for name, reason in faults.items() if reason}
     if found:
-        raise BadFlashSale(found)
+        raise InvalidFlashSale(found)
     if any(starts_at < terms.ends_at and terms.starts_at < ends_at for starts_at, ends_at in others):
         raise FlashSaleOverlaps
 

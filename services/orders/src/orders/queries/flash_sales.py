@@ -9,7 +9,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
-from orders.domain.sales import Sale, SaleTerms
+from orders.domain.flash_sales import FlashSale, SaleTerms
 from orders.queries.pages import Page, Row
 
 _COLUMNS: Final = """
@@ -91,7 +91,7 @@ def _hash_of(record: Any) -> str:
     names = ("product_id", "price_minor", "quantity", "per_buyer_limit", "starts_at", "ends_at")
     terms = SaleTerms(*(record[name] for name in names))
     approved = record["approved_at"] is not None
-    return Sale(record["id"], record["vendor_id"], record["campus_id"], terms, record["created_by"], approved).hash
+    return FlashSale(record["id"], record["vendor_id"], record["campus_id"], terms, record["created_by"], approved).hash
 
 
 def _shown(record: Any) -> Row:

@@ -23,16 +23,16 @@ from common.web.http import (
 )
 from common.web.responses import answers
 from orders.dependencies import Dependencies
-from orders.domain.sales import SaleTerms
-from orders.queries.sales import find_public_sale, find_sale, page_of_sales
-from orders.schemas.orders import EmptyRequest
-from orders.schemas.sales import (
-    FlashSaleAnswer,
+from orders.domain.flash_sales import SaleTerms
+from orders.queries.flash_sales import find_public_sale, find_sale, page_of_sales
+from orders.schemas.flash_sales import (
     FlashSaleApproval,
-    FlashSalePageAnswer,
+    FlashSalePageResponse,
     FlashSaleQuery,
     FlashSaleRequest,
+    FlashSaleResponse,
 )
+from orders.schemas.orders import EmptyRequest
 from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale
 from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale
 from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale
@@ -40,10 +40,10 @@ from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale
 router = guarded_router(tags=["flash sales"])
 
 SALES: Final = "/api/flash-sales"
-KEEPERS: Final = ("flash_sales:keep", "flash_sales:propose")
+SALE_PERMISSIONS: Final = ("flash_sales:keep", "flash_sales:propose")
 
 
-@router.get(SALES, responses=answers(FlashSalePageAnswer, 422))
+@router.get(SALES, responses=answers(FlashSalePageResponse, 422))
 @public
 async def list_flash_sales(
     request: Request,
@@ -60,7 +60,7 @@ async def list_flash_sales(
     return ok(request, page.rows, **page.meta)
 
 
-@router.get(f"{SALES}/{{sale_id}}", responses=answers(FlashSaleAnswer, 404))
+@router.get(f"{SALES}/{{sale_id}}", responses=answers(FlashSaleResponse, 404))
 @public
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
     """A sale that waits for the vendor's consent is shown to the vendor and to the staff of the campus only."""
@@ -75,8 +75,8 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
     return ok(request, sale)
 
 
-@router.post(SALES, status_code=201, responses=answers(FlashSaleAnswer, 403, 409, 422, status=201))
-@requires_one_of(*KEEPERS, step_up_with="flash_sales:propose")
+@router.post(SALES, status_code=201, responses=answers(FlashSaleResponse, 403, 409, 422, status=201))
+@requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
     """For the vendor of the product. While it runs, the product is sold under its terms only. The staff of the campus propose one
     with AAL2: it is `prepared` and holds nothing until the vendor approves it."""
@@ -91,7 +91,7 @@ async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest)
     return ok(request, sale, status=201)
 
 
-@router.post(f"{SALES}/{{sale_id}}/approve", responses=answers(FlashSaleAnswer, 403, 404, 409, 422))
+@router.post(f"{SALES}/{{sale_id}}/approve", responses=answers(FlashSaleResponse, 403, 404, 409, 422))
 @requires("flash_sales:keep")
 async def approve(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: FlashSaleApproval | None = None
@@ -110,8 +110,8 @@ async def approve(
     return ok(request, sale)
 
 
-@router.post(f"{SALES}/{{sale_id}}/end", responses=answers(FlashSaleAnswer, 403, 404, 422))
-@requires_one_of(*KEEPERS, step_up_with="flash_sales:propose")
+@router.post(f"{SALES}/{{sale_id}}/end", responses=answers(FlashSaleResponse, 403, 404, 422))
+@requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def end(request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None) -> Response:
     """Ends the sale now, or declines a proposed one; what was ordered under its terms keeps its price."""
     dependencies = dependencies_of(request, Dependencies)

@@ -63,8 +63,8 @@ async def refunding(market):
     """A paid order that was cancelled, and the id of its refund."""
     order = await market.paid()
     await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
-    said = (await market.service.published("orders.refund_requested.v1"))[-1]
-    return order, UUID(said["refundId"])
+    event = (await market.service.published("orders.refund_requested.v1"))[-1]
+    return order, UUID(event["refundId"])
 
 
 async def test_held_escrow_makes_the_order_paid_and_gives_it_a_pin(market):
@@ -84,7 +84,9 @@ async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_
     assert await market.status_of(order) == "delivered"
     await market.release(order)
     assert await market.status_of(order) == "paid"
-    assert [said["orderId"] for said in await market.service.published("orders.order_completed.v1")] == [order["id"]]
+    assert [event["orderId"] for event in await market.service.published("orders.order_completed.v1")] == [
+        order["id"]
+    ]
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
@@ -200,19 +202,19 @@ async def test_a_late_charge_takes_the_stock_again_while_there_is_some(market, h
 async def test_a_late_charge_goes_back_when_the_stock_is_gone(market, how):
     scarce, plenty = await market.sell(stock=2), await market.sell(stock=9)
     items = [{"productId": str(scarce), "quantity": 2}, {"productId": str(plenty), "quantity": 3}]
-    answer = await market.service.client.post(
+    response = await market.service.client.post(
         "/api/orders/checkout",
         json={"items": items},
         headers=market.as_buyer(idempotency_key="b2c44a45-7e51-4fd9-a3bb-6a7d8fdc3c10"),
     )
-    order = answer.json()["data"]
+    order = response.json()["data"]
     await end(market, order, how)
     await market.ordered(scarce, 1, buyer_id=new_id())
     await market.pay(order)
     assert await market.status_of(order) == "refund_pending"
     assert [await market.stock_of(scarce), await market.stock_of(plenty)] == [1, 9]
-    said = await market.service.published("orders.refund_requested.v1")
-    assert [(event["orderId"], event["amountMinor"]) for event in said] == [(order["id"], order["totalMinor"])]
+    events = await market.service.published("orders.refund_requested.v1")
+    assert [(event["orderId"], event["amountMinor"]) for event in events] == [(order["id"], order["totalMinor"])]
     assert await market.service.published("orders.delivery_pin_issued.v1") == []
 
 
@@ -296,8 +298,8 @@ async def test_of_two_words_of_identity_the_newer_holds_whichever_comes_last(mar
     shown = await market.service.client.get(f"/api/products/{product}")
     assert shown.json()["data"]["vendorName"] == "Ada's New Kitchen"
     for fee, sequence in ((2, 2), (1, 1)):
-        said = HubChanged(hub_id=hub, campus_id=market.campus_id, name="G", delivery_fee_minor=fee, active=True)
-        await market.service.hear(said, sequence=sequence)
+        events = HubChanged(hub_id=hub, campus_id=market.campus_id, name="G", delivery_fee_minor=fee, active=True)
+        await market.service.hear(events, sequence=sequence)
     assert (await market.service.fetch("SELECT delivery_fee_minor FROM hubs"))[0][0] == 2
 
 

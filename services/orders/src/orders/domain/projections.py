@@ -5,7 +5,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
-class KnownVendor:
+class VendorProjection:
     """A vendor as its products show it; None where it has no agreement on commission of its own."""
 
     id: UUID
@@ -16,7 +16,7 @@ class KnownVendor:
 
 
 @dataclass(frozen=True, slots=True)
-class HubLocation:
+class HubProjection:
     """A pick-up point; the fee in kobo."""
 
     id: UUID

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from common.primitives.ids import new_id
 from orders.domain.disputes import refund_of, release_of
-from orders.domain.errors import RefundBeyondOrder, RefundWithoutSplit, SplitWithoutRefund
-from orders.domain.returns import Line, Refunds, ReturnedItem, worth_of
+from orders.domain.errors import RefundExceedsOrder, RefundWithoutSplit, SplitWithoutRefund
+from orders.domain.returns import OrderLine, PreviousRefunds, ReturnedItem, refund_for_return
 
 
 @pytest.mark.parametrize(("outcome", "asked", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)])
@@ -21,8 +21,8 @@ def test_the_outcome_says_what_goes_back(outcome, asked, refund):
     ("outcome", "asked", "refusal"),
     [
         ("split", None, SplitWithoutRefund),
-        ("split", 0, RefundBeyondOrder),
-        ("split", 100, RefundBeyondOrder),
+        ("split", 0, RefundExceedsOrder),
+        ("split", 100, RefundExceedsOrder),
         ("buyer", 100, RefundWithoutSplit),
         ("vendor", 0, RefundWithoutSplit),
     ],
@@ -51,19 +51,19 @@ def test_refund_and_release_empty_escrow_and_leave_the_vendor_the_total_less_the
 def test_goods_that_come_back_bit_by_bit_are_worth_the_whole_order_and_never_a_kobo_more(lines, fee, split, choices):
     total = sum(quantity * price for quantity, price in lines) + fee
     otherwise = int((total - 1) * split)
-    order: dict[UUID, Line] = {new_id(): Line(quantity, price, 0, 0) for quantity, price in lines}
+    order: dict[UUID, OrderLine] = {new_id(): OrderLine(quantity, price, 0, 0) for quantity, price in lines}
     sent = 0
     while True:
         left = [(item_id, line) for item_id, line in order.items() if line.left]
         item_id, line = choices.choice(left)
         quantity = choices.randint(1, line.left)
-        worth = worth_of(total, [ReturnedItem(item_id, quantity)], order, Refunds(sent, otherwise))
+        worth = refund_for_return(total, [ReturnedItem(item_id, quantity)], order, PreviousRefunds(sent, otherwise))
         assert worth.refund_minor >= 0
         if not worth.everything and otherwise == 0:
             assert worth.refund_minor == quantity * line.unit_price_minor
         sent += worth.refund_minor
         assert sent + otherwise <= total
-        order[item_id] = Line(line.quantity, line.unit_price_minor, 0, line.returned + quantity)
+        order[item_id] = OrderLine(line.quantity, line.unit_price_minor, 0, line.returned + quantity)
         if worth.everything:
             break
     assert not any(line.left for line in order.values())

@@ -9,9 +9,9 @@ from common.primitives.ids import new_id
 
 
 async def listed(market, headers, **query):
-    answer = await market.service.client.get("/api/orders", params=query, headers=headers)
-    assert answer.status_code == 200, answer.text
-    return [order["id"] for order in answer.json()["data"]]
+    response = await market.service.client.get("/api/orders", params=query, headers=headers)
+    assert response.status_code == 200, response.text
+    return [order["id"] for order in response.json()["data"]]
 
 
 async def visible(market, table, user_id, **claims):
@@ -184,8 +184,8 @@ async def test_words_find_the_orders_that_have_them_in_one_item_and_are_the_call
     ],
 )
 async def test_a_filter_that_is_none_is_named(market, name, value):
-    answer = await market.service.client.get("/api/orders", params={name: value}, headers=market.as_buyer())
-    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, name)
+    response = await market.service.client.get("/api/orders", params={name: value}, headers=market.as_buyer())
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
 
 
 async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
@@ -198,10 +198,10 @@ async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
     rest = await listed(market, market.as_buyer(), **query, cursor=cursor)
     assert {order["id"] for order in first["data"]} | set(rest) == set(paid)
     for other in ({"status": "delivered"}, {}, {"status": "paid_escrow", "as": "buyer"}):
-        answer = await market.service.client.get(
+        response = await market.service.client.get(
             "/api/orders", params={**other, "cursor": cursor}, headers=market.as_buyer()
         )
-        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
 
 
 async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, two_orders):
@@ -221,8 +221,8 @@ async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, t
 
 async def test_the_items_of_an_order_stand_by_themselves_too(market, two_orders):
     mine, _ = two_orders
-    answer = await market.service.client.get(f"/api/orders/{mine['id'].upper()}/items", headers=market.as_buyer())
-    assert (answer.status_code, answer.json()["data"]) == (200, mine["items"])
+    response = await market.service.client.get(f"/api/orders/{mine['id'].upper()}/items", headers=market.as_buyer())
+    assert (response.status_code, response.json()["data"]) == (200, mine["items"])
 
 
 @pytest.mark.parametrize("role", ["buyer", "merchant", "auditor"])
@@ -241,11 +241,11 @@ async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_
     walked, cursor = [], None
     while True:
         query = {"limit": 3} if cursor is None else {"limit": 3, "cursor": cursor}
-        answer = (await market.service.client.get("/api/orders", params=query, headers=headers)).json()
-        walked += [order["id"] for order in answer["data"]]
-        assert answer["meta"]["limit"] == 3
-        assert answer["meta"]["has_more"] == (answer["meta"]["next_cursor"] is not None)
-        cursor = answer["meta"]["next_cursor"]
+        response = (await market.service.client.get("/api/orders", params=query, headers=headers)).json()
+        walked += [order["id"] for order in response["data"]]
+        assert response["meta"]["limit"] == 3
+        assert response["meta"]["has_more"] == (response["meta"]["next_cursor"] is not None)
+        cursor = response["meta"]["next_cursor"]
         if cursor is None:
             break
         market.clock.advance(timedelta(seconds=1))
@@ -267,15 +267,15 @@ async def test_a_changed_or_foreign_cursor_is_422(market):
         (market.as_buyer(), "x" * 600),
         (market.as_buyer(), "é"),
     ):
-        answer = await market.service.client.get("/api/orders", params={"cursor": sent}, headers=headers)
-        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+        response = await market.service.client.get("/api/orders", params={"cursor": sent}, headers=headers)
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "x", ""])
 async def test_a_limit_outside_1_to_100_is_422(market, limit):
     for path in ("/api/orders", "/api/products"):
-        answer = await market.service.client.get(path, params={"limit": limit}, headers=market.as_buyer())
-        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "limit")
+        response = await market.service.client.get(path, params={"limit": limit}, headers=market.as_buyer())
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "limit")
 
 
 async def test_an_order_is_read_in_whole_by_its_id(market, two_orders):

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from common.observability import telemetry
 from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowHeld, EscrowReleased, RefundFailed, RefundSettled
-from orders.domain.transitions import STATES, TRANSITIONS, Rejection, answer
+from orders.domain.transitions import STATES, TRANSITIONS, Rejection, next_state
 from orders.timers import fire_timers_once
 
 COMPLAINT = {"reason": "never came", "details": "I waited."}
@@ -222,7 +222,7 @@ async def test_every_command_that_is_no_row_is_409_or_obeyed_already_and_changes
 def refused_commands(story, state):
     """Each command that the state forbids (409) or finds done already (200)."""
     for trigger in COMMANDS:
-        verdict = answer(state, trigger)
+        verdict = next_state(state, trigger)
         if isinstance(verdict, Rejection):
             yield trigger, 200 if verdict is Rejection.REPEATED else 409, partial(TRIGGERS[trigger], story)
     if state != "disputed":
@@ -288,11 +288,11 @@ async def test_stale_news_in_every_state_is_ignored_and_counted(market):
     for state in STATES:
         story = await reached(market, state)
         for trigger, event in NEWS.items():
-            if answer(state, trigger) is Rejection.STALE:
+            if next_state(state, trigger) is Rejection.STALE:
                 await expect_ignored(state, event.TYPE, partial(TRIGGERS[trigger], story))
                 told += 1
         for kind, trigger in TIMERS.items():
-            if answer(state, trigger) is Rejection.STALE:
+            if next_state(state, trigger) is Rejection.STALE:
                 await expect_ignored(state, kind, partial(outlive, story, kind))
                 told += 1
     assert wrong == []
@@ -366,8 +366,8 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
     # What was not handed over is for sale again: the unpaid and the idle ones.
     assert await market.stock_of(product) == ORDERS // 2
     for event in ("order_expired", "refund_requested", "order_disputed"):
-        said = [line["orderId"] for line in await market.service.published(f"orders.{event}.v1")]
-        assert len(said) == len(set(said)) == ORDERS // 4
+        orders = [line["orderId"] for line in await market.service.published(f"orders.{event}.v1")]
+        assert len(orders) == len(set(orders)) == ORDERS // 4
 
 
 async def test_a_price_that_moves_during_the_checkout_is_never_charged_unseen(market):

@@ -90,11 +90,11 @@ def test_every_operation_shows_its_problems(operations):
     }
     assert shown == PROBLEMS
     for door, operation in operations.items():
-        for status, answer in operation["responses"].items():
+        for status, response in operation["responses"].items():
             problem = status == "default" or int(status) >= 400
             usual = set() if status == "304" else {"application/json"}
             content = {"application/problem+json"} if problem else OTHER_CONTENT.get((*door, status), usual)
-            assert set(answer.get("content", ())) == content, door
+            assert set(response.get("content", ())) == content, door
 
 
 def test_no_shape_of_the_framework_s_own_errors_is_shown(document):
@@ -128,4 +128,4 @@ def test_the_product_list_shows_each_of_its_parameters(operations):
         "cursor",
     ]
     assert [entry["name"] for entry in page["parameters"]] == named
-    assert page["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/ProductPageAnswer")
+    assert page["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/ProductPageResponse")

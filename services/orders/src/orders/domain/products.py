@@ -58,7 +58,7 @@ class Product:
         return self.changed(images=tuple(name for name in self.images if name != str(image_id)))
 
 
-def writable(own: Product | None, seen_vendor_id: UUID | None, revision: int | None) -> Product:
+def check_writable(own: Product | None, seen_vendor_id: UUID | None, revision: int | None) -> Product:
     """The caller's own product, when it may be written at the revision that the caller read.
 
     `seen_vendor_id`: whose the product is that the caller sees under this id, if any. Raises NotFound (404) for what the caller
@@ -73,7 +73,7 @@ def writable(own: Product | None, seen_vendor_id: UUID | None, revision: int | N
     return own
 
 
-def category_of(text: str) -> str:
+def normalize_category(text: str) -> str:
     """One name for one category, however it is typed: without spaces around it, one between words, in small letters."""
     return " ".join(text.split()).lower()
 

@@ -3,7 +3,7 @@
 import pytest
 
 from orders.domain.order_updates import EarlyUpdate, OrderNotReceived, evaluate_update
-from orders.domain.transitions import STATES, TRANSITIONS, TRIGGERS, Rejection, answer
+from orders.domain.transitions import STATES, TRANSITIONS, TRIGGERS, Rejection, next_state
 
 # From, trigger, to: as the contract lists them.
 CONTRACT = [
@@ -90,32 +90,32 @@ PRESUMES_A_CHARGE = ("escrow_fully_released", "chargeback_opened", "refund_settl
 
 @pytest.mark.parametrize(("state", "trigger", "to"), CONTRACT)
 def test_each_row_of_the_contract_is_a_move(state, trigger, to):
-    assert answer(state, trigger) == to
+    assert next_state(state, trigger) == to
 
 
 @pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] in COMMANDS])
 def test_every_other_command_is_forbidden_or_obeyed_already(state, trigger):
     expected = Rejection.REPEATED if (state, trigger) in OBEYED else Rejection.FORBIDDEN
-    assert answer(state, trigger) is expected
+    assert next_state(state, trigger) is expected
 
 
 @pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] not in COMMANDS])
 def test_all_other_news_moves_nothing_and_is_forbidden_only_before_its_charge(state, trigger):
     too_early = trigger in PRESUMES_A_CHARGE and state in ("Processing", "expired", "cancelled")
     expected = {Rejection.FORBIDDEN} if too_early else {Rejection.STALE, Rejection.REPEATED}
-    assert answer(state, trigger) in expected
+    assert next_state(state, trigger) in expected
 
 
 @pytest.mark.parametrize("trigger", [trigger for trigger in TRIGGERS if trigger not in COMMANDS])
 def test_news_heard_again_in_the_state_it_led_to_never_moves_the_order_on(trigger):
     for reached in set(TRANSITIONS[trigger].to.values()):
-        assert answer(reached, trigger) in (reached, Rejection.REPEATED, Rejection.STALE)
+        assert next_state(reached, trigger) in (reached, Rejection.REPEATED, Rejection.STALE)
 
 
 @pytest.mark.parametrize("state", TERMINAL)
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_stale_news_never_overwrites_a_terminal_state(state, trigger):
-    outcome = answer(state, trigger)
+    outcome = next_state(state, trigger)
     assert isinstance(outcome, Rejection) or outcome == state or (state, trigger) == ("paid", "everything_returned")
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.catalog import Product
+from orders.domain.products import Product
 from orders.store.erasure import refuse_during_erasure
 
 _COLUMNS: Final = """

@@ -37,11 +37,11 @@ async def shop(market):
 
 
 async def offer(market, headers=None, **fields):
-    answer = await market.service.client.post(
+    response = await market.service.client.post(
         "/api/products", json={**SUYA, **fields}, headers=headers or market.as_merchant()
     )
-    assert answer.status_code == 201, answer.text
-    return answer.json()["data"]
+    assert response.status_code == 201, response.text
+    return response.json()["data"]
 
 
 async def change(market, product, headers=None, if_match=None, **fields):
@@ -55,7 +55,7 @@ async def rows(market):
     )
 
 
-async def said(market):
+async def events(market):
     return [
         (event["priceMinor"], event["inStock"], event["removed"])
         for event in await market.service.published("orders.product_changed.v1")
@@ -69,7 +69,7 @@ async def test_a_new_product_is_on_the_shelf_and_said_aloud(shop):
     assert (product["status"], product["revision"], product["images"]) == ("published", 1, [])
     shown = (await shop.service.client.get(f"/api/products/{product['id']}")).json()["data"]
     assert shown == {name: value for name, value in product.items() if name not in ("status", "updatedAt")}
-    assert await said(shop) == [(100_000, True, False)]
+    assert await events(shop) == [(100_000, True, False)]
 
 
 async def test_a_draft_is_seen_by_its_merchant_only_and_told_to_nobody(shop):
@@ -88,11 +88,11 @@ async def test_a_draft_is_seen_by_its_merchant_only_and_told_to_nobody(shop):
     )
     assert own_basket.status_code == 422
     await change(shop, draft, priceMinor=5)
-    assert await said(shop) == []
+    assert await events(shop) == []
     await change(shop, draft, status="published")
-    assert await said(shop) == [(5, True, False)]
+    assert await events(shop) == [(5, True, False)]
     await change(shop, draft, status="draft")
-    assert await said(shop) == [(5, True, False), (5, True, True)]
+    assert await events(shop) == [(5, True, False), (5, True, True)]
 
 
 async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop):
@@ -105,7 +105,7 @@ async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop):
     assert put.status_code == 200
     assert {**put.json()["data"], **whole, "category": "snacks"} == put.json()["data"] | {"revision": 2}
     assert put.json()["data"]["revision"] == 3
-    assert await said(shop) == [(100_000, True, False), (120_000, True, False), (100_000, False, False)]
+    assert await events(shop) == [(100_000, True, False), (120_000, True, False), (100_000, False, False)]
     missing = await shop.service.client.put(url, json={"name": "x"}, headers=shop.as_merchant())
     assert missing.status_code == 422
 
@@ -114,7 +114,7 @@ async def test_the_same_values_again_change_nothing_and_say_nothing(shop):
     product = await offer(shop)
     again = await change(shop, product, priceMinor=100_000, stock=7, category=" SNACKS ")
     assert again.json()["data"] == product
-    assert len(await said(shop)) == 1
+    assert len(await events(shop)) == 1
 
 
 async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
@@ -123,17 +123,17 @@ async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
     assert (await change(shop, product, stock=6, revision=1)).status_code == 200
     before = await rows(shop)
     url, headers = f"/api/products/{product['id']}", shop.as_merchant()
-    for answer in (
+    for response in (
         await change(shop, product, stock=5, revision=1),
         await change(shop, product, stock=5, if_match='"1"'),
         await change(shop, product, stock=5, if_match=tag),
         await shop.service.client.put(url, json={**SUYA, "revision": 1}, headers=headers),
         await shop.service.client.delete(url, headers={**headers, "If-Match": '"1"'}),
     ):
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     for bad in ("x", '"1', '"1", "2"', '"' + "9" * 30 + '"'):
-        answer = await change(shop, product, stock=5, if_match=bad)
-        assert answer.status_code == (409 if bad == '"1' else 422), bad
+        response = await change(shop, product, stock=5, if_match=bad)
+        assert response.status_code == (409 if bad == '"1' else 422), bad
     assert (await change(shop, product, stock=5, if_match='"2"', revision=1)).status_code == 422
     assert await rows(shop) == before
     assert (await change(shop, product, stock=5, if_match='"2"')).status_code == 200
@@ -141,12 +141,12 @@ async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
 
 async def test_of_two_writers_at_the_same_revision_one_is_refused(shop):
     product = await offer(shop)
-    answers = await asyncio.gather(*(change(shop, product, stock=number, revision=1) for number in range(20, 28)))
-    statuses = sorted(answer.status_code for answer in answers)
+    responses = await asyncio.gather(*(change(shop, product, stock=number, revision=1) for number in range(20, 28)))
+    statuses = sorted(response.status_code for response in responses)
     assert statuses == [200] + [409] * 7
     (row,) = await rows(shop)
     assert row["revision"] == 2
-    winner = next(answer for answer in answers if answer.status_code == 200)
+    winner = next(response for response in responses if response.status_code == 200)
     assert winner.json()["data"]["stock"] == row["stock"]
 
 
@@ -177,9 +177,9 @@ async def test_what_was_removed_stays_removed_and_removing_it_again_is_no_error(
     product = await offer(shop)
     url, headers = f"/api/products/{product['id']}", shop.as_merchant()
     for _ in range(2):
-        answer = await shop.service.client.delete(url, headers=headers)
-        assert (answer.status_code, answer.content) == (204, b"")
-    assert await said(shop) == [(100_000, True, False), (100_000, True, True)]
+        response = await shop.service.client.delete(url, headers=headers)
+        assert (response.status_code, response.content) == (204, b"")
+    assert await events(shop) == [(100_000, True, False), (100_000, True, True)]
     assert (await shop.service.client.get(url, headers=headers)).status_code == 404
     assert (await change(shop, product, stock=1)).status_code == 409
     mine = await shop.service.client.get("/api/products/mine", params={"status": "removed"}, headers=headers)
@@ -198,23 +198,23 @@ async def test_who_may_not_write_changes_nothing(shop):
         (shop.as_staff("auditor"), 403, "AUTH_FORBIDDEN"),
         (other, 403, "AUTH_FORBIDDEN"),
     ):
-        for answer in (
+        for response in (
             await client.patch(url, json={"stock": 1}, headers=headers),
             await client.put(url, json=SUYA, headers=headers),
             await client.delete(url, headers=headers),
             await client.delete(f"{url}/images/{new_id()}", headers=headers),
         ):
-            assert (answer.status_code, answer.json()["code"]) == (status, code)
+            assert (response.status_code, response.json()["code"]) == (status, code)
     for product_id in (hidden["id"], new_id()):
-        answer = await change(shop, {"id": product_id}, headers=other, stock=1)
-        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        response = await change(shop, {"id": product_id}, headers=other, stock=1)
+        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
     nobody = shop.service.headers(shop.merchant_id, roles=("merchant",))
-    for answer in (
+    for response in (
         await client.post("/api/products", json=SUYA, headers=nobody),
         await client.get("/api/products/mine", headers=nobody),
         await client.patch(url, json={"stock": 1}, headers=nobody),
     ):
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     unheard = await client.post("/api/products", json=SUYA, headers=other)
     assert (unheard.status_code, "not known here yet" in unheard.json()["detail"]) == (409, True)
     assert await rows(shop) == before
@@ -248,13 +248,13 @@ async def test_a_bad_field_is_422_and_named_in_each_way_of_writing(shop):
     before = await rows(shop)
     client, headers, url = shop.service.client, shop.as_merchant(), f"/api/products/{product['id']}"
     for field, value in BAD_FIELDS:
-        for answer in (
+        for response in (
             await client.post("/api/products", json={**SUYA, field: value}, headers=headers),
             await client.put(url, json={**SUYA, field: value}, headers=headers),
             await client.patch(url, json={field: value}, headers=headers),
         ):
-            assert answer.status_code == 422, (field, answer.text)
-            assert answer.json()["invalid_params"][0]["name"] in (field, "body")
+            assert response.status_code == 422, (field, response.text)
+            assert response.json()["invalid_params"][0]["name"] in (field, "body")
     assert await rows(shop) == before
 
 
@@ -262,14 +262,14 @@ async def test_a_write_that_dies_before_its_commit_leaves_nothing(shop, broken_o
     product = await offer(shop)
     before = await rows(shop)
     with broken_outbox():
-        for answer in (
+        for response in (
             await shop.service.client.post("/api/products", json=SUYA, headers=shop.as_merchant()),
             await change(shop, product, stock=1),
             await shop.service.client.delete(f"/api/products/{product['id']}", headers=shop.as_merchant()),
         ):
-            assert answer.status_code == 500
+            assert response.status_code == 500
     assert await rows(shop) == before
-    assert len(await said(shop)) == 1
+    assert len(await events(shop)) == 1
 
 
 async def test_the_own_list_walks_over_everything_while_products_come(shop):
@@ -281,9 +281,9 @@ async def test_the_own_list_walks_over_everything_while_products_come(shop):
     walked, cursor = [], None
     while True:
         query = {"limit": 2} | ({} if cursor is None else {"cursor": cursor})
-        answer = await shop.service.client.get("/api/products/mine", params=query, headers=shop.as_merchant())
-        walked += [product["id"] for product in answer.json()["data"]]
-        cursor = answer.json()["meta"]["next_cursor"]
+        response = await shop.service.client.get("/api/products/mine", params=query, headers=shop.as_merchant())
+        walked += [product["id"] for product in response.json()["data"]]
+        cursor = response.json()["meta"]["next_cursor"]
         if cursor is None:
             break
         shop.clock.advance(timedelta(seconds=1))
