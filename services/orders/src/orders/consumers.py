@@ -1,7 +1,8 @@
-"""What the service hears, on one screen: event to use case. Only here are other services' events known."""
+"""The subscriptions of the service: event to use case. No other module knows the events of other services."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, TypedDict
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Received, Subscription
@@ -28,6 +29,7 @@ from contracts.payments import (
 )
 from orders.dependencies import Dependencies
 from orders.domain.disputes import ChargeOutcome
+from orders.domain.orders import Windows
 from orders.domain.projections import HubProjection, VendorProjection
 from orders.domain.transitions import Rejection
 from orders.use_cases.disputes.record_chargeback import record_chargeback
@@ -49,27 +51,29 @@ from orders.use_cases.refunds.record_refund_settled import record_refund_settled
 async def on_vendor_approved(
     event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    _count(received, await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
+    outcome = await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now())
+    _count_stale(received, outcome)
 
 
 async def on_vendor_changed(
     event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    _count(received, await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
+    outcome = await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now())
+    _count_stale(received, outcome)
 
 
 async def on_vendor_suspended(
     event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     now = dependencies.clock.now()
-    _count(received, await project_vendor_status(uow, _vendor(event), True, received.sequence, now=now))
+    _count_stale(received, await project_vendor_status(uow, _vendor(event), True, received.sequence, now=now))
 
 
 async def on_vendor_reinstated(
     event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     now = dependencies.clock.now()
-    _count(received, await project_vendor_status(uow, _vendor(event), False, received.sequence, now=now))
+    _count_stale(received, await project_vendor_status(uow, _vendor(event), False, received.sequence, now=now))
 
 
 async def on_vendor_closed(
@@ -81,93 +85,89 @@ async def on_vendor_closed(
 async def on_erasure_requested(
     event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    now, windows, sequence = dependencies.clock.now(), dependencies.windows, received.sequence
-    request_id, user_id, vendor_id = event.request_id, event.user_id, event.vendor_id
-    _count(
-        received,
-        await evaluate_erasure(uow, request_id, user_id, vendor_id, sequence=sequence, now=now, windows=windows),
+    outcome = await evaluate_erasure(
+        uow, event.request_id, event.user_id, event.vendor_id, sequence=received.sequence, **_timing(dependencies)
     )
+    _count_stale(received, outcome)
 
 
-async def on_erasure_refused(event: ErasureRefused, received: Received, uow: UnitOfWork, _: Any) -> None:
-    _count(received, await cancel_erasure(uow, event.user_id, received.sequence))
+async def on_erasure_refused(event: ErasureRefused, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
+    _count_stale(received, await cancel_erasure(uow, event.user_id, received.sequence))
 
 
-async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Any) -> None:
-    _count(received, await erase_buyer(uow, event.user_id, received.sequence))
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
+    _count_stale(received, await erase_buyer(uow, event.user_id, received.sequence))
 
 
-async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
-    _count(received, await project_campus(uow, event.campus_id, event.name, event.active, received.sequence))
+async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
+    _count_stale(received, await project_campus(uow, event.campus_id, event.name, event.active, received.sequence))
 
 
-async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
+async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
     hub = HubProjection(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
-    _count(received, await project_hub(uow, hub, received.sequence))
+    _count_stale(received, await project_hub(uow, hub, received.sequence))
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    now, windows = dependencies.clock.now(), dependencies.windows
+    pins, sequence = dependencies.pins, received.sequence
     outcome = await accept_payment(
-        uow,
-        event.order_id,
-        event.amount_minor,
-        dependencies.pins,
-        sequence=received.sequence,
-        now=now,
-        windows=windows,
+        uow, event.order_id, event.amount_minor, pins, sequence=sequence, **_timing(dependencies)
     )
-    _count(received, outcome)
+    _count_stale(received, outcome)
 
 
 async def on_escrow_released(
     event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    now, windows = dependencies.clock.now(), dependencies.windows
     remaining, sequence = event.remaining_minor, received.sequence
-    _count(received, await complete_order(uow, event.order_id, remaining, sequence=sequence, now=now, windows=windows))
+    outcome = await complete_order(uow, event.order_id, remaining, sequence=sequence, **_timing(dependencies))
+    _count_stale(received, outcome)
 
 
 async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    now, windows = dependencies.clock.now(), dependencies.windows
+    remaining, sequence = event.remaining_minor, received.sequence
     outcome = await record_refund_posted(
-        uow,
-        event.order_id,
-        event.refund_id,
-        event.remaining_minor,
-        sequence=received.sequence,
-        now=now,
-        windows=windows,
+        uow, event.order_id, event.refund_id, remaining, sequence=sequence, **_timing(dependencies)
     )
-    _count(received, outcome)
+    _count_stale(received, outcome)
 
 
 async def on_refund_settled(
     event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    # Refunds of a surplus or of quarantined money are payments' own and change no order.
+    # Refunds of an overpayment or of quarantined money belong to payments and change no order.
     if event.kind == "order" and event.order_id is not None:
-        now, windows = dependencies.clock.now(), dependencies.windows
-        _count(received, await record_refund_settled(uow, event.order_id, event.refund_id, now=now, windows=windows))
+        outcome = await record_refund_settled(uow, event.order_id, event.refund_id, **_timing(dependencies))
+        _count_stale(received, outcome)
 
 
-async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Any) -> None:
+async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
     if event.kind == "order" and event.order_id is not None:
-        _count(received, await record_refund_failed(uow, event.order_id, event.refund_id))
+        _count_stale(received, await record_refund_failed(uow, event.order_id, event.refund_id))
 
 
 async def on_charge_disputed(
     event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    now, windows = dependencies.clock.now(), dependencies.windows
-    sequence, outcome = received.sequence, _CHARGE_OUTCOMES.get(event.outcome or "")
-    _count(received, await record_chargeback(uow, event.order_id, outcome, sequence=sequence, now=now, windows=windows))
+    outcome, sequence = _CHARGE_OUTCOMES.get(event.outcome or ""), received.sequence
+    _count_stale(
+        received, await record_chargeback(uow, event.order_id, outcome, sequence=sequence, **_timing(dependencies))
+    )
 
 
-# Any other word is no decision yet.
+# Any other value means that the bank has not decided.
 _CHARGE_OUTCOMES: Final[Mapping[str, ChargeOutcome]] = {"won": "won", "lost": "lost"}
+
+
+class _Timing(TypedDict):
+    now: datetime
+    windows: Windows
+
+
+def _timing(dependencies: Dependencies) -> _Timing:
+    return {"now": dependencies.clock.now(), "windows": dependencies.windows}
 
 
 def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> VendorProjection:
@@ -176,8 +176,7 @@ def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorRein
     )
 
 
-def _count(received: Received, outcome: Rejection | None) -> None:
-    """Stale news is ignored, and seen on the dashboards."""
+def _count_stale(received: Received, outcome: Rejection | None) -> None:
     if outcome is Rejection.STALE:
         telemetry.STALE_EVENTS.labels(received.type).inc()
 

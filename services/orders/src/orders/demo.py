@@ -1,6 +1,6 @@
-"""Demo data: the shelves of the two demo vendors, with ids that never change (architecture section 6).
+"""Demo data: the products of the two demo vendors, with fixed ids.
 
-Names and prices are those of a Nigerian campus. Loading twice changes nothing, so that a demo that sold things stays as it is.
+Loading twice changes nothing, so products keep the stock that a demo has left.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from contracts.demo import ADA, BOLA, DemoVendor
-from contracts.orders import ProductChanged
 from orders import store
 from orders.dependencies import Dependencies
 from orders.store import products
+from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 
 
 class DemoLine(NamedTuple):
-    """One kind of goods in its sizes or colours: `(variant, price in naira)`."""
+    """A product line with its variants: `(variant, price in naira)`."""
 
     category: str
     name: str
@@ -34,7 +34,7 @@ def _line(category: str, name: str, description: str, variants: tuple[str, ...],
     return DemoLine(category, name, description, tuple(zip(variants, naira, strict=True)))
 
 
-_ADAS_SHELF: Final = (
+_ADAS_PRODUCTS: Final = (
     _line("meals", "Jollof Rice", "Smoky party jollof with fried plantain.", _PLATES, 1_200, 1_800, 2_500),
     _line("meals", "Fried Rice", "With liver, carrots and green peas.", _PLATES, 1_300, 1_900, 2_600),
     _line("meals", "Ofada Rice and Ayamase", "Served in leaf, with boiled egg.", _PLATES, 1_800, 2_500, 3_300),
@@ -73,7 +73,7 @@ _ADAS_SHELF: Final = (
     _line("groceries", "Tomato Paste", "For stew.", ("sachet", "strip of 10", "carton of 50"), 200, 1_900, 9_200),
 )  # fmt: skip
 
-_BOLAS_SHELF: Final = (
+_BOLAS_PRODUCTS: Final = (
     _line("phone-accessories", "USB-C Cable", "Braided, fast charging.", ("1 m", "2 m", "3 m"), 2_500, 3_500, 4_800),
     _line("phone-accessories", "Lightning Cable", "Braided, certified.", ("1 m", "2 m", "3 m"), 3_500, 4_800, 6_200),
     _line("phone-accessories", "Wall Charger", "UK plug.", ("18 W", "33 W", "65 W"), 5_500, 9_000, 16_500),
@@ -112,15 +112,15 @@ _BOLAS_SHELF: Final = (
     _line("hostel", "Electric Kettle", "Auto shut-off.", ("1 litre", "1.8 litres", "2.5 litres"), 8_500, 11_500, 15_000),
 )  # fmt: skip
 
-# One in so many is sold out, so that a demo meets it.
+# Every 17th product is sold out, so that a demo shows this state.
 _SOLD_OUT_EVERY: Final = 17
-_FIRST_ON_THE_SHELF: Final = datetime(2024, 1, 1, 8, 0, tzinfo=UTC)
+_FIRST_CREATED_AT: Final = datetime(2024, 1, 1, 8, 0, tzinfo=UTC)
 
 
 class DemoProduct(NamedTuple):
-    """A product of the demo, ready for its shelf."""
+    """A demo product with its stock."""
 
-    shelf: store.StockLevel
+    level: store.StockLevel
     vendor_name: str
     description: str
     category: str
@@ -128,12 +128,12 @@ class DemoProduct(NamedTuple):
 
 
 def demo_product_id(number: int) -> UUID:
-    """The id of the demo product with this number, from 1: of the family of `contracts.demo`."""
+    """The id of the demo product with this number, counted from 1; it shares its prefix with the ids of `contracts.demo`."""
     return UUID(f"018cc251-f400-7005-8000-{number:012x}")
 
 
 def demo_products() -> list[DemoProduct]:
-    """All demo products: the same ones each time."""
+    """All demo products, the same on every call."""
     return [
         _demo_product(number, vendor, line, variant, naira)
         for number, (vendor, line, variant, naira) in enumerate(_variants(), start=1)
@@ -141,43 +141,32 @@ def demo_products() -> list[DemoProduct]:
 
 
 def _variants() -> Iterator[tuple[DemoVendor, DemoLine, str, int]]:
-    for vendor, shelf in ((ADA, _ADAS_SHELF), (BOLA, _BOLAS_SHELF)):
-        for line in shelf:
+    for vendor, lines in ((ADA, _ADAS_PRODUCTS), (BOLA, _BOLAS_PRODUCTS)):
+        for line in lines:
             for variant, naira in line.variants:
                 yield vendor, line, variant, naira
 
 
 def _demo_product(number: int, vendor: DemoVendor, line: DemoLine, variant: str, naira: int) -> DemoProduct:
     stock = 0 if number % _SOLD_OUT_EVERY == 0 else 20 + number % 60
-    shelf = store.StockLevel(
+    level = store.StockLevel(
         product_id=demo_product_id(number),
         vendor_id=vendor.id,
         campus_id=vendor.campus_id,
         name=f"{line.name}, {variant}",
         price_minor=naira * 100,
         stock=stock,
-        turned=True,
+        availability_changed=True,
         removed=False,
     )
-    created_at = _FIRST_ON_THE_SHELF + timedelta(minutes=number)
-    return DemoProduct(shelf, vendor.business_name, line.description, line.category, created_at)
+    created_at = _FIRST_CREATED_AT + timedelta(minutes=number)
+    return DemoProduct(level, vendor.business_name, line.description, line.category, created_at)
 
 
 async def load_demo_data(dependencies: Dependencies) -> None:
-    """Puts the demo products on their shelves; each that is new is said aloud."""
+    """Insert the demo products, and publish each new one."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for product in demo_products():
-            shelf, vendor_name, description, category, created_at = product
-            if await store.save_product_if_new(uow, shelf, vendor_name, description, category, created_at):
-                await products.save_search_words(uow, shelf.name, category)
-                uow.publish(
-                    ProductChanged(
-                        product_id=shelf.product_id,
-                        vendor_id=shelf.vendor_id,
-                        campus_id=shelf.campus_id,
-                        name=shelf.name,
-                        price_minor=shelf.price_minor,
-                        in_stock=shelf.stock > 0,
-                        removed=False,
-                    )
-                )
+        for level, vendor_name, description, category, created_at in demo_products():
+            if await store.save_product_if_new(uow, level, vendor_name, description, category, created_at):
+                await products.save_search_words(uow, level.name, category)
+                publish_stock_changes(uow, [level])

@@ -1,4 +1,4 @@
-"""What routes, consumers and timers work with, opened by the composition root."""
+"""The dependencies of routes, consumers and timers, opened by the composition root."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the doors of this service need."""
+    """Everything that a request, a message or a timer of this service needs."""
 
     settings: Settings
     clock: Clock

@@ -1,4 +1,4 @@
-"""What the orders service is told by its environment (architecture section 6)."""
+"""The settings of the orders service (docs/reference/configuration.md)."""
 
 from pydantic import Field
 
@@ -7,27 +7,63 @@ from common.primitives.encryption import FurtherKey, PurposeKey
 
 
 class Settings(MediaSettings):
-    """The service's own variables. Lengths of windows in seconds."""
+    """Keys, time limits and retention of orders."""
 
-    pin_key: PurposeKey = Field(description="Encrypts delivery PINs at rest and keys their digests")
-    pin_key_previous: FurtherKey = ""
-    pin_delivery_key: PurposeKey = Field(
-        description="Encrypts delivery PINs for notifications, which has the same value"
+    pin_key: PurposeKey = Field(
+        description="Key that encrypts delivery PINs at rest and keys their digests; at least 16 characters",
+        examples=["<a random text for PINs at rest>"],
     )
-    pin_delivery_key_previous: FurtherKey = ""
+    pin_key_previous: FurtherKey = Field(
+        default="",
+        description="PIN_KEY before its rotation; empty otherwise",
+        examples=["<the key before the rotation>"],
+    )
+    pin_delivery_key: PurposeKey = Field(
+        description="Key that encrypts delivery PINs for notifications, which has the same value; at least 16 characters",
+        examples=["<a random text for PINs in events>"],
+    )
+    pin_delivery_key_previous: FurtherKey = Field(
+        default="",
+        description="PIN_DELIVERY_KEY before its rotation; empty otherwise",
+        examples=["<the key before the rotation>"],
+    )
     sealing_key: FurtherKey = Field(
         default="",
-        description="The key that all services shared before each purpose had its own; empty after its rotation",
+        description="Key that all services shared before each purpose had its own; empty after its rotation",
+        examples=["<the key of the previous release>"],
     )
-    sealing_key_previous: FurtherKey = ""
-    delivery_pin_length: int = Field(default=6, ge=4, le=8)
-    payment_window_seconds: int = Field(default=900, ge=1)
-    vendor_idle_seconds: int = Field(default=259_200, ge=1)
-    pin_window_seconds: int = Field(default=1_209_600, ge=1)
-    return_window_seconds: int = Field(default=604_800, ge=1)
+    sealing_key_previous: FurtherKey = Field(
+        default="",
+        description="SEALING_KEY before its rotation; empty otherwise",
+        examples=["<the key before the rotation>"],
+    )
+    delivery_pin_length: int = Field(default=6, ge=4, le=8, description="Digits of a delivery PIN", examples=[6])
+    payment_window_seconds: int = Field(
+        default=900, ge=1, description="Seconds in which an order must be paid, else it expires", examples=[900]
+    )
+    vendor_idle_seconds: int = Field(
+        default=259_200,
+        ge=1,
+        description="Seconds in which a paid order must be dispatched, else it is refunded",
+        examples=[259_200],
+    )
+    pin_window_seconds: int = Field(
+        default=1_209_600,
+        ge=1,
+        description="Seconds in which a dispatched order must be confirmed by its PIN, else it is disputed",
+        examples=[1_209_600],
+    )
+    return_window_seconds: int = Field(
+        default=604_800,
+        ge=1,
+        description="Seconds after delivery in which a return may be requested; frozen in each order as returnDueAt",
+        examples=[604_800],
+    )
     delivery_pins_keep_days: int = Field(
-        default=180, ge=1, description="Delivery PINs of orders whose money is settled"
+        default=180, ge=1, description="Days to keep delivery PINs of settled orders", examples=[180]
     )
-
-    # The public address of pictures; where they are kept is `MediaSettings`.
-    media_url: str = ""
+    media_url: str = Field(
+        default="",
+        description="Public address of product images, such as a CDN; empty: BASE_URL/media",
+        examples=["https://cdn.example/media"],
+    )

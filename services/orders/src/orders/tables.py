@@ -1,4 +1,4 @@
-"""The service's tables as SQLAlchemy knows them, for `alembic check`. Their meaning and their policies are in the migrations."""
+"""SQLAlchemy tables for `alembic check`. The migrations define their meaning and their row policies."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
@@ -10,7 +10,7 @@ attach_messaging_tables(metadata)
 attach_leaving_pictures(metadata)
 
 _INSTANT = sa.TIMESTAMP(timezone=True)
-_ON_THE_SHELF = sa.text("removed_at IS NULL AND NOT draft")
+_LISTED = sa.text("removed_at IS NULL AND NOT draft")
 
 sa.Table(
     "products",
@@ -47,13 +47,13 @@ sa.Table(
     sa.CheckConstraint("price_minor > 0", name="products_price_minor_positive"),
     sa.CheckConstraint("stock >= 0", name="products_stock_never_negative"),
     sa.CheckConstraint("currency = 'NGN'", name="products_currency_ngn"),
-    sa.Index("products_newest", "created_at", "id", postgresql_where=_ON_THE_SHELF),
-    sa.Index("products_priced", "price_minor", "id", postgresql_where=_ON_THE_SHELF),
-    sa.Index("products_newest_of_vendor", "vendor_id", "created_at", "id", postgresql_where=_ON_THE_SHELF),
-    sa.Index("products_newest_of_category", "category", "created_at", "id", postgresql_where=_ON_THE_SHELF),
-    sa.Index("products_priced_of_category", "category", "price_minor", "id", postgresql_where=_ON_THE_SHELF),
-    sa.Index("products_newest_of_campus", "campus_id", "created_at", "id", postgresql_where=_ON_THE_SHELF),
-    sa.Index("products_words", "words", postgresql_using="gin", postgresql_where=_ON_THE_SHELF),
+    sa.Index("products_newest", "created_at", "id", postgresql_where=_LISTED),
+    sa.Index("products_priced", "price_minor", "id", postgresql_where=_LISTED),
+    sa.Index("products_newest_of_vendor", "vendor_id", "created_at", "id", postgresql_where=_LISTED),
+    sa.Index("products_newest_of_category", "category", "created_at", "id", postgresql_where=_LISTED),
+    sa.Index("products_priced_of_category", "category", "price_minor", "id", postgresql_where=_LISTED),
+    sa.Index("products_newest_of_campus", "campus_id", "created_at", "id", postgresql_where=_LISTED),
+    sa.Index("products_words", "words", postgresql_using="gin", postgresql_where=_LISTED),
     sa.Index("products_own", "vendor_id", "created_at", "id"),
 )
 

@@ -1,4 +1,4 @@
-"""The timers of orders: rows with `due_at`, fired on the injected clock. Several workers may run this side by side."""
+"""The timers of orders: rows with `due_at`, fired on the injected clock. Several workers may run them side by side."""
 
 from typing import Final
 
@@ -12,20 +12,20 @@ from orders.use_cases.orders.fire_timer import fire_timer
 
 log = get_logger(__name__)
 
-# The window is minutes long: a second late is on time.
+# The shortest window is minutes long, so a second of delay does not matter.
 TIMERS_EVERY_SECONDS: Final = 1.0
-# Enough to catch up after an outage at hundreds a second, and few enough that the process ends between two rounds.
+# Enough to catch up after an outage, and few enough for a prompt shutdown between two rounds.
 BATCH: Final = 100
 
 
 async def fire_timers_once(dependencies: Dependencies) -> int:
-    """Fires what is due, each timer in a transaction of its own; tells how many orders it moved.
+    """Fire due timers and return the number of orders whose state changed.
 
-    One transaction for each, because freeing the stock of several orders in one would lock products out of their order and
-    deadlock with checkouts. One that fails is logged and does not stand in the way of the others.
+    Each timer has its own transaction: releasing the stock of several orders in one would deadlock with checkouts. A failed
+    timer is logged and does not block the others.
     """
     now = dependencies.clock.now()
-    moved = 0
+    changed = 0
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         due = await store.list_due_timers(uow, now, BATCH)
     for order_id, kind in due:
@@ -33,9 +33,9 @@ async def fire_timers_once(dependencies: Dependencies) -> int:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
                 outcome = await fire_timer(uow, order_id, kind, now=now, windows=dependencies.windows)
         except Exception as error:
-            log.error("timer failed", order_id=str(order_id), timer=kind, exc_info=error)
+            log.error("timer failed, retrying in the next round", order_id=str(order_id), timer=kind, exc_info=error)
             continue
-        moved += outcome is None
+        changed += outcome is None
         if outcome is Rejection.STALE:
             telemetry.STALE_EVENTS.labels(kind).inc()
-    return moved
+    return changed

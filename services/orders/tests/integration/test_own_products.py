@@ -216,7 +216,7 @@ async def test_who_may_not_write_changes_nothing(shop):
     ):
         assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     unheard = await client.post("/api/products", json=SUYA, headers=other)
-    assert (unheard.status_code, "not known here yet" in unheard.json()["detail"]) == (409, True)
+    assert (unheard.status_code, "being set up" in unheard.json()["detail"]) == (409, True)
     assert await rows(shop) == before
 
 

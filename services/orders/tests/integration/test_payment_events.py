@@ -84,9 +84,7 @@ async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_
     assert await market.status_of(order) == "delivered"
     await market.release(order)
     assert await market.status_of(order) == "paid"
-    assert [event["orderId"] for event in await market.service.published("orders.order_completed.v1")] == [
-        order["id"]
-    ]
+    assert [event["orderId"] for event in await market.service.published("orders.order_completed.v1")] == [order["id"]]
 
 
 @pytest.mark.parametrize("dispatched", [False, True])

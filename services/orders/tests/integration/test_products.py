@@ -197,7 +197,7 @@ async def test_demo_data_is_loaded_once_and_said_aloud_once(market):
     await load_demo_data(market.service.dependencies)
     products = demo_products()
     assert len(await market.service.published("orders.product_changed.v1")) == len(products)
-    sold = products[0].shelf.product_id
+    sold = products[0].level.product_id
     await market.ordered(sold)
     left = await market.stock_of(sold)
     await load_demo_data(market.service.dependencies)

@@ -67,6 +67,6 @@ def test_the_tries_left_never_fall_below_none():
 @pytest.mark.parametrize("state", ["delivered", "paid"])
 @pytest.mark.parametrize("wrong_tries", [0, WRONG_ATTEMPTS_MAX])
 def test_a_used_pin_spends_no_try_and_its_repetition_is_never_locked_out(state, wrong_tries):
-    assert evaluate_attempt(state, issued(wrong_tries), tried("123456")) == CorrectPin(moves=False)
+    assert evaluate_attempt(state, issued(wrong_tries), tried("123456")) == CorrectPin(delivers=False)
     wrong = evaluate_attempt(state, issued(wrong_tries), tried("123457"))
     assert wrong == WrongPin(WRONG_ATTEMPTS_MAX - wrong_tries, counts=False)

@@ -54,9 +54,9 @@ def test_goods_that_come_back_bit_by_bit_are_worth_the_whole_order_and_never_a_k
     order: dict[UUID, OrderLine] = {new_id(): OrderLine(quantity, price, 0, 0) for quantity, price in lines}
     sent = 0
     while True:
-        left = [(item_id, line) for item_id, line in order.items() if line.left]
+        left = [(item_id, line) for item_id, line in order.items() if line.remaining]
         item_id, line = choices.choice(left)
-        quantity = choices.randint(1, line.left)
+        quantity = choices.randint(1, line.remaining)
         worth = refund_for_return(total, [ReturnedItem(item_id, quantity)], order, PreviousRefunds(sent, otherwise))
         assert worth.refund_minor >= 0
         if not worth.everything and otherwise == 0:
@@ -66,5 +66,5 @@ def test_goods_that_come_back_bit_by_bit_are_worth_the_whole_order_and_never_a_k
         order[item_id] = OrderLine(line.quantity, line.unit_price_minor, 0, line.returned + quantity)
         if worth.everything:
             break
-    assert not any(line.left for line in order.values())
+    assert not any(line.remaining for line in order.values())
     assert sent + otherwise == total

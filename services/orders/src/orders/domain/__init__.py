@@ -1,1 +1,1 @@
-"""The pure core: what an order is, which moves it may make, what it costs, and when a PIN is accepted."""
+"""The pure core: orders, their transitions, their prices, and the evaluation of PINs."""

@@ -1,4 +1,4 @@
-"""Disputes: what opens one, and how a resolution divides the money (contract sections 6 and 7). Amounts in kobo."""
+"""Disputes, and the division of the money by a resolution (contract sections 6 and 7). Amounts in kobo."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,15 +10,15 @@ from orders.domain.transitions import Trigger
 
 Cause = Literal["buyer", "pin_window", "chargeback"]
 ResolutionOutcome = Literal["buyer", "vendor", "split"]
-# How a dispute ended: by its resolution, or because all was released before the freeze was heard.
+# `released`: a full release was committed before the freeze.
 DisputeOutcome = Literal["buyer", "vendor", "split", "released"]
-# What the buyer's bank decided about a chargeback.
+# The bank's decision about a chargeback.
 ChargeOutcome = Literal["won", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Why an order is disputed; `raised_by` is the buyer, or nobody when time or the gateway spoke."""
+    """The cause of a dispute; `raised_by` is the buyer, or None for a timer or a chargeback."""
 
     cause: Cause
     reason: str
@@ -37,7 +37,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The locked row of a resolution."""
+    """A resolution that staff prepared."""
 
     id: UUID
     order_id: UUID
@@ -63,31 +63,31 @@ class Resolution:
         return PreparedDecision(self.status, self.prepared_by, self.hash)
 
 
-def refund_of(outcome: ResolutionOutcome, asked_minor: int | None, total_minor: int) -> int:
-    """What goes back to the buyer: all, nothing, or the part that a split names, 1 to one kobo below the total.
+def refund_of(outcome: ResolutionOutcome, refund_minor: int | None, total_minor: int) -> int:
+    """The refund to the buyer: everything, nothing, or the given part of a split, from 1 kobo to one below the total.
 
-    Raises SplitWithoutRefund, RefundWithoutSplit, RefundBeyondOrder (422).
+    Raises SplitWithoutRefund, RefundWithoutSplit, RefundExceedsOrder (422).
     """
     if outcome != "split":
-        if asked_minor is not None:
+        if refund_minor is not None:
             raise RefundWithoutSplit
         return total_minor if outcome == "buyer" else 0
-    if asked_minor is None:
+    if refund_minor is None:
         raise SplitWithoutRefund
-    if not 1 <= asked_minor < total_minor:
+    if not 1 <= refund_minor < total_minor:
         raise RefundExceedsOrder(total_minor)
-    return asked_minor
+    return refund_minor
 
 
 def release_of(refund_minor: int, escrow_minor: int) -> int:
-    """What the resolution releases: all that escrow holds beyond the refund.
+    """The release of a resolution: the escrow balance less the refund.
 
-    Staff may have released a part before the dispute. A refund takes what is held first and the rest from what was released, so the
-    vendor ends with the total less the refund, whatever had left before.
+    Staff may have released a part before the dispute. A refund takes escrow first and then the released part, so the vendor
+    ends with the total less the refund in every case.
     """
     return max(0, escrow_minor - refund_minor)
 
 
 def trigger_of(outcome: ResolutionOutcome) -> Trigger:
-    """The move that an approved resolution is."""
+    """The trigger of an approved resolution."""
     return "resolved_for_buyer" if outcome == "buyer" else "resolved_for_vendor"

@@ -1,4 +1,4 @@
-"""The refusals of this service, named by their condition (contract sections 2, 3 and 6)."""
+"""The errors of this service, named by their condition (contract sections 2, 3 and 6)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,80 +12,78 @@ from common.primitives.problems import (
     ValidationFailed,
 )
 
-# A locked PIN opens only when the buyer has it reissued: the answer asks for the time that this takes, not for a hot loop.
+# A reissue by the buyer unlocks the PIN and takes about this long.
 LOCKED_PIN_RETRY_AFTER_SECONDS = 60
 
 
 class UnknownProduct(ValidationFailed):
-    detail = "A product of this checkout does not exist, or is no longer sold."
+    detail = "A product of this checkout does not exist or is no longer sold. Remove it and check out again."
 
     def __init__(self, positions: Sequence[int]) -> None:
         super().__init__(
-            invalid_params=[
-                InvalidParam(f"items.{position}.productId", "there is no such product") for position in positions
-            ]
+            invalid_params=[InvalidParam(f"items.{position}.productId", "does not exist") for position in positions]
         )
 
 
 class MultipleVendors(ValidationFailed):
-    detail = "One order has one vendor: check out the products of each vendor by themselves."
+    detail = "An order has one vendor. Check out the products of each vendor separately."
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("items", "the products belong to several vendors")])
 
 
 class RepeatedProduct(ValidationFailed):
-    detail = "Each product stands in a checkout once, with its quantity."
+    detail = "A checkout lists each product once. Add up its quantities."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("items", "a product stands in the list twice")])
+        super().__init__(invalid_params=[InvalidParam("items", "lists a product twice")])
 
 
 class UnknownHub(ValidationFailed):
-    detail = "There is no such hub to deliver to."
+    detail = "The delivery hub does not exist or is closed. Choose another hub."
 
-    def __init__(self, reason: str = "there is no such hub") -> None:
+    def __init__(self, reason: str = "does not exist") -> None:
         super().__init__(invalid_params=[InvalidParam("hubId", reason)])
 
 
 class UnknownCampus(ValidationFailed):
-    detail = "There is no such campus to deliver to."
+    detail = "The delivery campus does not exist or is closed. Choose another campus."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("campusId", "there is no such campus")])
+        super().__init__(invalid_params=[InvalidParam("campusId", "does not exist")])
 
 
 class VendorSuspended(Conflict):
-    """Staff have suspended the vendor: no new checkout; open orders finish (contract section 10)."""
+    """Staff suspended the vendor: new checkouts are rejected, open orders continue (contract section 10)."""
 
-    detail = "This vendor is suspended and takes no new orders for the moment. Nothing was ordered."
+    detail = "This vendor is suspended and accepts no new orders. Nothing was ordered."
 
 
 class ErasureInProgress(Conflict):
-    """The buyer, or the vendor's owner, is being erased, or was."""
+    """The account of the buyer or of the vendor's owner is being erased or was erased."""
 
-    detail = "The account of one of the two is being closed, so that nothing new can be begun. Nothing was changed."
+    detail = "The buyer's or the vendor's account is being closed and allows nothing new. Nothing was changed."
 
 
 class OwnVendor(Forbidden):
     """The vendor's owner, or an account that sells for the vendor (contract section 6.3)."""
 
-    detail = "This is your own vendor. Nobody buys from or reviews the vendor that they sell for."
+    detail = "This is your own vendor. You cannot buy from it or review it."
 
 
 class OutOfStock(Conflict):
-    detail = "There is not enough left of a product of this checkout. Nothing was ordered."
+    detail = "A product of this checkout has too little stock. Nothing was ordered."
 
     def __init__(self, positions: Sequence[int] = ()) -> None:
         super().__init__(
-            invalid_params=[InvalidParam(f"items.{position}.quantity", "more than is left") for position in positions]
+            invalid_params=[InvalidParam(f"items.{position}.quantity", "exceeds the stock") for position in positions]
         )
 
 
 class PriceChanged(Conflict):
-    """The total is not the one that the buyer saw. Nothing was ordered."""
+    """The total differs from the total that the buyer saw. Nothing was ordered."""
 
-    detail = "The total has changed since you saw it. Look at it again before you order."
+    detail = "The total has changed since you saw it. Check it before you order again."
 
     def __init__(self, total_minor: int | None = None) -> None:
         extensions: ProblemExtensions = {} if total_minor is None else {"totalMinor": total_minor}
@@ -93,9 +91,9 @@ class PriceChanged(Conflict):
 
 
 class IdempotencyKeyReused(ValidationFailed):
-    """The key is bound to another request of this caller for good (contract section 3)."""
+    """The key is bound to another request of this caller (contract section 3)."""
 
-    detail = "This Idempotency-Key belongs to another request of yours. Use a fresh one."
+    detail = "This Idempotency-Key belongs to another request of yours. Use a new key."
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("Idempotency-Key", "was used for a request with other content")])
@@ -109,13 +107,13 @@ class ForbiddenTransition(Conflict):
 
 
 class NoDeliveryPinYet(Conflict):
-    """The PIN is made when the payment is there."""
+    """The payment creates the PIN."""
 
-    detail = "The order is not paid yet. Its delivery PIN is made when the payment is there."
+    detail = "The order is not paid yet. Its payment creates the delivery PIN."
 
 
 class DeliveryPinInvalid(Problem):
-    """A wrong PIN; the try is counted although the answer is an error."""
+    """A wrong PIN; the attempt is counted although the response is an error."""
 
     status, code, detail = 400, "DELIVERY_PIN_INVALID", "This is not the order's delivery PIN."
 
@@ -124,42 +122,42 @@ class DeliveryPinInvalid(Problem):
 
 
 class DeliveryPinLocked(RateLimited):
-    """Five wrong tries, whoever made them: only a reissue by the buyer opens the order's PIN again."""
+    """Five wrong attempts: only a reissue by the buyer unlocks the order's PIN."""
 
-    detail = "Too many wrong tries. The buyer must have the delivery PIN reissued."
+    detail = "Too many wrong attempts. The buyer must reissue the delivery PIN."
 
     def __init__(self) -> None:
         super().__init__(headers={"Retry-After": str(LOCKED_PIN_RETRY_AFTER_SECONDS)})
 
 
 class ReissueLimitReached(Conflict):
-    detail = "The delivery PIN of this order was reissued as often as it can be."
+    detail = "The delivery PIN of this order has reached its limit of reissues. Contact support."
 
 
 class ReviewNotAllowed(ValidationFailed):
-    detail = "This order gives no right to this review."
+    detail = "This order does not permit this review."
 
     def __init__(self, reason: str) -> None:
         super().__init__(invalid_params=[InvalidParam("orderId", reason)])
 
 
 class AlreadyReviewed(Conflict):
-    detail = "You have reviewed this for this order already."
+    detail = "You have already reviewed this for this order."
 
 
 class InvalidFlashSale(ValidationFailed):
-    detail = "These terms make no sale."
+    detail = "The sale price, quantity or period is invalid."
 
     def __init__(self, faults: Mapping[str, str]) -> None:
         super().__init__(invalid_params=[InvalidParam(name, reason) for name, reason in faults.items()])
 
 
 class FlashSaleOverlaps(Conflict):
-    detail = "There is another sale of this product in that time."
+    detail = "The product has another flash sale in this period. Choose another period."
 
 
 class FlashSaleNotPossible(Conflict):
-    """The terms that staff proposed hold no longer when the vendor consents: the price, the stock or the time moved on."""
+    """The proposed terms became invalid before the vendor's approval: the price, the stock or the time changed."""
 
     detail = "The sale is no longer possible on these terms. Nothing was changed."
 
@@ -168,50 +166,50 @@ class FlashSaleNotPossible(Conflict):
 
 
 class FlashSaleSoldOut(Conflict):
-    """Somebody was faster. The regular price is nobody's wish while the sale runs: nothing was ordered."""
+    """No units are left. The order is not placed at the regular price."""
 
     detail = "The flash sale is sold out. Nothing was ordered."
 
 
 class FlashSaleLimitReached(Conflict):
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The flash sale gives each buyer at most {limit}. Nothing was ordered.")
+        super().__init__(f"The flash sale allows each buyer at most {limit}. Nothing was ordered.")
 
 
 class EmptyCart(ValidationFailed):
-    detail = "There is nothing in the cart to check out."
+    detail = "The cart has nothing to check out."
 
     def __init__(self, name: str) -> None:
-        super().__init__(invalid_params=[InvalidParam(name, "the cart holds nothing of it")])
+        super().__init__(invalid_params=[InvalidParam(name, "has no lines in the cart")])
 
 
 class VendorRequired(ValidationFailed):
-    detail = "The cart holds goods of several vendors, and one order has one vendor: say which."
+    detail = "The cart holds products of several vendors, and an order has one vendor. Send vendorId."
 
     def __init__(self) -> None:
         super().__init__(
-            invalid_params=[InvalidParam("vendorId", "is needed, as the cart holds several vendors' goods")]
+            invalid_params=[InvalidParam("vendorId", "is required: the cart holds products of several vendors")]
         )
 
 
 class CartFull(Conflict):
-    detail = "The cart holds as many products as it can."
+    detail = "The cart is full. Remove a product first."
 
 
 class VendorNotReceived(Conflict):
-    """The merchant's token names a vendor whose approval has not been heard here yet."""
+    """The merchant's token names a vendor whose approval event has not been received yet."""
 
-    detail = "Your shop is being opened and is not known here yet. Try again in a moment."
+    detail = "Your vendor account is being set up. Try again in a moment."
 
 
 class ForeignProduct(Forbidden):
-    """Everybody sees it, and another vendor sells it."""
+    """A listed product of another vendor."""
 
     detail = "This product belongs to another vendor."
 
 
 class ProductRemoved(Conflict):
-    detail = "The product was removed. Nothing of it can be changed any more."
+    detail = "The product was removed and cannot be changed."
 
 
 class TooManyImages(Conflict):
@@ -219,7 +217,7 @@ class TooManyImages(Conflict):
 
 
 class EmailUnconfirmed(Forbidden):
-    """Reviews need a proven mail address (contract section 10.1)."""
+    """Reviews need a confirmed mail address (contract section 10.1)."""
 
     detail = "Confirm your mail address first. Then sign in again and write the review."
 
@@ -228,25 +226,25 @@ class EmailUnconfirmed(Forbidden):
 
 
 class NoVendor(Forbidden):
-    detail = "You do not sell here: your sign-in names no vendor."
+    detail = "Your account has no vendor."
 
 
 class SplitWithoutRefund(ValidationFailed):
-    detail = "A split says how much goes back to the buyer."
+    detail = "A split needs refundMinor, the refund to the buyer."
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("refundMinor", "is required for the outcome split")])
 
 
 class RefundWithoutSplit(ValidationFailed):
-    detail = "Only a split says how much goes back: for the buyer it is all, for the vendor nothing."
+    detail = "Only a split takes refundMinor: for the buyer everything is refunded, for the vendor nothing."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("refundMinor", "stands with the outcome split only")])
+        super().__init__(invalid_params=[InvalidParam("refundMinor", "is allowed with the outcome split only")])
 
 
 class RefundExceedsOrder(ValidationFailed):
-    detail = "A split leaves something to each."
+    detail = "A split leaves at least 1 kobo to the buyer and to the vendor."
 
     def __init__(self, total_minor: int) -> None:
         reason = f"must be from 1 to {total_minor - 1} kobo, below the order's total"
@@ -254,11 +252,11 @@ class RefundExceedsOrder(ValidationFailed):
 
 
 class ResolutionPending(Conflict):
-    detail = "A resolution of this dispute waits for its decision already."
+    detail = "Another resolution of this dispute awaits its decision."
 
 
 class BuyerCannotDecide(Forbidden):
-    detail = "A buyer cannot decide on a return request of their own, under any role."
+    detail = "A buyer cannot decide on their own return request, under any role."
 
 
 class PartyCannotDecide(Forbidden):
@@ -270,39 +268,43 @@ class UnknownItem(ValidationFailed):
 
     def __init__(self, positions: Sequence[int]) -> None:
         super().__init__(
-            invalid_params=[InvalidParam(f"items.{place}.itemId", "is not in the order") for place in positions]
+            invalid_params=[InvalidParam(f"items.{position}.itemId", "is not in the order") for position in positions]
         )
 
 
 class RepeatedItem(ValidationFailed):
-    detail = "Each item stands in a request once, with its quantity."
+    detail = "A return request lists each item once. Add up its quantities."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("items", "an item stands in the list twice")])
+        super().__init__(invalid_params=[InvalidParam("items", "lists an item twice")])
 
 
 class QuantityExceedsOrder(ValidationFailed):
-    detail = "More is to be returned than was bought."
+    detail = "The returned quantity exceeds the ordered quantity."
 
     def __init__(self, positions: Sequence[int]) -> None:
         super().__init__(
-            invalid_params=[InvalidParam(f"items.{place}.quantity", "more than was bought") for place in positions]
+            invalid_params=[
+                InvalidParam(f"items.{position}.quantity", "exceeds the ordered quantity") for position in positions
+            ]
         )
 
 
 class QuantityExceedsRemainder(Conflict):
-    """Other requests, open or approved, hold the rest."""
+    """Other requests, open or approved, cover the rest."""
 
-    detail = "Other return requests of this order leave less than that."
+    detail = "The returned quantity exceeds what other return requests leave."
 
     def __init__(self, positions: Sequence[int]) -> None:
         super().__init__(
-            invalid_params=[InvalidParam(f"items.{place}.quantity", "more than is left") for place in positions]
+            invalid_params=[
+                InvalidParam(f"items.{position}.quantity", "exceeds the remaining quantity") for position in positions
+            ]
         )
 
 
 class ReturnWindowClosed(Conflict):
-    detail = "The time to return goods of this order is over."
+    detail = "The return window of this order has closed."
 
 
 class ExportTooLong(ValidationFailed):

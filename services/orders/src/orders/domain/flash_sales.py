@@ -1,4 +1,4 @@
-"""Sales of a limited quantity: what may begin, and what a buyer may still take (contract section 11). Money in kobo."""
+"""Flash sales: valid terms, and a buyer's price (contract section 11). Money in kobo."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -9,14 +9,14 @@ from uuid import UUID
 from common.primitives.decisions import content_hash
 from orders.domain.errors import FlashSaleLimitReached, FlashSaleOverlaps, FlashSaleSoldOut, InvalidFlashSale
 
-# Longer, or further ahead, it would be a price and no sale.
+# A longer or later offer is a regular price.
 LENGTH_MAX: Final = timedelta(days=30)
 AHEAD_MAX: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
 class SaleTerms:
-    """What a merchant or campus staff offer."""
+    """The terms of a flash sale."""
 
     product_id: UUID
     price_minor: int
@@ -28,7 +28,7 @@ class SaleTerms:
 
 @dataclass(frozen=True, slots=True)
 class FlashSale:
-    """A sale as it was begun or proposed; `approved` has the vendor's consent."""
+    """A flash sale; `approved` when the vendor created or approved it."""
 
     id: UUID
     vendor_id: UUID
@@ -46,13 +46,13 @@ class FlashSale:
 
 @dataclass(frozen=True, slots=True)
 class RunningSale:
-    """A sale of a product at this moment, as one buyer meets it: what is left, and what they have taken of it before."""
+    """A running flash sale for one buyer: the remaining units, and the units that the buyer bought before."""
 
     id: UUID
     price_minor: int
     remaining: int
     per_buyer_limit: int
-    taken: int
+    bought: int
 
 
 def check_terms(
@@ -63,12 +63,12 @@ def check_terms(
     others: Iterable[tuple[datetime, datetime]],
     now: datetime,
 ) -> None:
-    """Raises BadFlashSale (422) for terms that make no sale, FlashSaleOverlaps (409) beside another sale of the product."""
+    """Raises InvalidFlashSale (422) for invalid terms, FlashSaleOverlaps (409) for an overlap with another sale of the product."""
     faults = {
         "priceMinor": terms.price_minor >= regular_price_minor and "must be below the product's price",
         "quantity": terms.quantity > stock and "is more than the product's stock",
         "perBuyerLimit": terms.per_buyer_limit > terms.quantity and "is more than the sale's quantity",
-        "endsAt": (terms.ends_at <= now and "is over already")
+        "endsAt": (terms.ends_at <= now and "is in the past")
         or (terms.ends_at <= terms.starts_at and "must be after startsAt")
         or (terms.ends_at - terms.starts_at > LENGTH_MAX and f"must be within {LENGTH_MAX.days} days of startsAt"),
         "startsAt": terms.starts_at > now + AHEAD_MAX and f"must be within {AHEAD_MAX.days} days",
@@ -81,11 +81,11 @@ def check_terms(
 
 
 def sale_price(sale: RunningSale, quantity: int, regular_price_minor: int) -> int:
-    """The price of a unit while the sale runs. Nobody pays the regular price unawares: what the sale cannot give is refused.
+    """The unit price while the sale runs. A quantity beyond the sale is rejected, never sold at the regular price.
 
     Raises FlashSaleSoldOut and FlashSaleLimitReached (409).
     """
-    if sale.taken + quantity > sale.per_buyer_limit:
+    if sale.bought + quantity > sale.per_buyer_limit:
         raise FlashSaleLimitReached(sale.per_buyer_limit)
     if quantity > sale.remaining:
         raise FlashSaleSoldOut

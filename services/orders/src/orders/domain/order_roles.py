@@ -1,4 +1,4 @@
-"""Which role a caller plays in an order, and what the role may see and do (contract sections 5 and 6)."""
+"""The roles of a caller in an order, and the rights of each role (contract sections 5 and 6)."""
 
 from typing import Final, Literal, Protocol
 from uuid import UUID
@@ -9,7 +9,7 @@ OrderRole = Literal["buyer", "vendor", "hub_agent", "support"]
 
 
 class Actor(Protocol):
-    """Who is asking: the facts of a verified token."""
+    """The claims of a verified token."""
 
     @property
     def user_id(self) -> UUID | None: ...
@@ -22,7 +22,7 @@ class Actor(Protocol):
 
 
 class OrderParties(Protocol):
-    """Whom an order concerns. None of it ever changes."""
+    """The parties of an order; they never change."""
 
     @property
     def buyer_id(self) -> UUID: ...
@@ -32,8 +32,8 @@ class OrderParties(Protocol):
     def campus_id(self) -> UUID: ...
 
 
-# In this order: who is vendor and buyer of one order acts as the vendor, who may do more. Staff are nobody's judge in their own
-# case: who bought acts as the buyer, and does not take the money of handed-over goods back alone.
+# By precedence. A vendor who is also the buyer acts as the vendor, who may do more. Staff who bought act as the buyer, so they
+# cannot refund dispatched goods to themselves.
 _CANCELLING: Final[tuple[tuple[OrderRole, Trigger], ...]] = (
     ("vendor", "vendor_cancels"),
     ("buyer", "buyer_cancels"),
@@ -45,30 +45,30 @@ VERIFIER_ROLES: Final[frozenset[OrderRole]] = frozenset({"vendor", "hub_agent", 
 
 
 def roles_of(actor: Actor, order: OrderParties) -> frozenset[OrderRole]:
-    """The roles that the caller plays in this order; none for a reader such as the auditor."""
-    played: dict[OrderRole, bool] = {
+    """The caller's roles in this order; none for a reader such as the auditor."""
+    has_role: dict[OrderRole, bool] = {
         "buyer": actor.user_id == order.buyer_id,
         "vendor": "orders:fulfil" in actor.permissions and actor.vendor_id == order.vendor_id,
         "hub_agent": "orders:verify" in actor.permissions and actor.campus_id == order.campus_id,
         "support": "orders:cancel" in actor.permissions,
     }
-    return frozenset(role for role, plays in played.items() if plays)
+    return frozenset(role for role, applies in has_role.items() if applies)
 
 
 def cancel_trigger(roles: frozenset[OrderRole]) -> Trigger | None:
-    """The cancellation that these roles may ask for; None when none of them may."""
+    """The cancellation that these roles allow, or None."""
     return next((trigger for role, trigger in _CANCELLING if role in roles), None)
 
 
 def may_decide_returns(actor: Actor, roles: frozenset[OrderRole]) -> bool:
-    """Return requests are decided by the order's vendor or by support."""
+    """Whether the caller may decide on return requests: the order's vendor and support may."""
     return "vendor" in roles or "returns:decide" in actor.permissions
 
 
 def may_see_commission(actor: Actor, vendor_id: UUID) -> bool:
-    """`commissionMinor` is shown to the vendor and to staff only."""
-    may = actor.permissions
-    return bool(may & _STAFF_OF_ORDERS) or ("orders:fulfil" in may and actor.vendor_id == vendor_id)
+    """Whether the caller sees `commissionMinor`: the order's vendor and staff do."""
+    permissions = actor.permissions
+    return bool(permissions & _STAFF_OF_ORDERS) or ("orders:fulfil" in permissions and actor.vendor_id == vendor_id)
 
 
 def may_sell_for(actor: Actor, vendor_id: UUID) -> bool:
@@ -77,10 +77,10 @@ def may_sell_for(actor: Actor, vendor_id: UUID) -> bool:
 
 
 def may_propose_sales_at(actor: Actor, campus_id: UUID) -> bool:
-    """Whether the caller is staff who propose sales of the campus' vendors, and end them."""
+    """Whether the caller is staff who may propose and end flash sales on this campus."""
     return "flash_sales:propose" in actor.permissions and actor.campus_id == campus_id
 
 
 def is_own_vendor(actor: Actor, vendor_id: UUID, owner_user_id: UUID | None) -> bool:
-    """Whether the vendor is the caller's own, by the token or by who owns it: a token may be older than the ownership."""
+    """Whether the caller sells for the vendor or owns it. A token may be older than the ownership, so both are checked."""
     return actor.vendor_id == vendor_id or (owner_user_id is not None and actor.user_id == owner_user_id)

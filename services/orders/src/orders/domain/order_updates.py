@@ -1,4 +1,4 @@
-"""Judging what other services and the timers say of an order."""
+"""Evaluation of events and timers against an order."""
 
 from uuid import UUID
 
@@ -8,24 +8,24 @@ from orders.domain.transitions import Rejection, State, Trigger, next_state
 
 
 class OrderNotReceived(NotYetKnown):
-    """News of an order that is not known here (yet): the retry ladder brings it again."""
+    """The event's order is unknown, perhaps not received yet: the retry ladder redelivers the event."""
 
 
 class EarlyUpdate(NotYetKnown):
-    """News that presumes other news which has not arrived: a release before its charge. The retry ladder brings it again."""
+    """The event depends on an event that has not arrived, such as the charge of a release: the retry ladder redelivers it."""
 
 
 def require_order(order: Order | None, *, about: UUID) -> Order:
-    """The order; raises OrderUnknown when there is none."""
+    """The order; raises OrderNotReceived for None."""
     if order is None:
-        raise OrderNotReceived(f"no order {about}")
+        raise OrderNotReceived(f"order {about} not received yet, retrying")
     return order
 
 
 def evaluate_update(order: Order | None, trigger: Trigger, *, about: UUID) -> tuple[Order, State | Rejection]:
-    """The order and what the news means for it. News cannot be refused: too early is an error that is tried again."""
+    """The order with its next state, or with the reason for no transition. Raises OrderNotReceived, EarlyUpdate."""
     order = require_order(order, about=about)
     transition = next_state(order.status, trigger)
     if transition is Rejection.FORBIDDEN:
-        raise EarlyUpdate(f"{trigger} of order {about}, which is {order.status}")
+        raise EarlyUpdate(f"{trigger} before its dependency: order {about} is {order.status}, retrying")
     return order, transition

@@ -1,9 +1,9 @@
-"""An order as the use cases hold it in hand, and the time that each state is given."""
+"""Orders and the timers of their states."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from orders.domain.transitions import State
@@ -23,19 +23,44 @@ class Order:
     total_minor: int
     refunded_minor: int
     delivered_at: datetime | None
-    # What escrow holds of it, as far as payments has told.
+    # The escrow balance that payments reported last.
     escrow_minor: int = 0
     return_due_at: datetime | None = None
 
     @property
     def stock_is_reserved(self) -> bool:
-        """Whether the vendor holds the goods for this order: taken from the shelf, and not handed over."""
+        """Whether units are reserved for this order and not dispatched."""
         return self.status in ("Processing", "paid_escrow")
+
+
+class NewOrder(NamedTuple):
+    """The row of an order at checkout, by column; `items` in the public shape. Money in kobo."""
+
+    id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    campus_id: UUID
+    hub_id: UUID | None
+    total_amount: int
+    subtotal_minor: int
+    delivery_fee_minor: int
+    commission_minor: int
+    delivery_note: str | None
+    payment_due_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    items: Sequence[Mapping[str, Any]]
+    status: State = "Processing"
+    currency: str = "NGN"
+    refunded_minor: int = 0
+    delivered_at: datetime | None = None
+    return_due_at: datetime | None = None
+    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """How long an order may stay where something must happen next, and how long its goods may come back (contract section 6)."""
+    """The time limits of payment, dispatch, PIN and returns (contract section 6)."""
 
     payment: timedelta
     vendor_idle: timedelta
@@ -44,7 +69,7 @@ class Windows:
 
 
 class Timer(NamedTuple):
-    """What happens to the order when nothing else has happened before."""
+    """The time-out of an order's state."""
 
     kind: TimerKind
     due_at: datetime
@@ -58,7 +83,7 @@ _TIMER_OF_STATE: Final[Mapping[State, TimerKind]] = {
 
 
 def timer_of(state: State, since: datetime, windows: Windows) -> Timer | None:
-    """The timer that runs while an order is in `state`; None where it may stay for ever."""
+    """The timer of an order that entered `state` at `since`; None for a state without time limit."""
     kind = _TIMER_OF_STATE.get(state)
     if kind is None:
         return None

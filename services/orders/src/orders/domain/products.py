@@ -1,4 +1,4 @@
-"""A merchant's product: its bounds, and what may be done to it (contract section 11)."""
+"""A merchant's product: its limits and its changes (contract section 11)."""
 
 import re
 import unicodedata
@@ -12,16 +12,18 @@ from orders.domain.errors import ForeignProduct, ProductRemoved, TooManyImages
 NAME_CHARACTERS_MAX: Final = 120
 DESCRIPTION_CHARACTERS_MAX: Final = 5_000
 CATEGORY_CHARACTERS_MAX: Final = 60
-# Ten million naira: above anything sold on a campus, and ninety-nine of it are far from the end of a 64-bit sum.
+# Ten million naira: above any campus price, and 99 units stay far below a 64-bit sum.
 PRICE_MINOR_MAX: Final = 1_000_000_000
 STOCK_MAX: Final = 1_000_000
-# A page of products stays small, and a merchant's eight views of a thing are enough to sell it.
+# Keeps a page of products small.
 IMAGES_MAX: Final = 8
+_SEARCH_WORDS_MAX: Final = 8
+_ACCENTS: Final = re.compile("[\u0300-\u036f]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product as its merchant keeps it. `images` are the ids of its pictures in their order; the price is in kobo."""
+    """A product as its merchant edits it. `images` are image ids in display order; the price is in kobo."""
 
     id: UUID
     vendor_id: UUID
@@ -41,12 +43,12 @@ class Product:
         return not self.draft and not self.removed
 
     def changed(self, **fields: Any) -> "Product":
-        """The product with other values, and the next revision when any of them is another one."""
+        """The product with new values, and with the next revision if any value differs."""
         after = replace(self, **fields)
         return after if after == self else replace(after, revision=self.revision + 1)
 
     def with_image(self, image_id: UUID) -> "Product":
-        """The product with one more picture; the same when it has it already. Raises TooManyImages (409)."""
+        """The product with the image added; unchanged when it has the image. Raises TooManyImages (409)."""
         if str(image_id) in self.images:
             return self
         if len(self.images) >= IMAGES_MAX:
@@ -54,18 +56,18 @@ class Product:
         return self.changed(images=(*self.images, str(image_id)))
 
     def without_image(self, image_id: UUID) -> "Product":
-        """The product without the picture; the same when it does not have it."""
+        """The product without the image; unchanged when it does not have the image."""
         return self.changed(images=tuple(name for name in self.images if name != str(image_id)))
 
 
-def check_writable(own: Product | None, seen_vendor_id: UUID | None, revision: int | None) -> Product:
-    """The caller's own product, when it may be written at the revision that the caller read.
+def check_writable(own: Product | None, visible_vendor_id: UUID | None, revision: int | None) -> Product:
+    """The caller's own product, if it may be changed at the revision that the caller read.
 
-    `seen_vendor_id`: whose the product is that the caller sees under this id, if any. Raises NotFound (404) for what the caller
-    does not see, ForeignProduct (403) for what everybody sees and another vendor owns, ProductRemoved and StaleRevision (409).
+    `visible_vendor_id` is the vendor of the product that the caller sees under this id, if any. Raises NotFound (404) for an
+    invisible product, ForeignProduct (403) for another vendor's listed product, ProductRemoved and StaleRevision (409).
     """
     if own is None:
-        raise NotFound if seen_vendor_id is None else ForeignProduct
+        raise NotFound if visible_vendor_id is None else ForeignProduct
     if own.removed:
         raise ProductRemoved
     if revision is not None and revision != own.revision:
@@ -74,22 +76,16 @@ def check_writable(own: Product | None, seen_vendor_id: UUID | None, revision: i
 
 
 def normalize_category(text: str) -> str:
-    """One name for one category, however it is typed: without spaces around it, one between words, in small letters."""
+    """The canonical name of a category: lower case, with single spaces between words."""
     return " ".join(text.split()).lower()
 
 
-def plain(text: str) -> str:
-    """As words are looked for: small letters without accents or other forms. The database's `plain` does the same to the catalog."""
+def normalize_text(text: str) -> str:
+    """The text for a search: lower case, without accents and compatibility forms. The database function `plain` does the same."""
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", bare).lower()
 
 
 def search_words(text: str) -> list[str]:
-    """The plain words of a search; at most eight, because more are narrower than any name, and dearer."""
-    return re.findall(r"[^\W_]+", plain(text))[:_SEARCH_WORDS_MAX]
-
-
-_ACCENTS: Final = re.compile("[\u0300-\u036f]+")
-
-
-_SEARCH_WORDS_MAX: Final = 8
+    """The normalized words of a search, at most eight: more words match no name and cost more."""
+    return re.findall(r"[^\W_]+", normalize_text(text))[:_SEARCH_WORDS_MAX]

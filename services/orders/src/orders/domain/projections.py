@@ -1,4 +1,4 @@
-"""What the service knows of vendors and places that others keep."""
+"""Projections of identity's vendors and hubs."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class VendorProjection:
-    """A vendor as its products show it; None where it has no agreement on commission of its own."""
+    """A vendor; `commission_basis_points` is None without an agreement of its own."""
 
     id: UUID
     business_name: str
@@ -17,7 +17,7 @@ class VendorProjection:
 
 @dataclass(frozen=True, slots=True)
 class HubProjection:
-    """A pick-up point; the fee in kobo."""
+    """A pick-up point; the delivery fee in kobo."""
 
     id: UUID
     campus_id: UUID

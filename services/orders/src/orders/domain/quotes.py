@@ -1,4 +1,4 @@
-"""What a checkout costs: prices and commission as the catalog has them now, frozen into a quote. All money in kobo."""
+"""The quote of a checkout: current prices and commission, frozen for the order. All money in kobo."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from orders.domain.errors import (
 )
 from orders.domain.flash_sales import RunningSale, sale_price
 
-# The platform's share where the vendor has no agreement of its own (contract section 7).
+# For vendors without an agreement of their own (contract section 7).
 COMMISSION_BASIS_POINTS_DEFAULT: Final = 500
 
 
@@ -32,7 +32,7 @@ class RequestedItem:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where the buyer wants the goods, as asked; and what is known of it."""
+    """The requested campus and hub, and their projections."""
 
     campus_id: UUID | None
     campus_known: bool
@@ -42,7 +42,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A pick-up point that takes deliveries."""
+    """An active pick-up point."""
 
     campus_id: UUID
     delivery_fee_minor: int
@@ -50,7 +50,7 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A product as the catalog offers it now."""
+    """A product at its current price and stock."""
 
     vendor_id: UUID
     campus_id: UUID
@@ -65,7 +65,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class QuotedLine:
-    """A line with its price; `shelf_price_minor` is what a unit costs outside the sale, the same without one."""
+    """A line with its price; `regular_price_minor` is what a unit costs outside the sale, the same without one."""
 
     product_id: UUID
     name: str
@@ -81,7 +81,7 @@ class QuotedLine:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Everything that checkout freezes."""
+    """The frozen terms of a checkout."""
 
     vendor_id: UUID
     campus_id: UUID
@@ -100,30 +100,28 @@ class Quote:
 
 
 def quote(
-    requested_items: Sequence[RequestedItem],
+    items: Sequence[RequestedItem],
     offers: Mapping[UUID, Offer],
     destination: Destination,
     expected_total_minor: int | None,
 ) -> Quote:
-    """The quote for a checkout.
+    """Validate a checkout against the offers and price it.
 
-    Raises RepeatedProduct, UnknownProduct, SeveralVendors, UnknownHub, UnknownCampus (422), VendorSuspended, FlashSaleSoldOut,
-    FlashSaleLimitReached, PriceMoved, OutOfStock (409).
+    Raises RepeatedProduct, UnknownProduct, MultipleVendors, UnknownHub, UnknownCampus (422), VendorSuspended, FlashSaleSoldOut,
+    FlashSaleLimitReached, PriceChanged, OutOfStock (409).
     """
-    if len({requested_item.product_id for requested_item in requested_items}) < len(requested_items):
+    if len({item.product_id for item in items}) < len(items):
         raise RepeatedProduct
-    absent = [
-        position for position, requested_item in enumerate(requested_items) if requested_item.product_id not in offers
-    ]
+    absent = [position for position, item in enumerate(items) if item.product_id not in offers]
     if absent:
         raise UnknownProduct(absent)
-    wanted = [offers[requested_item.product_id] for requested_item in requested_items]
-    if len({offer.vendor_id for offer in wanted}) > 1:
+    chosen = [offers[item.product_id] for item in items]
+    if len({offer.vendor_id for offer in chosen}) > 1:
         raise MultipleVendors
-    if wanted[0].vendor_suspended:
+    if chosen[0].vendor_suspended:
         raise VendorSuspended
-    lines = tuple(_line(requested_item, offer) for requested_item, offer in zip(requested_items, wanted, strict=True))
-    first = wanted[0]
+    lines = tuple(_line(item, offer) for item, offer in zip(items, chosen, strict=True))
+    first = chosen[0]
     points = first.commission_basis_points
     quoted = Quote(
         vendor_id=first.vendor_id,
@@ -139,32 +137,30 @@ def quote(
         raise PriceChanged(quoted.total_minor)
     short = [
         position
-        for position, (requested_item, offer) in enumerate(zip(requested_items, wanted, strict=True))
-        if offer.stock < requested_item.quantity
+        for position, (item, offer) in enumerate(zip(items, chosen, strict=True))
+        if offer.stock < item.quantity
     ]
     if short:
         raise OutOfStock(short)
     return quoted
 
 
-def _line(requested_item: RequestedItem, offer: Offer) -> QuotedLine:
-    shelf, sale = offer.price_minor, offer.sale
-    price = shelf if sale is None else sale_price(sale, requested_item.quantity, shelf)
-    return QuotedLine(
-        requested_item.product_id, offer.name, requested_item.quantity, price, shelf, sale.id if sale else None
-    )
+def _line(item: RequestedItem, offer: Offer) -> QuotedLine:
+    regular, sale = offer.price_minor, offer.sale
+    price = regular if sale is None else sale_price(sale, item.quantity, regular)
+    return QuotedLine(item.product_id, offer.name, item.quantity, price, regular, sale.id if sale else None)
 
 
-def _campus_of(destination: Destination, vendors_campus_id: UUID) -> UUID:
-    """The hub's campus, else the one asked for, else the vendor's."""
+def _campus_of(destination: Destination, vendor_campus_id: UUID) -> UUID:
+    """The hub's campus, else the requested campus, else the vendor's campus."""
     if destination.hub_id is not None:
         if destination.hub is None:
             raise UnknownHub
         if destination.campus_id not in (None, destination.hub.campus_id):
             raise UnknownHub("the hub is on another campus")
         return destination.hub.campus_id
-    if destination.campus_id is None or destination.campus_id == vendors_campus_id:
-        return vendors_campus_id
+    if destination.campus_id is None or destination.campus_id == vendor_campus_id:
+        return vendor_campus_id
     if not destination.campus_known:
         raise UnknownCampus
     return destination.campus_id

@@ -1,4 +1,4 @@
-"""Return requests: which goods may come back, and what they are worth (contract section 6). Amounts in kobo."""
+"""Return requests: their validation and their refunds (contract section 6). Amounts in kobo."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class ReturnedItem:
 
 @dataclass(frozen=True, slots=True)
 class OrderLine:
-    """A line of the order, with what of it is asked back and not decided, and what has come back."""
+    """A line of the order, with its undecided requested quantity and its returned quantity."""
 
     quantity: int
     unit_price_minor: int
@@ -38,13 +38,13 @@ class OrderLine:
     returned: int
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         return self.quantity - self.requested - self.returned
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnRequest:
-    """The locked row of a return request."""
+    """A return request with its lines."""
 
     id: UUID
     order_id: UUID
@@ -54,7 +54,7 @@ class ReturnRequest:
 
 @dataclass(frozen=True, slots=True)
 class PreviousRefunds:
-    """What was asked back for an order before: for goods returned, and otherwise (a dispute that was split)."""
+    """Sums of earlier refunds: for approved returns, and for other reasons such as a split dispute."""
 
     for_returns_minor: int
     otherwise_minor: int
@@ -62,44 +62,45 @@ class PreviousRefunds:
 
 @dataclass(frozen=True, slots=True)
 class ReturnRefund:
-    """What an approval sends back; `everything` when no goods are left with the buyer."""
+    """The refund of an approval; `everything` when all units of the order are returned."""
 
     refund_minor: int
     everything: bool
 
 
-def check_request(order: Order, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], now: datetime) -> None:
-    """Whether these goods may be asked back now.
+def check_request(order: Order, items: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], now: datetime) -> None:
+    """Validate a return request.
 
-    Raises RepeatedItem, UnknownItem, MoreThanBought (422), ForbiddenMove, ReturnWindowEnded, MoreThanLeft (409).
+    Raises RepeatedItem, UnknownItem, QuantityExceedsOrder (422), ForbiddenTransition, ReturnWindowClosed, QuantityExceedsRemainder (409).
     """
-    if len({line.item_id for line in wanted}) < len(wanted):
+    if len({line.item_id for line in items}) < len(items):
         raise RepeatedItem
-    if unknown := [place for place, line in enumerate(wanted) if line.item_id not in lines]:
+    if unknown := [position for position, line in enumerate(items) if line.item_id not in lines]:
         raise UnknownItem(unknown)
-    if above := [place for place, line in enumerate(wanted) if line.quantity > lines[line.item_id].quantity]:
+    if above := [position for position, line in enumerate(items) if line.quantity > lines[line.item_id].quantity]:
         raise QuantityExceedsOrder(above)
     if isinstance(next_state(order.status, "return_approved"), Rejection):
         raise ForbiddenTransition(order.status)
     if order.return_due_at is None or now >= order.return_due_at:
         raise ReturnWindowClosed
-    if short := [place for place, line in enumerate(wanted) if line.quantity > lines[line.item_id].left]:
+    if short := [position for position, line in enumerate(items) if line.quantity > lines[line.item_id].remaining]:
         raise QuantityExceedsRemainder(short)
 
 
 def refund_for_return(
-    total_minor: int, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], refunds: PreviousRefunds
+    total_minor: int, items: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], refunds: PreviousRefunds
 ) -> ReturnRefund:
-    """What goes back for these goods: their share of what the buyer has paid for the goods and not got back otherwise.
+    """The refund for these units: their line totals, reduced in proportion after a split dispute.
 
-    That is their line totals, less in proportion after a split dispute. The delivery fee stays paid, unless everything comes back:
-    then all that is left of the total does.
+    The delivery fee is refunded only when everything is returned: then the refund is the unrefunded rest of the total.
     """
-    coming = {line.item_id: line.quantity for line in wanted}
-    if all(line.returned + coming.get(item_id, 0) == line.quantity for item_id, line in lines.items()):
+    returning = {line.item_id: line.quantity for line in items}
+    if all(line.returned + returning.get(item_id, 0) == line.quantity for item_id, line in lines.items()):
         return ReturnRefund(total_minor - refunds.for_returns_minor - refunds.otherwise_minor, everything=True)
     subtotal = sum(line.quantity * line.unit_price_minor for line in lines.values())
     paid = min(subtotal, total_minor - refunds.otherwise_minor)
-    returned = sum((line.returned + coming.get(item_id, 0)) * line.unit_price_minor for item_id, line in lines.items())
-    # Over all that has come back so far, so that the kobo lost to rounding do not add up.
+    returned = sum(
+        (line.returned + returning.get(item_id, 0)) * line.unit_price_minor for item_id, line in lines.items()
+    )
+    # Over all returned units so far, so that rounding losses do not add up.
     return ReturnRefund(returned * paid // subtotal - refunds.for_returns_minor, everything=False)

@@ -1,8 +1,7 @@
-"""The one table of moves of an order (contract section 6): state and trigger give the next state, or say why there is none.
+"""The table of an order's transitions (contract section 6): state and trigger give the next state or a rejection.
 
-Three different answers that are no move: `REPEATED` is a success without effect, `STALE` is news that came too late and is
-ignored and counted, `FORBIDDEN` is a command that the state does not allow (409), or news that came before its time (a
-release before its charge, say), which a consumer gives back to the retry ladder.
+`REPEATED` is a success without effect. `STALE` is a late event, which is ignored and counted. `FORBIDDEN` is a command that the
+state does not allow (409), or an early event such as a release before its charge, which the retry ladder redelivers.
 """
 
 from collections.abc import Mapping, Set
@@ -24,7 +23,7 @@ State = Literal[
 ]
 
 Trigger = Literal[
-    # Commands of people: without a row they are forbidden.
+    # Commands of users: a state without a rule forbids them.
     "buyer_cancels",
     "vendor_cancels",
     "staff_cancels",
@@ -35,7 +34,7 @@ Trigger = Literal[
     "resolved_for_vendor",
     "return_approved",
     "everything_returned",
-    # News of payments and of timers: too late is stale, never forbidden.
+    # Events of payments and timers: a late event is stale, never forbidden.
     "payment_window_ended",
     "vendor_idle",
     "pin_window_ended",
@@ -52,7 +51,7 @@ TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
 
 
 class Rejection(Enum):
-    """Why a trigger leaves the order where it is."""
+    """Why a trigger changes no state."""
 
     REPEATED = "repeated"
     STALE = "stale"
@@ -61,7 +60,7 @@ class Rejection(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One trigger: where it leads from which state, where it was already obeyed, and where it comes too late."""
+    """The transitions of one trigger, and the states in which it is repeated or stale."""
 
     to: Mapping[State, State]
     repeated: Set[State] = frozenset()
@@ -93,9 +92,9 @@ TRANSITIONS: Final[Mapping[Trigger, Rule]] = {
     "pin_accepted": Rule(dict.fromkeys(_HELD, "delivered"), repeated={"delivered", "paid"}),
     "buyer_disputes": Rule(dict.fromkeys(_HELD, "disputed"), repeated={"disputed"}),
     "resolved_for_buyer": Rule({"disputed": "refund_pending"}, repeated={"refund_pending"}),
-    # For the vendor, or split: the goods count as delivered, and the release that follows makes the order `paid`.
+    # For the vendor, or split: the order counts as delivered, and the following release makes it `paid`.
     "resolved_for_vendor": Rule({"disputed": "delivered"}, repeated={"delivered", "paid"}),
-    # The status stays while something is kept; `refundedMinor` grows.
+    # The status stays while the buyer keeps an item; `refundedMinor` grows.
     "return_approved": Rule({"delivered": "delivered", "paid": "paid"}),
     "everything_returned": Rule({"delivered": "refunded", "paid": "refunded"}, repeated={"refunded"}),
     "payment_window_ended": Rule(
@@ -119,19 +118,19 @@ TRANSITIONS: Final[Mapping[Trigger, Rule]] = {
         repeated={"refund_pending"},
         stale=_all_but(*_UNPAID, "refund_pending"),
     ),
-    # From `disputed` too: the release was committed before the freeze. While unpaid, the charge has not been heard yet.
+    # From `disputed`: the release was committed before the freeze. While unpaid, the charge has not been received yet.
     "escrow_fully_released": Rule(
         {"delivered": "paid", "paid_escrow": "paid", "dispatched": "paid", "disputed": "paid"},
         repeated={"paid"},
         stale={"refund_pending", "refunded"},
     ),
-    # After the PIN the status stays, and the amount is held in the wallet.
+    # After the PIN the status stays, and the wallet holds the amount.
     "chargeback_opened": Rule(
         {"paid_escrow": "disputed", "dispatched": "disputed", "delivered": "delivered", "paid": "paid"},
         repeated={"disputed"},
         stale={"refund_pending", "refunded"},
     ),
-    # This order's own refund, known by its refundId. After a release it is the refund of a return: the status stays.
+    # The order's own refund, by its refundId. After a release it is the refund of a return: the status stays.
     "refund_settled": Rule(
         {"refund_pending": "refunded", "delivered": "delivered", "paid": "paid"},
         repeated={"refunded"},
@@ -145,10 +144,10 @@ TRANSITIONS: Final[Mapping[Trigger, Rule]] = {
 
 
 def next_state(state: State, trigger: Trigger) -> State | Rejection:
-    """The next state, which may be the same one, or why there is no move."""
-    row = TRANSITIONS[trigger]
-    if state in row.to:
-        return row.to[state]
-    if state in row.repeated:
+    """The next state, which may equal `state`, or the reason for no transition."""
+    rule = TRANSITIONS[trigger]
+    if state in rule.to:
+        return rule.to[state]
+    if state in rule.repeated:
         return Rejection.REPEATED
-    return Rejection.STALE if state in row.stale else Rejection.FORBIDDEN
+    return Rejection.STALE if state in rule.stale else Rejection.FORBIDDEN

@@ -1,4 +1,4 @@
-"""Orders for staff, by campus (contract section 6): an offset list, and the same as a file."""
+"""Orders for staff by campus, as an offset list and as an export (contract section 6)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,6 +6,7 @@ from typing import Any, Final
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.web.http import OffsetPage
+from orders.domain.exports import ExportedOrder
 from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response
 from orders.queries.pages import Row
 
@@ -17,8 +18,8 @@ _FILTERS: Final[Mapping[str, str]] = {
 }
 _SORTS: Final[Mapping[str, str]] = {"created_at": "orders.created_at", "total": "orders.total_amount"}
 _EXPORT: Final = """
-SELECT id, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
-       commission_minor, refunded_minor, delivery_note, delivered_at, created_at, updated_at
+SELECT id, status, campus_id, vendor_id, buyer_id, hub_id, currency, total_amount, subtotal_minor, delivery_fee_minor,
+       commission_minor, refunded_minor, created_at, updated_at, delivered_at, delivery_note
 FROM orders {where} ORDER BY created_at, id LIMIT {limit}
 """
 
@@ -26,7 +27,7 @@ FROM orders {where} ORDER BY created_at, id LIMIT {limit}
 async def page_of_campus_orders(
     uow: UnitOfWork, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
 ) -> tuple[list[Row], int]:
-    """One page of the orders that the caller oversees, and how many there are."""
+    """One page of the orders that the caller oversees, and their total number."""
     where, values = _where(caller, filters)
     direction = "DESC" if page.descending else "ASC"
     records = await uow.fetch(
@@ -38,14 +39,16 @@ async def page_of_campus_orders(
     return [order_response(record, caller) for record in records], total
 
 
-async def list_campus_orders(uow: UnitOfWork, caller: Caller, filters: Mapping[str, Any], limit: int) -> list[Any]:
-    """The orders that the caller oversees, oldest first, `limit` at most."""
+async def list_campus_orders(
+    uow: UnitOfWork, caller: Caller, filters: Mapping[str, Any], limit: int
+) -> list[ExportedOrder]:
+    """At most `limit` orders that the caller oversees, oldest first."""
     where, values = _where(caller, filters)
-    return await uow.fetch(_EXPORT.format(where=where, limit=limit), *values)
+    return [ExportedOrder(*record) for record in await uow.fetch(_EXPORT.format(where=where, limit=limit), *values)]
 
 
 def _where(caller: Caller, filters: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The asked filters, and the caller's campus: the policies show a campus admin their own purchases elsewhere too."""
+    """The filters and the caller's campus. Row policies also show a campus admin purchases of their own on other campuses."""
     clauses, values = [], []
     for name, value in filters.items():
         values.append(filter_value(name, value))

@@ -5,20 +5,24 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.web.http import OffsetPage
 from orders.domain.disputes import Resolution
-from orders.queries.pages import Row
+from orders.queries.pages import Row, response_row
 
 _DISPUTE: Final = """
-SELECT dispute.order_id, dispute.cause, dispute.reason, dispute.details, dispute.raised_by, dispute.raised_at,
-    dispute.outcome, dispute.ended_at, dispute.charge_outcome
-FROM order_disputes AS dispute WHERE dispute.order_id = $1
+SELECT order_id AS "orderId", cause, reason, details, raised_by AS "raisedBy", raised_at AS "raisedAt",
+    charge_outcome AS "chargebackOutcome", outcome, ended_at AS "endedAt"
+FROM order_disputes WHERE order_id = $1
 """
 _RESOLUTION_COLUMNS: Final = """
-    resolution.id, resolution.order_id, resolution.outcome, resolution.refund_minor, resolution.release_minor,
-    resolution.refund_id, resolution.status, resolution.prepared_by, resolution.prepared_at, resolution.decided_by,
-    resolution.decided_at, dispute.cause, dispute.reason, dispute.details, dispute.charge_outcome
+    resolution.id, resolution.order_id AS "orderId", resolution.outcome, resolution.refund_minor AS "refundMinor",
+    resolution.release_minor AS "releaseMinor", resolution.refund_id AS "refundId", resolution.status,
+    jsonb_build_object(
+        'cause', dispute.cause, 'reason', dispute.reason, 'details', dispute.details,
+        'chargebackOutcome', dispute.charge_outcome
+    ) AS dispute,
+    resolution.prepared_by AS "preparedBy", resolution.prepared_at AS "createdAt", resolution.decided_by AS "decidedBy",
+    resolution.decided_at AS "decidedAt"
 """
 _FROM_RESOLUTIONS: Final = "FROM dispute_resolutions AS resolution JOIN order_disputes AS dispute USING (order_id)"
 _RESOLUTION: Final = f"SELECT {_RESOLUTION_COLUMNS} {_FROM_RESOLUTIONS} WHERE resolution.id = $1"
@@ -26,25 +30,13 @@ _FILTERS: Final[Mapping[str, str]] = {"orderId": "resolution.order_id = {}", "st
 
 
 async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Row | None:
-    """Why the order was disputed and how that ended, for its parties and for staff."""
+    """The order's dispute for its parties and for staff; None when it is absent or invisible."""
     record = await uow.fetch_row(_DISPUTE, order_id)
-    if record is None:
-        return None
-    return {
-        "orderId": record["order_id"],
-        "cause": record["cause"],
-        "reason": record["reason"],
-        "details": record["details"],
-        "raisedBy": record["raised_by"],
-        "raisedAt": iso(record["raised_at"]),
-        "chargebackOutcome": record["charge_outcome"],
-        "outcome": record["outcome"],
-        "endedAt": iso_or_none(record["ended_at"]),
-    }
+    return None if record is None else response_row(record)
 
 
 async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> tuple[list[Row], int]:
-    """One page of the resolutions, and how many there are."""
+    """One page of the resolutions, and their total number."""
     values = list(filters.values())
     clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, 1)]
     where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
@@ -55,38 +47,15 @@ async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mappin
         *values,
     )
     total = await uow.fetch_value(f"SELECT count(*) FROM dispute_resolutions AS resolution {where}", *values)
-    return [_shown(record) for record in records], total
+    return [_resolution(record) for record in records], total
 
 
 async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Row | None:
+    """The resolution; None when it is absent or invisible."""
     record = await uow.fetch_row(_RESOLUTION, resolution_id)
-    return None if record is None else _shown(record)
+    return None if record is None else _resolution(record)
 
 
-def _resolution(record: Any) -> Resolution:
-    return Resolution(
-        *(record[name] for name in ("id", "order_id", "outcome", "refund_minor", "status", "prepared_by"))
-    )
-
-
-def _shown(record: Any) -> Row:
-    return {
-        "id": record["id"],
-        "orderId": record["order_id"],
-        "outcome": record["outcome"],
-        "refundMinor": record["refund_minor"],
-        "releaseMinor": record["release_minor"],
-        "refundId": record["refund_id"],
-        "status": record["status"],
-        "hash": _resolution(record).hash,
-        "dispute": {
-            "cause": record["cause"],
-            "reason": record["reason"],
-            "details": record["details"],
-            "chargebackOutcome": record["charge_outcome"],
-        },
-        "preparedBy": record["prepared_by"],
-        "createdAt": iso(record["prepared_at"]),
-        "decidedBy": record["decided_by"],
-        "decidedAt": iso_or_none(record["decided_at"]),
-    }
+def _resolution(record: Any) -> Row:
+    hashed = ("id", "orderId", "outcome", "refundMinor", "status", "preparedBy")
+    return {**response_row(record), "hash": Resolution(*(record[name] for name in hashed)).hash}

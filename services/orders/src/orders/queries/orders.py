@@ -17,10 +17,10 @@ from common.primitives.money import naira
 from orders.domain.order_roles import may_see_commission
 from orders.domain.products import search_words
 from orders.domain.transitions import State
-from orders.queries.pages import Page, Row
+from orders.queries.pages import Page, Row, newest_page
 from orders.queries.search import search_terms
 
-# What a caller may be in an order.
+# The role of the caller in the listed orders.
 ListRole = Literal["buyer", "vendor", "hub"]
 
 ORDER_COLUMNS: Final = """
@@ -43,7 +43,7 @@ FROM delivery_pins AS pin JOIN orders ON orders.id = pin.order_id WHERE pin.orde
 """
 
 
-# The filters of a list by their public names, each with the place of its value.
+# The filters of a list by their public names; `{}` is the number of the value.
 ORDER_FILTERS: Final[Mapping[str, str]] = {
     "status": "status = {}",
     "from": "orders.created_at >= {}",
@@ -56,7 +56,7 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
 
 
 def filter_value(name: str, value: Any) -> Any:
-    """The value of a filter as its condition takes it: `q` as the text of a tsquery."""
+    """The value of a filter for its condition: `q` becomes the text of a tsquery."""
     return search_terms(search_words(value)) if name == "q" else value
 
 
@@ -69,10 +69,10 @@ async def page_of_orders(
     filters: Mapping[str, Any] = MappingProxyType({}),
     role: ListRole | None = None,
 ) -> Page:
-    """One page of the orders that concern the caller, newest first, narrowed by `filters` and to the caller's `role` in them.
+    """One page of the orders that concern the caller, newest first, narrowed by `filters` and by the caller's `role`.
 
-    The row policies say which these are. Each way to be concerned is a walk along an index of its own, so that a page costs the
-    same with ten orders and with ten million.
+    Row policies decide which orders these are. Each role reads its own index, so a page costs the same with ten orders and
+    with ten million.
     """
     scope = ["orders", role, *filters.items(), caller.id]
     values: list[Any] = []
@@ -84,69 +84,67 @@ async def page_of_orders(
     for name, value in filters.items():
         values.append(filter_value(name, value))
         narrowed.append(ORDER_FILTERS[name].format(f"${len(values)}"))
-    ways = []
+    conditions = []
     for condition, value in _concerned(caller, role):
         if value is not None:
             values.append(value)
-        ways.append(" AND ".join([condition.format(f"${len(values)}"), *narrowed]))
-    if not ways:
+        conditions.append(" AND ".join([condition.format(f"${len(values)}"), *narrowed]))
+    if not conditions:
         return Page([], None, limit)
-    records = await uow.fetch(_page_statement(ways, limit + 1), *values)
-    next_cursor = None
-    if len(records) > limit:
-        last = records[limit - 1]
-        next_cursor = signer.sign(scope, [last["created_at"].isoformat(), str(last["id"])])
-    return Page([order_response(record, caller) for record in records[:limit]], next_cursor, limit)
+    records = await uow.fetch(_page_statement(conditions, limit + 1), *values)
+    return newest_page(records, signer, scope, limit, lambda row: order_response(row, caller), created_at="created_at")
 
 
-def _page_statement(ways: Sequence[str], rows: int) -> str:
-    """The newest orders that one of the conditions holds for.
+def _page_statement(conditions: Sequence[str], rows: int) -> str:
+    """The statement for the newest orders that match one of the conditions.
 
-    The number of rows is written into it: for one that it does not know, the planner expects a tenth of the table.
+    The number of rows is a literal: for a parameter the planner expects a tenth of the table.
     """
     newest = f"ORDER BY created_at DESC, id DESC LIMIT {rows:d}"
-    if len(ways) == 1:
-        return f"SELECT {ORDER_COLUMNS} FROM orders WHERE {ways[0]} {newest}"
-    walks = " UNION ".join(f"(SELECT id, created_at FROM orders WHERE {way} {newest})" for way in ways)
-    return f"SELECT {ORDER_COLUMNS} FROM orders JOIN ({walks}) AS page USING (id) {newest}"
+    if len(conditions) == 1:
+        return f"SELECT {ORDER_COLUMNS} FROM orders WHERE {conditions[0]} {newest}"
+    pages = " UNION ".join(
+        f"(SELECT id, created_at FROM orders WHERE {condition} {newest})" for condition in conditions
+    )
+    return f"SELECT {ORDER_COLUMNS} FROM orders JOIN ({pages}) AS page USING (id) {newest}"
 
 
 def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | None]]:
-    """The conditions under which an order concerns the caller, as the policies have them; of one role only when it is named."""
+    """The conditions under which an order concerns the caller, in line with the row policies; only those of `role` if given."""
     if role is None and caller.may("orders:read"):
         return [("true", None)]
-    ways: dict[ListRole, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
+    by_role: dict[ListRole, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
     if caller.may("orders:fulfil") and caller.vendor_id is not None:
-        ways["vendor"] = ("vendor_id = {}", caller.vendor_id)
+        by_role["vendor"] = ("vendor_id = {}", caller.vendor_id)
     if caller.may("orders:verify") and caller.campus_id is not None:
-        ways["hub"] = ("campus_id = {}", caller.campus_id)
-    return [way for name, way in ways.items() if role in (None, name)]
+        by_role["hub"] = ("campus_id = {}", caller.campus_id)
+    return [condition for name, condition in by_role.items() if role in (None, name)]
 
 
 async def find_order(uow: UnitOfWork, order_id: UUID, caller: Caller) -> Row | None:
-    """The order as this caller may see it; None when it is absent or invisible."""
+    """The order as a response for this caller; None when it is absent or invisible."""
     record = await uow.fetch_row(_ORDER, order_id)
     return None if record is None else order_response(record, caller)
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptedPin:
-    """The buyer's own PIN, still sealed."""
+    """The delivery PIN of an order, encrypted at rest."""
 
     issue: int
-    sealed: str
+    encrypted: str
     wrong_tries: int
     order_status: State
 
 
 async def find_encrypted_pin(uow: UnitOfWork, order_id: UUID) -> EncryptedPin | None:
-    """The order's PIN, visible to its buyer alone."""
+    """The order's PIN; row policies show it to the buyer only."""
     record = await uow.fetch_row(_PIN, order_id)
     return None if record is None else EncryptedPin(*record.values())
 
 
 def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> Row:
-    """The public shape of an order (contract section 6); `commissionMinor` for its vendor and for staff only."""
+    """The order as a response (contract section 6); `commissionMinor` only for its vendor and for staff."""
     shown: Row = {
         "id": record["id"],
         "status": record["status"],

@@ -1,13 +1,14 @@
-"""What a merchant has: on the shelf, as a draft, or removed (contract section 11)."""
+"""A vendor's own products: published, drafts and removed ones (contract section 11)."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
-from orders.queries.pages import Page, Row
+from orders.queries.pages import Page, Row, cursor_position, newest_page, response_row
 from orders.queries.product_views import flash_sales_of, running_sale
 
 _COLUMNS: Final = f"""
@@ -19,7 +20,7 @@ _COLUMNS: Final = f"""
     {flash_sales_of("products")} AS "flashSale"
 """
 _OWN_PRODUCT: Final = f"SELECT {_COLUMNS} FROM products WHERE id = $1 AND vendor_id = $2 AND removed_at IS NULL"
-_WITH_STATUS: Final = {
+_WITH_STATUS: Final[Mapping[str | None, str]] = {
     None: "",
     "published": " AND removed_at IS NULL AND NOT draft",
     "draft": " AND removed_at IS NULL AND draft",
@@ -30,9 +31,9 @@ _WITH_STATUS: Final = {
 async def find_own_product(
     uow: UnitOfWork, product_id: UUID, vendor_id: UUID, *, now: datetime, media_url: str
 ) -> Row | None:
-    """A product of the vendor that was not removed."""
+    """The vendor's product; None when it is absent, removed or another vendor's."""
     record = await uow.fetch_row(_OWN_PRODUCT, product_id, vendor_id)
-    return None if record is None else _product(record, media_url, now)
+    return None if record is None else _product(record, media_url=media_url, now=now)
 
 
 async def page_of_own_products(
@@ -48,28 +49,20 @@ async def page_of_own_products(
 ) -> Page:
     """One page of the vendor's products, newest first."""
     scope = ["own products", status, vendor_id]
-    values: list[Any] = [vendor_id]
-    beyond = ""
-    if cursor is not None:
-        mark, last_id = signer.open(scope, cursor)
-        values += [datetime.fromisoformat(mark), UUID(last_id)]
-        beyond = " AND (created_at, id) < ($2, $3)"
+    position = cursor_position(signer, scope, cursor)
+    beyond = " AND (created_at, id) < ($2, $3)" if position else ""
     records = await uow.fetch(
         f"SELECT {_COLUMNS} FROM products WHERE vendor_id = $1{_WITH_STATUS[status]}{beyond} "
         f"ORDER BY created_at DESC, id DESC LIMIT {limit + 1}",
-        *values,
+        vendor_id,
+        *position,
     )
-    next_cursor = None
-    if len(records) > limit:
-        last = records[limit - 1]
-        next_cursor = signer.sign(scope, [last["createdAt"].isoformat(), str(last["id"])])
-    return Page([_product(record, media_url, now) for record in records[:limit]], next_cursor, limit)
+    return newest_page(records, signer, scope, limit, partial(_product, media_url=media_url, now=now))
 
 
-def _product(record: Any, media_url: str, now: datetime) -> Row:
-    row = dict(record)
+def _product(record: Any, *, media_url: str, now: datetime) -> Row:
+    row = response_row(record)
     if row["flashSale"] is not None:
         row["flashSale"] = running_sale(row["flashSale"], now)
-    row["createdAt"], row["updatedAt"] = iso(row["createdAt"]), iso(row["updatedAt"])
     row["images"] = [f"{media_url}/{image_id}" for image_id in row["images"]]
     return row

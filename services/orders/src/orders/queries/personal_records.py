@@ -1,4 +1,4 @@
-"""What this service keeps of a person, for themselves. What others bought at their shop is those people's own."""
+"""A user's personal records in this service. Orders that other users placed with the user's vendor belong to those users."""
 
 from typing import Final
 
@@ -45,7 +45,7 @@ SECTIONS: Final = (
         "products",
         "SELECT id::text AS place, id, name, description, category, price_minor, stock, draft, created_at, removed_at "
         "FROM products WHERE vendor_id = $2",
-        # The removed ones too.
+        # Removed products included.
         past_policies=True,
     ),
 )

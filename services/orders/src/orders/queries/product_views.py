@@ -1,4 +1,4 @@
-"""What the shelf and the merchant's own list show alike of a product."""
+"""The flash sale of a product, for the public list and for the vendor's own list."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from common.primitives.clock import iso
 from orders.queries.pages import Row
 
-# A product that never had a sale is not asked for any. Which of them runs is judged by the clock of whoever reads.
+# `has_sales` spares products without any sale the subquery. The service's clock, not the database's, finds the running sale.
 _FLASH_SALES: Final = """
     CASE WHEN has_sales THEN ARRAY (
         SELECT jsonb_build_object(
@@ -19,12 +19,12 @@ _FLASH_SALES: Final = """
 
 
 def flash_sales_of(table: str) -> str:
-    """The expression for the sales of a row's product, or null; `running_sale` picks the one that runs."""
+    """The SQL expression for the approved sales of a row's product, or null; `running_sale` picks one of them."""
     return _FLASH_SALES.replace("{table}", table)
 
 
 def running_sale(sales: list[Row], now: datetime) -> Row | None:
-    """The sale that runs at this moment: which one it is, the clock says, not the database's."""
+    """The sale that runs at `now`, or None."""
     instant = now.timestamp()
     for sale in sales:
         if sale["startsAt"] <= instant < sale["endsAt"]:

@@ -1,4 +1,4 @@
-"""The shelf, for everybody (contract section 11)."""
+"""The public catalog (contract section 11)."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -34,7 +34,7 @@ _PRODUCT_COLUMNS: Final = f"""
 
 
 class ListedProduct(msgspec.Struct, rename="camel"):
-    """A product as everybody sees it. The fields stand in the order of the columns: twenty dicts of them took 30 us, these take 6."""
+    """A listed product. The fields are in the order of the columns, so a page of twenty builds in 6 us instead of 30."""
 
     id: UUID
     vendor_id: UUID
@@ -64,11 +64,11 @@ SELECT category, count(*) AS products FROM shelf GROUP BY category ORDER BY prod
 _NEWEST: Final = Sort("created_at", "createdAt", descending=True)
 SORTS: Final[Mapping[str, Sort]] = {
     "newest": _NEWEST,
-    # The word that every list knows (contract section 1.5).
+    # The sort that every list accepts (contract section 1.5).
     "created_at": _NEWEST,
     "price_asc": Sort("price_minor", "priceMinor", descending=False),
     "price_desc": Sort("price_minor", "priceMinor", descending=True),
-    # Without words all products are equally relevant.
+    # Without a search all products are equally relevant.
     "relevance": _NEWEST,
 }
 
@@ -85,9 +85,9 @@ async def page_of_products(
     now: datetime,
     media_url: str = "",
 ) -> Page:
-    """One page of what is on the shelf, in one round trip: it is public, so nobody's settings are told to the database.
+    """One page of the listed products, in one round trip: the rows are public, so no caller is set in the database.
 
-    A search that finds nothing is read again with each unknown word as its nearest known ones; its cursor says how it was read.
+    A search without a result runs again with each unknown word replaced by its nearest known words. Its cursor carries these words.
     """
     sort = SORTS[sort_name]
     scope = ["products", sort_name, *filters.items(), caller.user_id]
@@ -113,13 +113,13 @@ async def page_of_products(
 async def find_product(
     database: Database, product_id: UUID, *, now: datetime, media_url: str = ""
 ) -> ListedProduct | None:
-    """A product on the shelf."""
+    """A listed product; None when it is absent, a draft, removed, or its vendor is suspended."""
     records = await database.fetch_public(_PRODUCT, product_id)
     return _product(records[0], media_url, now) if records else None
 
 
 async def list_categories(database: Database) -> list[Row]:
-    """The hundred largest categories with the number of their products on the shelf."""
+    """The hundred largest categories with the number of their listed products."""
     return [dict(record) for record in await database.fetch_public(_CATEGORIES)]
 
 
@@ -142,15 +142,15 @@ async def _fetch(
 
 
 async def _corrections(database: Database, words: list[str]) -> list[list[Any]]:
-    """What unknown words may have been meant for: `[place, word, ...]` for each of the first few."""
+    """Known words near the unknown ones: `[position, word, ...]` for each of the first few."""
     near: dict[int, list[Any]] = {}
     for record in await database.fetch_public(NEAR_WORDS, words):
-        near.setdefault(record["place"], [record["place"]]).append(record["word"])
+        near.setdefault(record["position"], [record["position"]]).append(record["word"])
     return list(near.values())[:CORRECTED_WORDS_MAX]
 
 
 def _product(record: Any, media_url: str, now: datetime) -> ListedProduct:
-    # A search adds the tier as its last column.
+    # A search adds the tier as the last column.
     product = ListedProduct(*record[:_PRODUCT_FIELDS])
     product.created_at = iso(record["createdAt"])
     if product.flash_sale is not None:

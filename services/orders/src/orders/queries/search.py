@@ -1,40 +1,39 @@
-"""The statements of the product list: walks along an index, and searches that cost the same in a small and in a large catalog."""
+"""Statements of the product list: index scans, and searches whose cost does not grow with the catalog."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-# A search first looks through so many products in the order of the list: a common word fills its page there, and a small catalog
-# is seen to its end. What is rarer is gathered and sorted when it is at most so many, and else, being spread thinly over very much,
-# picked from a walk through the list. None of it grows with the catalog.
+# A search first filters the next NEAR_PRODUCTS of the list: a common word fills its page there, and a small catalog is read whole.
+# At most FEW_MATCHES_MAX rarer matches are collected by the word index and sorted. More matches come from a scan of the list.
 NEAR_PRODUCTS: Final = 1_000
 FEW_MATCHES_MAX: Final = 2_000
-# A word that nobody wrote is read as its two nearest, in at most four places of a search: what a cursor can carry.
+# An unknown word is replaced by its two nearest words, for at most four words of a search: the cursor carries them.
 NEAR_WORDS_MAX: Final = 2
 CORRECTED_WORDS_MAX: Final = 4
 
-# One typo apart: the same when a letter is left out of one or both (a letter wrong, missing, too many, or two exchanged). The
-# first letter is seldom the wrong one. A word that some product's words begin with is no typo.
+# Two words are one typo apart when they are equal after one letter is left out of one or both. The first letter is rarely the
+# wrong one. A prefix of a known word is no typo.
 NEAR_WORDS: Final = f"""
-SELECT wanted.place - 1 AS place, near.word
-FROM unnest($1::text[]) WITH ORDINALITY AS wanted (word, place)
+SELECT searched.position - 1 AS position, near.word
+FROM unnest($1::text[]) WITH ORDINALITY AS searched (word, position)
 CROSS JOIN LATERAL (
-    SELECT known.word FROM search_words AS known WHERE known.spellings && spellings_of(wanted.word)
-    ORDER BY left(known.word, 1) = left(wanted.word, 1) DESC, abs(length(known.word) - length(wanted.word)), known.word
+    SELECT known.word FROM search_words AS known WHERE known.spellings && spellings_of(searched.word)
+    ORDER BY left(known.word, 1) = left(searched.word, 1) DESC, abs(length(known.word) - length(searched.word)), known.word
     LIMIT {NEAR_WORDS_MAX}
 ) AS near
-WHERE length(wanted.word) >= 3
-  AND NOT EXISTS (SELECT FROM search_words AS begun WHERE begun.word >= wanted.word AND begun.word < wanted.word || chr(65533))
+WHERE length(searched.word) >= 3
+  AND NOT EXISTS (SELECT FROM search_words AS longer WHERE longer.word >= searched.word AND longer.word < searched.word || chr(65533))
 ORDER BY 1
 """
 
 Corrections = Sequence[Sequence[Any]]
-"""For places of the search's words: the place and the words that may stand there as well."""
+"""For some words of the search: the position of the word and its alternatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """An order of the product list; `column` and `id` together say where a page ends."""
+    """An order of the product list; `column` and `id` mark the end of a page."""
 
     column: str
     field: str
@@ -55,15 +54,15 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the last page ended. `tier` is 1 but in the second part of a list by relevance."""
+    """The end of the previous page. `tier` is 2 only in the second half of a list by relevance."""
 
     tier: int
     mark: Any
     id: Any
 
 
-# Each filter is a clause with one value; what is not asked for does not stand in the statement, so that each combination has the
-# plan that fits it. asyncpg keeps them prepared.
+# Each filter is a clause with one value. A statement holds only the given filters, so each combination has its own plan;
+# asyncpg caches the prepared statements.
 _FILTERS: Final[Mapping[str, str]] = {
     "q": "words @@ to_tsquery('english', {})",
     "vendorId": "vendor_id = {}",
@@ -73,7 +72,7 @@ _FILTERS: Final[Mapping[str, str]] = {
     "maxPriceMinor": "price_minor <= {}",
     "inStock": "(stock > 0) = {}",
 }
-# How many match is not known before the search: one product, or half of all.
+# The number of matches is unknown before the search: one product, or half of all.
 _SELECTIVE: Final = frozenset({"q", "minPriceMinor", "maxPriceMinor"})
 
 
@@ -83,7 +82,7 @@ class Values:
     def __init__(self) -> None:
         self.all: list[Any] = []
 
-    def place(self, value: Any) -> str:
+    def bind(self, value: Any) -> str:
         self.all.append(value)
         return f"${len(self.all)}"
 
@@ -98,58 +97,58 @@ def product_statement(
 ) -> tuple[str, list[Any]]:
     """The statement of a page and its values. `filters` holds `q` as the text of a tsquery.
 
-    `names_only` is the same query over names, in a list by relevance: what a name says comes first (tier 1), then the
-    rest (tier 2), each newest first.
+    A list by relevance passes `names_only`, the same query over names: matches in names (tier 1) precede all other matches
+    (tier 2), each newest first.
     """
     values = Values()
-    clauses = {name: _FILTERS[name].format(values.place(value)) for name, value in filters.items()}
+    clauses = {name: _FILTERS[name].format(values.bind(value)) for name, value in filters.items()}
     selective = _SELECTIVE if sort.column != "price_minor" else frozenset({"q"})
     plain = [clause for name, clause in clauses.items() if name not in selective]
-    sought = [clause for name, clause in clauses.items() if name in selective]
-    if not sought:
+    searched = [clause for name, clause in clauses.items() if name in selective]
+    if not searched:
         where = [*plain, *_position(values, sort, after)]
         filtered = f" WHERE {' AND '.join(where)}" if where else ""
         return f"SELECT {columns} FROM shelf{filtered} ORDER BY {sort.order} LIMIT {limit}", values.all
     if names_only is None:
-        tiers = {1: sought}
+        tiers = {1: searched}
     else:
-        named = _FILTERS["q"].format(values.place(names_only))
-        # What stands in the name stands among all words: asking for both would make the planner think that few match.
-        tiers = {1: [*(clause for clause in sought if clause != clauses["q"]), named], 2: [*sought, f"NOT {named}"]}
+        named = _FILTERS["q"].format(values.bind(names_only))
+        # A match in the name is a match in `words` too. Both conditions together would make the planner expect few rows.
+        tiers = {1: [*(clause for clause in searched if clause != clauses["q"]), named], 2: [*searched, f"NOT {named}"]}
     parts: list[str] = []
     gathered: list[str] = []
-    for tier, wanted in tiers.items():
+    for tier, matching in tiers.items():
         if after is not None and tier < after.tier:
             continue
         position = _position(values, sort, after if after is not None and after.tier == tier else None)
-        seen_through = [_opaque(clause) for clause in wanted]
-        gathered.append(_near(tier, columns, sort, limit, [*plain, *position], seen_through))
-        gathered.append(_few(tier, sort, [*plain, *wanted, *position]))
-        parts += _three_ways(tier, columns, sort, limit, [*plain, *seen_through, *position])
-    # The parts are run one after the other until the page is full: what comes later costs nothing.
+        opaque = [_opaque(clause) for clause in matching]
+        gathered.append(_near(tier, columns, sort, limit, [*plain, *position], opaque))
+        gathered.append(_few(tier, sort, [*plain, *matching, *position]))
+        parts += _alternatives(tier, columns, sort, limit, [*plain, *opaque, *position])
+    # PostgreSQL runs the parts in order until the page is full: later parts then cost nothing.
     return f"WITH {', '.join(gathered)} {' UNION ALL '.join(parts)} LIMIT {limit}", values.all
 
 
-def _near(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str], wanted: Sequence[str]) -> str:
-    """What matches among the next products of the list."""
+def _near(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str], matching: Sequence[str]) -> str:
+    """The matches among the next products of the list."""
     filtered = f" WHERE {' AND '.join(where)}" if where else ""
     return (
         f"near_{tier} AS MATERIALIZED (SELECT {columns}, {tier} AS tier FROM (SELECT * FROM shelf{filtered} "
-        f"ORDER BY {sort.order} LIMIT {NEAR_PRODUCTS}) AS shelf WHERE {' AND '.join(wanted)} "
+        f"ORDER BY {sort.order} LIMIT {NEAR_PRODUCTS}) AS shelf WHERE {' AND '.join(matching)} "
         f"ORDER BY {sort.order} LIMIT {limit})"
     )
 
 
 def _few(tier: int, sort: Sort, where: Sequence[str]) -> str:
-    """What matches, in no order, as far as it is few."""
+    """The matches in no order, at most one more than `FEW_MATCHES_MAX`."""
     return (
         f"few_{tier} AS MATERIALIZED (SELECT id AS few_id, {sort.column} AS few_mark FROM shelf "
         f"WHERE {' AND '.join(where)} LIMIT {FEW_MATCHES_MAX + 1})"
     )
 
 
-def _three_ways(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str]) -> tuple[str, str, str]:
-    """The full page from nearby; the few, sorted; or the walk along the order's own index. Only one of them runs."""
+def _alternatives(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str]) -> tuple[str, str, str]:
+    """The full page from the next products; the few matches, sorted; or a scan in list order. Only one of them runs."""
     near = f"(SELECT count(*) FROM near_{tier})"
     few = f"(SELECT count(*) FROM few_{tier})"
     nearby = f"(SELECT * FROM near_{tier} WHERE {near} = {limit})"
@@ -159,31 +158,31 @@ def _three_ways(tier: int, columns: str, sort: Sort, limit: int, where: Sequence
         f"ORDER BY few_mark {sort.direction}, few_id {sort.direction} LIMIT {limit}) AS first "
         f"JOIN shelf ON shelf.id = first.few_id ORDER BY {sort.order})"
     )
-    walked = (
+    scanned = (
         f"(SELECT {columns}, {tier} AS tier FROM shelf "
         f"WHERE CASE WHEN {near} < {limit} THEN {few} > {FEW_MATCHES_MAX} ELSE false END AND {' AND '.join(where)} "
         f"ORDER BY {sort.order} LIMIT {limit})"
     )
-    return nearby, gathered, walked
+    return nearby, gathered, scanned
 
 
 def _opaque(clause: str) -> str:
-    """The clause as the planner cannot see through it: it shall neither use its index nor guess how few match."""
+    """The clause hidden from the planner, which must neither use its index nor estimate its matches."""
     return f"CASE WHEN {clause} THEN true ELSE false END"
 
 
 def _position(values: Values, sort: Sort, after: Position | None) -> list[str]:
     if after is None:
         return []
-    return [f"({sort.column}, id) {sort.beyond} ({values.place(after.mark)}, {values.place(after.id)})"]
+    return [f"({sort.column}, id) {sort.beyond} ({values.bind(after.mark)}, {values.bind(after.id)})"]
 
 
 def search_terms(words: Sequence[str], corrections: Corrections = (), weight: str = "") -> str:
-    """Every word, or the beginning of one, must occur: `jol rice` finds Jollof Rice. No word at all finds nothing."""
-    near = {place: others for place, *others in corrections}
+    """A tsquery: each word must match a word or its prefix, so `jol rice` finds Jollof Rice. No words match nothing."""
+    near = {position: others for position, *others in corrections}
     return " & ".join(
         "("
-        + " | ".join([f"'{word}':*{weight}", *(f"'{other}':{weight or 'ABCD'}" for other in near.get(place, ()))])
+        + " | ".join([f"'{word}':*{weight}", *(f"'{other}':{weight or 'ABCD'}" for other in near.get(position, ()))])
         + ")"
-        for place, word in enumerate(words)
+        for position, word in enumerate(words)
     )

@@ -28,9 +28,9 @@ from orders.schemas.orders import CampusOrderPageResponse
 router = guarded_router(tags=["campus orders"])
 
 CAMPUS_ORDERS: Final = "/api/campus-orders"
-STAFF: Final = ("campus_orders:read", "orders:read")
-FILE: Final = {"Content-Disposition": 'attachment; filename="campus-orders.csv"', "Cache-Control": "no-store"}
-_CSV_SHOWN: Final[dict[int | str, dict[str, Any]]] = {
+READERS: Final = ("campus_orders:read", "orders:read")
+FILE_HEADERS: Final = {"Content-Disposition": 'attachment; filename="campus-orders.csv"', "Cache-Control": "no-store"}
+_CSV_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": "The orders, oldest first; amounts in kobo.",
         "content": {"text/csv": {"schema": {"type": "string"}}},
@@ -44,7 +44,7 @@ async def filters_of(
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     buyer_id: Annotated[UUID | None, Query(alias="buyerId")] = None,
 ) -> dict[str, Any]:
-    """The filters that were given, by their public names."""
+    """The given filters by their public names."""
     given = {"campusId": campus_id, "vendorId": vendor_id, "buyerId": buyer_id}
     return {**filters, **{name: value for name, value in given.items() if value is not None}}
 
@@ -53,14 +53,14 @@ Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
 
 
 @router.get(CAMPUS_ORDERS, responses=answers(CampusOrderPageResponse, 403, 422))
-@requires_one_of(*STAFF)
+@requires_one_of(*READERS)
 async def list_orders_of_campuses(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "total"))],
     filters: Filters,
 ) -> Response:
-    """All orders for support and auditors; those of the own campus for a campus admin."""
+    """All orders for support and auditors; orders of their campus for campus admins."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await page_of_campus_orders(uow, caller, page, filters)
@@ -69,15 +69,15 @@ async def list_orders_of_campuses(
 
 @router.get(
     f"{CAMPUS_ORDERS}/export",
-    responses={**answers(CampusOrderPageResponse, 403, 422), **_CSV_SHOWN},
+    responses={**answers(CampusOrderPageResponse, 403, 422), **_CSV_RESPONSE},
     response_class=StreamingResponse,
 )
-@requires_one_of(*STAFF)
+@requires_one_of(*READERS)
 async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: Filters) -> Response:
-    """The same orders as a CSV file, at most 10,000 of them; more are refused with 422."""
+    """At most 10,000 orders as a CSV file; more orders are rejected with 422."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows = await list_campus_orders(uow, caller, filters, EXPORT_ROWS_MAX + 1)
-    if len(rows) > EXPORT_ROWS_MAX:
+        exported = await list_campus_orders(uow, caller, filters, EXPORT_ROWS_MAX + 1)
+    if len(exported) > EXPORT_ROWS_MAX:
         raise ExportTooLong(EXPORT_ROWS_MAX)
-    return StreamingResponse(csv_of_orders(rows), headers=FILE, media_type="text/csv")
+    return StreamingResponse(csv_of_orders(exported), headers=FILE_HEADERS, media_type="text/csv")

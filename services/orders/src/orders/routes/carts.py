@@ -1,4 +1,4 @@
-"""The cart: kept here, so that it is the same on every device (contract section 11)."""
+"""The buyer's cart, the same on every device (contract section 11)."""
 
 from typing import Final
 from uuid import UUID
@@ -23,7 +23,7 @@ ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 @router.get(CART, responses=answers(CartResponse, 403))
 @requires("orders:place")
 async def show_cart(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's cart, each line as its product is sold now. Nothing is reserved before checkout."""
+    """The caller's cart with current prices. Stock is reserved at checkout only."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         cart = await find_cart(uow, caller.id, now=dependencies.clock.now())
@@ -33,7 +33,7 @@ async def show_cart(request: Request, caller: CurrentCaller) -> Response:
 @router.put(ONE_ITEM, responses=answers(CartResponse, 403, 404, 409, 422))
 @requires("orders:place")
 async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, body: CartItemRequest) -> Response:
-    """Puts so many of a product in the cart, or changes how many. `priceChanged` is false again: the price was seen."""
+    """Adds a product to the cart or changes its quantity, and resets `priceChanged`."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -45,17 +45,17 @@ async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, bo
 @router.delete(ONE_ITEM, responses=answers(CartResponse, 403))
 @requires("orders:place")
 async def remove_item(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """Takes a product out of the cart; one that is not in it changes nothing."""
-    return await _taken(request, caller, product_id)
+    """Removes a product from the cart. A product that is not in the cart changes nothing."""
+    return await _remove(request, caller, product_id)
 
 
 @router.delete(CART, responses=answers(CartResponse, 403))
 @requires("orders:place")
 async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
-    return await _taken(request, caller, None)
+    return await _remove(request, caller, None)
 
 
-async def _taken(request: Request, caller: CurrentCaller, product_id: UUID | None) -> Response:
+async def _remove(request: Request, caller: CurrentCaller, product_id: UUID | None) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await remove_cart_item(uow, caller, product_id)

@@ -1,12 +1,12 @@
 """The delivery PIN (contract section 6)."""
 
+from typing import Final
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
 from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.web.responses import answers
@@ -14,18 +14,18 @@ from orders.dependencies import Dependencies
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_ATTEMPTS_MAX, attempts_remaining, check_pin_visible
 from orders.queries.orders import find_encrypted_pin, find_order
+from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.delivery import DeliveryPinResponse, DeliveryResponse, ReissuedPinResponse, VerifyDeliveryRequest
 from orders.schemas.orders import EmptyRequest
 from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
 from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin
 from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
-from orders.use_cases.orders.find_order_roles import find_order_roles
 
 router = guarded_router(tags=["delivery"])
 
-# The PIN must not stay in a cache on its way.
-NEVER_STORED = {"Cache-Control": "no-store"}
+# Caches between the service and the client must not store the PIN.
+NEVER_STORED: Final = {"Cache-Control": "no-store"}
 
 
 @router.post(
@@ -37,10 +37,9 @@ NEVER_STORED = {"Cache-Control": "no-store"}
 async def verify(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
-    """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong tries lock the PIN, whoever made them."""
+    """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong attempts in total lock the PIN."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        roles = await find_order_roles(uow, caller, order_id)
+    roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         wrong = await verify_delivery(
             uow,
@@ -51,26 +50,26 @@ async def verify(
             windows=dependencies.windows,
         )
         order = await find_order(uow, order_id, caller)
+    # After the commit, which counts the wrong attempt.
     if wrong is not None:
         raise DeliveryPinInvalid(wrong.attempts_remaining)
-    if order is None:
-        raise NotFound
-    return ok(request, {name: order[name] for name in ("id", "status", "deliveredAt")})
+    delivered = found(order)
+    return ok(request, {name: delivered[name] for name in ("id", "status", "deliveredAt")})
 
 
 @router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinResponse, 404, 409))
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """For the buyer alone, while it opens the order: before the payment and after its use 409. For everybody else there is none."""
+    """For the buyer while the PIN is valid; 409 before the payment and after its use. 404 for everyone else."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        sealed = await find_encrypted_pin(uow, order_id)
-        if sealed is None:
+        stored = await find_encrypted_pin(uow, order_id)
+        if stored is None:
             await explain_missing_pin(uow, order_id, caller.id)
-    check_pin_visible(sealed.order_status)
-    pin = dependencies.pins.decrypt_stored(order_id, sealed.issue, sealed.sealed)
-    answer = {"pin": pin, "attemptsRemaining": attempts_remaining(sealed.wrong_tries)}
-    return ok(request, answer, headers=NEVER_STORED)
+    check_pin_visible(stored.order_status)
+    pin = dependencies.pins.decrypt_stored(order_id, stored.issue, stored.encrypted)
+    shown = {"pin": pin, "attemptsRemaining": attempts_remaining(stored.wrong_tries)}
+    return ok(request, shown, headers=NEVER_STORED)
 
 
 @router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses=answers(ReissuedPinResponse, 404, 409, 422))
@@ -78,13 +77,12 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
 async def reissue(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """A new PIN for the buyer, sent again; at most three times. The old one opens nothing any more."""
+    """Replaces the buyer's PIN and sends the new one, at most three times. The old PIN becomes invalid."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        roles = await find_order_roles(uow, caller, order_id)
+    roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         pin, reissues_remaining = await reissue_delivery_pin(
             uow, dependencies.pins, order_id, roles, dependencies.clock.now()
         )
-    answer = {"pin": pin, "attemptsRemaining": WRONG_ATTEMPTS_MAX, "reissuesRemaining": reissues_remaining}
-    return ok(request, answer, headers=NEVER_STORED)
+    shown = {"pin": pin, "attemptsRemaining": WRONG_ATTEMPTS_MAX, "reissuesRemaining": reissues_remaining}
+    return ok(request, shown, headers=NEVER_STORED)

@@ -1,4 +1,4 @@
-"""Disputes, and their resolution by two people (contract section 6)."""
+"""Disputes, and their resolution by two members of staff (contract section 6)."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -7,8 +7,7 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.auth.caller import THE_SERVICE
-from common.primitives.problems import NotFound
+from common.auth.caller import THE_SERVICE, Caller
 from common.web.http import (
     CurrentCaller,
     OffsetPage,
@@ -25,7 +24,7 @@ from common.web.schemas import DecisionApproval
 from orders.dependencies import Dependencies
 from orders.domain.disputes import Complaint
 from orders.queries.disputes import find_dispute, find_resolution, page_of_resolutions
-from orders.queries.orders import find_order
+from orders.routes.order_commands import found, order_after, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.disputes import (
     DisputeRequest,
@@ -42,39 +41,37 @@ from orders.use_cases.disputes.dispute_order import dispute_order
 from orders.use_cases.disputes.find_resolved_order import find_resolved_order
 from orders.use_cases.disputes.prepare_resolution import prepare_resolution
 from orders.use_cases.disputes.reject_resolution import reject_resolution
-from orders.use_cases.orders.find_order_roles import find_order_roles
 
 router = guarded_router(tags=["disputes"])
 
 RESOLUTIONS: Final = "/api/dispute-resolutions"
 ONE_RESOLUTION: Final = f"{RESOLUTIONS}/{{resolution_id}}"
-STAFF: Final = ("disputes:prepare", "disputes:approve", "orders:read")
+READERS: Final = ("disputes:prepare", "disputes:approve", "orders:read")
 
 
 @router.post(f"{ONE_ORDER}/dispute", responses=answers(OrderResponse, 403, 404, 409, 422))
 @signed_in
 async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest) -> Response:
-    """For the buyer of a paid order that was not delivered: its money is frozen until staff decide."""
+    """For the buyer of a paid, undelivered order: freezes its money until staff decide."""
     dependencies = dependencies_of(request, Dependencies)
     complaint = Complaint("buyer", body.reason, body.details, caller.id)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        roles = await find_order_roles(uow, caller, order_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await dispute_order(uow, order_id, roles, complaint, now=dependencies.clock.now(), windows=dependencies.windows)
-        order = await find_order(uow, order_id, caller)
-    return ok(request, order)
+    roles = await roles_in_order(request, caller, order_id)
+    now, windows = dependencies.clock.now(), dependencies.windows
+    return await order_after(
+        request,
+        caller,
+        order_id,
+        lambda uow: dispute_order(uow, order_id, roles, complaint, now=now, windows=windows),
+    )
 
 
 @router.get(f"{ONE_ORDER}/dispute", responses=answers(DisputeResponse, 404))
 @signed_in
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """Why the order was disputed: for its buyer, its vendor and staff."""
+    """The order's dispute, for its buyer, its vendor and staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await find_dispute(uow, order_id)
-    if found is None:
-        raise NotFound
-    return ok(request, found)
+        return ok(request, found(await find_dispute(uow, order_id)))
 
 
 @router.post(
@@ -84,10 +81,9 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
 )
 @requires("disputes:prepare")
 async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest) -> Response:
-    """Prepares how the dispute ends; another person decides on it. One resolution of an order waits at a time."""
+    """Prepares a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await find_order_roles(uow, caller, order_id)
+    await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         resolution = await prepare_resolution(
             uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now()
@@ -97,7 +93,7 @@ async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body:
 
 
 @router.get(RESOLUTIONS, responses=answers(ResolutionPageResponse, 403, 422))
-@requires_one_of(*STAFF)
+@requires_one_of(*READERS)
 async def list_resolutions(
     request: Request,
     caller: CurrentCaller,
@@ -113,28 +109,26 @@ async def list_resolutions(
 
 
 @router.get(ONE_RESOLUTION, responses=answers(ResolutionResponse, 403, 404))
-@requires_one_of(*STAFF)
+@requires_one_of(*READERS)
 async def show_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await find_resolution(uow, resolution_id)
-    if found is None:
-        raise NotFound
-    return ok(request, found)
+        return ok(request, found(await find_resolution(uow, resolution_id)))
 
 
 @router.post(f"{ONE_RESOLUTION}/approve", responses=answers(OrderResponse, 403, 404, 409, 422))
 @requires("disputes:approve", step_up=True)
 async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval) -> Response:
-    """Makes the resolution with this hash true: refund and release are published together. Its maker is refused, under any role."""
+    """Applies the resolution with this hash: refund and release are published together. Its maker may not approve it."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        order_id = await find_resolved_order(uow, resolution_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        now, windows = dependencies.clock.now(), dependencies.windows
-        await approve_resolution(uow, resolution_id, order_id, body.hash, by=caller, now=now, windows=windows)
-        order = await find_order(uow, order_id, caller)
-    return ok(request, order)
+    order_id = await _order_of(request, caller, resolution_id)
+    now, windows = dependencies.clock.now(), dependencies.windows
+    return await order_after(
+        request,
+        caller,
+        order_id,
+        lambda uow: approve_resolution(uow, resolution_id, order_id, body.hash, by=caller, now=now, windows=windows),
+    )
 
 
 @router.post(f"{ONE_RESOLUTION}/reject", responses=answers(OrderResponse, 403, 404, 409, 422))
@@ -142,11 +136,15 @@ async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, 
 async def reject(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """The order stays disputed, and another resolution may be prepared."""
+    """Rejects the resolution: the order stays disputed, and another resolution may be prepared."""
+    order_id = await _order_of(request, caller, resolution_id)
+    now = dependencies_of(request, Dependencies).clock.now()
+    return await order_after(
+        request, caller, order_id, lambda uow: reject_resolution(uow, resolution_id, order_id, by=caller, now=now)
+    )
+
+
+async def _order_of(request: Request, caller: Caller, resolution_id: UUID) -> UUID:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        order_id = await find_resolved_order(uow, resolution_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_resolution(uow, resolution_id, order_id, by=caller, now=dependencies.clock.now())
-        order = await find_order(uow, order_id, caller)
-    return ok(request, order)
+        return await find_resolved_order(uow, resolution_id)

@@ -1,4 +1,4 @@
-"""Answers that a client may keep and ask about (contract section 4): a tag over what they say, and 304 when it still stands."""
+"""Conditional responses: an ETag over the content, and 304 while it is unchanged (contract section 4)."""
 
 import hashlib
 from typing import Any, Final
@@ -11,16 +11,16 @@ from common.auth.caller import Caller
 from common.web.http import ok
 
 _encode: Final = msgspec.json.Encoder().encode
-# May be kept by anybody, and is asked about before each use: a price that changed is seen at once.
-SHOWN_TO_ALL: Final = "public, no-cache"
+# Shared caches may store it and must revalidate it, so that a changed price shows at once.
+PUBLIC_REVALIDATED: Final = "public, no-cache"
 
 
 def ok_or_unchanged(
     request: Request, payload: Any, caller: Caller, *, revision: int | None = None, **meta: Any
 ) -> Response:
-    """The success envelope with its ETag, or 304 without a body. Time and request id of the envelope are not in the tag.
+    """The success envelope with its ETag, or 304 without a body. The tag excludes the envelope's time and request id.
 
-    The tag of a resource with a revision begins with it, so that it can be sent back in If-Match.
+    The tag of a resource with a revision starts with the revision, so that a client can send it in If-Match.
     """
     body = _encode(payload)
     digest = hashlib.sha256(body)
@@ -29,7 +29,7 @@ def ok_or_unchanged(
     tag = f'W/"{digest.hexdigest()[:24]}"' if revision is None else f'W/"{revision}-{digest.hexdigest()[:24]}"'
     headers = {"ETag": tag}
     if caller.user_id is None:
-        headers["Cache-Control"] = SHOWN_TO_ALL
+        headers["Cache-Control"] = PUBLIC_REVALIDATED
     known = request.headers.get("if-none-match")
     if known is not None and (known.strip() == "*" or tag in (one.strip() for one in known.split(","))):
         return Response(status_code=304, headers=headers)

@@ -1,4 +1,4 @@
-"""Flash sales: a limited quantity for less, from one moment to another (contract section 11)."""
+"""Flash sales: a limited quantity at a reduced price for a limited time (contract section 11)."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.primitives.problems import NotFound
 from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -25,6 +24,7 @@ from common.web.responses import answers
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
 from orders.queries.flash_sales import find_public_sale, find_sale, page_of_sales
+from orders.routes.order_commands import found
 from orders.schemas.flash_sales import (
     FlashSaleApproval,
     FlashSalePageResponse,
@@ -52,7 +52,7 @@ async def list_flash_sales(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """Sales that run or are to come, newest first; `status=ended` shows those of the past."""
+    """Running and upcoming sales, newest first; `status=ended` lists past sales."""
     dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     now = dependencies.clock.now()
@@ -63,23 +63,23 @@ async def list_flash_sales(
 @router.get(f"{SALES}/{{sale_id}}", responses=answers(FlashSaleResponse, 404))
 @public
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
-    """A sale that waits for the vendor's consent is shown to the vendor and to the staff of the campus only."""
+    """A flash sale. Only the vendor and the staff of the campus see a prepared sale."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     sale = await find_public_sale(dependencies.database, sale_id, now=now)
     if sale is None and caller.user_id is not None:
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
             sale = await find_sale(uow, sale_id, now=now)
-    if sale is None:
-        raise NotFound
-    return ok(request, sale)
+    return ok(request, found(sale))
 
 
 @router.post(SALES, status_code=201, responses=answers(FlashSaleResponse, 403, 409, 422, status=201))
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
-async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
-    """For the vendor of the product. While it runs, the product is sold under its terms only. The staff of the campus propose one
-    with AAL2: it is `prepared` and holds nothing until the vendor approves it."""
+async def create(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
+    """Creates a sale of the vendor's product. While it runs, the product is sold under its terms only.
+
+    Staff of the campus propose a sale with AAL2: it is `prepared` and has no effect until the vendor approves it.
+    """
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     terms = SaleTerms(
@@ -96,16 +96,14 @@ async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest)
 async def approve(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: FlashSaleApproval | None = None
 ) -> Response:
-    """The vendor's consent to a sale that staff proposed. `end` declines it."""
+    """Approves a sale that staff proposed, for its vendor. `end` declines it."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await find_sale(uow, sale_id, now=now)
-    if found is None:
-        raise NotFound
+        proposed = found(await find_sale(uow, sale_id, now=now))
     approved_hash = body.hash if body else None
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await approve_flash_sale(uow, caller, sale_id, found["productId"], approved_hash, now=now)
+        await approve_flash_sale(uow, caller, sale_id, proposed["productId"], approved_hash, now=now)
         sale = await find_sale(uow, sale_id, now=now)
     return ok(request, sale)
 
@@ -113,7 +111,7 @@ async def approve(
 @router.post(f"{SALES}/{{sale_id}}/end", responses=answers(FlashSaleResponse, 403, 404, 422))
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def end(request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None) -> Response:
-    """Ends the sale now, or declines a proposed one; what was ordered under its terms keeps its price."""
+    """Ends the sale now, or declines a proposed one. Placed orders keep their price."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

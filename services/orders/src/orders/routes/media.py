@@ -1,4 +1,4 @@
-"""Pictures of products, for everybody. A name has one content for ever."""
+"""Public images of products. The content of a name never changes."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -15,21 +15,21 @@ from orders.domain.images import image_name, thumbnail_name
 router = guarded_router(tags=["products"])
 
 _WEBP: Final = "image/webp"
-_PICTURE: Final[dict[int | str, dict[str, Any]]] = {
+_IMAGE_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
     **answers(EnvelopeMeta, 404),
     200: {"content": {_WEBP: {}}},
     **NOT_MODIFIED,
 }
 
 
-@router.get("/media/{image_id}", responses=_PICTURE, response_class=Response)
+@router.get("/media/{image_id}", responses=_IMAGE_RESPONSE, response_class=Response)
 @public
 async def show_image(request: Request, image_id: UUID) -> Response:
     """At most 1,600 pixels wide and high."""
     return await _show(request, image_name(image_id))
 
 
-@router.get("/media/{image_id}/thumbnail", responses=_PICTURE, response_class=Response)
+@router.get("/media/{image_id}/thumbnail", responses=_IMAGE_RESPONSE, response_class=Response)
 @public
 async def show_thumbnail(request: Request, image_id: UUID) -> Response:
     """At most 320 pixels wide and high."""

@@ -1,4 +1,4 @@
-"""What lists of orders are narrowed by (contract section 1.4)."""
+"""The filters of order lists (contract section 1.4)."""
 
 from typing import Annotated, Any
 
@@ -11,13 +11,13 @@ from orders.domain.transitions import State
 
 async def order_filters(
     status: Annotated[State | None, Query()] = None,
-    begin: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
-    end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
+    created_from: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
+    created_before: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
     q: Annotated[
         QueryText | None,
         Query(min_length=1, max_length=200, description="Every word, or its beginning, is in the name of one item."),
     ] = None,
 ) -> dict[str, Any]:
-    """The filters that were given, by their public names."""
-    given = {"status": status, "from": begin, "to": end, "q": q}
+    """The given filters by their public names."""
+    given = {"status": status, "from": created_from, "to": created_before, "q": q}
     return {name: value for name, value in given.items() if value is not None}

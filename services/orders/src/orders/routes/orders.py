@@ -8,8 +8,7 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.auth.caller import THE_SERVICE
-from common.primitives.problems import NotFound, ValidationFailed
+from common.primitives.problems import ValidationFailed
 from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -27,6 +26,7 @@ from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
 from orders.queries.orders import ListRole, find_order, order_response, page_of_orders
 from orders.queries.pages import Page, Row
+from orders.routes.order_commands import found, order_after, roles_in_order
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import (
     CancelRequest,
@@ -39,12 +39,11 @@ from orders.schemas.orders import (
 from orders.use_cases.carts.check_out_cart import check_out_cart
 from orders.use_cases.orders.cancel_order import cancel_order
 from orders.use_cases.orders.dispatch_order import dispatch_order
-from orders.use_cases.orders.find_order_roles import find_order_roles
 from orders.use_cases.orders.place_order import Checkout, FromCart, place_order
 
 router = guarded_router(tags=["orders"])
 
-# The convertor keeps `/api/orders/checkout` out of the ids, so that a GET of it is 405 and no 404 (contract section 2.2).
+# The convertor excludes `/api/orders/checkout`, so that its GET is 405 and not 404 (contract section 2.2).
 ONE_ORDER = "/api/orders/{order_id:uuid}"
 
 
@@ -58,10 +57,10 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
 async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     if (body.items is None) == (body.cart_id is None):
-        raise ValidationFailed.of("items", "give either items or cartId")
+        raise ValidationFailed.of("items", "send either items or cartId")
     if body.cart_id is None and body.vendor_id is not None:
-        raise ValidationFailed.of("vendorId", "is told with cartId only")
-    asked = Checkout(
+        raise ValidationFailed.of("vendorId", "is allowed with cartId only")
+    requested = Checkout(
         requested_items=[RequestedItem(line.product_id, line.quantity) for line in body.items or ()],
         campus_id=body.campus_id,
         hub_id=body.hub_id,
@@ -69,17 +68,21 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
         expected_total_minor=body.expected_total_minor,
         cart=FromCart(body.cart_id, body.vendor_id) if body.cart_id else None,
     )
-    placing = check_out_cart if asked.cart else place_order
+    place = check_out_cart if requested.cart else place_order
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        placed = await placing(
+        placed = await place(
             uow,
             caller,
-            asked,
+            requested,
             key=key,
             now=dependencies.clock.now(),
             windows=dependencies.windows,
         )
-        order = await find_order(uow, placed, caller) if isinstance(placed, UUID) else order_response(placed, caller)
+        order = (
+            await find_order(uow, placed, caller)
+            if isinstance(placed, UUID)
+            else order_response(placed._asdict(), caller)
+        )
     return ok(request, order, status=201)
 
 
@@ -93,7 +96,7 @@ async def list_orders(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders."""
+    """The caller's orders, newest first: as buyer, vendor or hub agent, or all orders for staff with `orders:read`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor, filters, role)
@@ -111,30 +114,30 @@ async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) ->
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The items of the order, as they stood in its checkout, which holds 50 at most: one read serves every page."""
+    """The items of the order in the sequence of its checkout. An order has at most 50 items, so each page reads the order."""
     dependencies = dependencies_of(request, Dependencies)
     order = await _visible_order(request, caller, order_id)
     scope = ["items", order_id, caller.id]
-    begin: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
-    end = begin + limit
+    start: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
+    end = start + limit
     next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(order["items"]) else None
-    page = Page(order["items"][begin:end], next_cursor, limit)
+    page = Page(order["items"][start:end], next_cursor, limit)
     return ok(request, page.rows, **page.meta)
 
 
 @router.post(f"{ONE_ORDER}/cancel", responses=answers(OrderResponse, 403, 404, 409, 422))
 @signed_in
 async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
-    """Before payment the order is `cancelled`; while the money is held it is `refund_pending`, and all of it goes back."""
+    """An unpaid order becomes `cancelled`; a paid order becomes `refund_pending` and is refunded in full."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        roles = await find_order_roles(uow, caller, order_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await cancel_order(
-            uow, order_id, roles, body.reason, now=dependencies.clock.now(), windows=dependencies.windows
-        )
-        order = await find_order(uow, order_id, caller)
-    return ok(request, order)
+    roles = await roles_in_order(request, caller, order_id)
+    now, windows = dependencies.clock.now(), dependencies.windows
+    return await order_after(
+        request,
+        caller,
+        order_id,
+        lambda uow: cancel_order(uow, order_id, roles, body.reason, now=now, windows=windows),
+    )
 
 
 @router.post(f"{ONE_ORDER}/dispatch", responses=answers(OrderResponse, 403, 404, 409, 422))
@@ -143,18 +146,14 @@ async def dispatch(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        roles = await find_order_roles(uow, caller, order_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await dispatch_order(uow, order_id, roles, now=dependencies.clock.now(), windows=dependencies.windows)
-        order = await find_order(uow, order_id, caller)
-    return ok(request, order)
+    roles = await roles_in_order(request, caller, order_id)
+    now, windows = dependencies.clock.now(), dependencies.windows
+    return await order_after(
+        request, caller, order_id, lambda uow: dispatch_order(uow, order_id, roles, now=now, windows=windows)
+    )
 
 
 async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Row:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        order = await find_order(uow, order_id, caller)
-    if order is None:
-        raise NotFound
-    return order
+        return found(await find_order(uow, order_id, caller))

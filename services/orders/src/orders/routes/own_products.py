@@ -1,4 +1,4 @@
-"""The doors of merchants to their own products (contract section 11)."""
+"""A merchant's own products (contract section 11)."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from common.auth.caller import Caller
 from common.media.uploads import FILE_SHOWN, read_image
-from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
 from common.web.responses import answers
@@ -18,6 +17,7 @@ from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name
 from orders.domain.products import normalize_category
 from orders.queries.own_products import find_own_product, page_of_own_products
+from orders.routes.order_commands import found
 from orders.schemas.own_products import (
     ChangeProductRequest,
     NewProductRequest,
@@ -29,7 +29,7 @@ from orders.schemas.own_products import (
 from orders.use_cases.products.attach_image import attach_image
 from orders.use_cases.products.change_product import change_product
 from orders.use_cases.products.check_image_upload import check_image_upload
-from orders.use_cases.products.create_product import Description, create_product
+from orders.use_cases.products.create_product import ProductContent, create_product
 from orders.use_cases.products.detach_image import detach_image
 from orders.use_cases.products.remove_product import remove_product
 
@@ -39,9 +39,9 @@ router = guarded_router(tags=["products"])
 @router.post("/api/products", status_code=201, responses=answers(OwnProductResponse, 403, 409, 422, status=201))
 @requires("catalog:own")
 async def offer_product(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
-    """Puts a product on the shelf, or keeps it as a draft that only its merchant sees."""
+    """Publishes a product, or saves it as a draft that only its merchant sees."""
     dependencies = dependencies_of(request, Dependencies)
-    described = Description(
+    content = ProductContent(
         body.name,
         body.description,
         normalize_category(body.category),
@@ -51,7 +51,7 @@ async def offer_product(request: Request, caller: CurrentCaller, body: NewProduc
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        product_id = await create_product(uow, described, vendor_id=caller.vendor_id, now=now)
+        product_id = await create_product(uow, content, vendor_id=caller.vendor_id, now=now)
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     return ok(request, product, status=201)
 
@@ -65,7 +65,7 @@ async def list_own_products(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """All that the merchant has, newest first, with drafts and what was removed."""
+    """The merchant's products, newest first, drafts and removed products included."""
     dependencies = dependencies_of(request, Dependencies)
     vendor_id, media_url = _vendor_of(caller), dependencies.media_url
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -81,7 +81,7 @@ async def list_own_products(
 async def replace_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
 ) -> Response:
-    """All of a product but its images. A stale revision is 409."""
+    """Replaces all fields of a product except its images. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"})
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
@@ -91,7 +91,7 @@ async def replace_product(
 async def update_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest, if_match: IfMatch = None
 ) -> Response:
-    """What is named changes, the rest stays; `{stock, revision}` counts the inventory. A stale revision is 409."""
+    """Changes the given fields; `{stock, revision}` sets a counted inventory. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"}, exclude_unset=True)
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
@@ -101,7 +101,7 @@ async def update_product(
 async def withdraw_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
 ) -> Response:
-    """Sold no more; orders that hold it go on. Withdrawing it again is a success without effect."""
+    """Removes a product from sale; its open orders continue. Removing it again has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     revision = revision_meant(if_match, None)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -118,25 +118,24 @@ async def withdraw_product(
 )
 @requires("catalog:own")
 async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """A JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, drawn anew without what else the file holds."""
+    """Takes a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
     image_id = image_id_of(product_id, content)
-    made = await dependencies.image_processor.render(content)
+    rendered = await dependencies.image_processor.render(content)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await check_image_upload(uow, product_id, image_id, vendor_id=caller.vendor_id, now=dependencies.clock.now())
-    # Stored before the row names them, and outside of any transaction.
-    await dependencies.media.put(image_name(image_id), made.picture)
-    await dependencies.media.put(thumbnail_name(image_id), made.thumbnail)
+    # Stored before a row refers to the files, and outside of any transaction.
+    await dependencies.media.put(image_name(image_id), rendered.picture)
+    await dependencies.media.put(thumbnail_name(image_id), rendered.thumbnail)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
         await attach_image(uow, product_id, image_id, vendor_id=caller.vendor_id, now=now)
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
-    if product is None:
-        raise NotFound
+    product = found(product)
     url = f"{dependencies.media_url}/{image_id}"
-    shown = {"productId": product_id, "images": product["images"], "revision": product["revision"]}
-    return ok(request, {"id": image_id, "url": url, "thumbnailUrl": f"{url}/thumbnail", **shown}, status=201)
+    image = {"productId": product_id, "images": product["images"], "revision": product["revision"]}
+    return ok(request, {"id": image_id, "url": url, "thumbnailUrl": f"{url}/thumbnail", **image}, status=201)
 
 
 @router.delete(
@@ -146,7 +145,7 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
 )
 @requires("catalog:own")
 async def remove_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
-    """Not shown any more. Removing it again is a success without effect."""
+    """Removes an image from the product. Removing it again has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()

@@ -1,6 +1,6 @@
-"""The catalog, open to everybody (contract section 11). The hottest path of the system.
+"""The public catalog (contract section 11), the hottest path of the system.
 
-One model reads the query, instead of ten declared parameters that FastAPI would collect and validate one by one.
+One model validates the query string: ten declared parameters, which FastAPI validates one by one, cost more.
 """
 
 from typing import Any, Final
@@ -19,25 +19,26 @@ from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, list_categories, page_of_products
 from orders.routes.entity_tags import ok_or_unchanged
+from orders.routes.order_commands import found
 from orders.schemas.products import CategoriesResponse, ProductPageResponse, ProductQuery, ProductResponse
 
-# The list is the hottest door of all: the framework around it would cost more than its query.
-shelves = APIRouter(route_class=RawRoute, tags=["products"])
+# The hottest endpoint: FastAPI's routing would cost more than its query.
+list_router = APIRouter(route_class=RawRoute, tags=["products"])
 router = guarded_router(tags=["products"])
 
 _QUERY: Final[list[dict[str, Any]]] = [
     {"name": name, "in": "query", "required": False, "schema": schema}
     for name, schema in ProductQuery.model_json_schema()["properties"].items()
 ]
-_NOTHING_ASKED: Final = ProductQuery()
+_EMPTY_QUERY: Final = ProductQuery()
 
 
-@shelves.get(
+@list_router.get(
     "/api/products", responses=answers(ProductPageResponse, 422) | NOT_MODIFIED, openapi_extra={"parameters": _QUERY}
 )
 @public
 async def browse_products(request: Request) -> Response:
-    """Products on the shelf. `q` finds products that have every word, or words that begin with it."""
+    """Listed products. `q` finds products that match every word or its prefix."""
     dependencies = dependencies_of(request, Dependencies)
     query = _query_of(request)
     caller = await caller_of(request)
@@ -58,7 +59,7 @@ async def browse_products(request: Request) -> Response:
 @router.get("/api/products/{product_id}", responses=answers(ProductResponse, 404) | NOT_MODIFIED)
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """A product on the shelf; its own merchant sees a draft as well."""
+    """A listed product; its merchant sees a draft too."""
     dependencies = dependencies_of(request, Dependencies)
     media_url = dependencies.media_url
     now = dependencies.clock.now()
@@ -69,23 +70,22 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
         raise NotFound
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         own = await find_own_product(uow, product_id, caller.vendor_id, now=now, media_url=media_url)
-    if own is None:
-        raise NotFound
-    return ok_or_unchanged(request, own, caller, revision=own["revision"])
+    product_row = found(own)
+    return ok_or_unchanged(request, product_row, caller, revision=product_row["revision"])
 
 
 @router.get("/api/categories", responses=answers(CategoriesResponse))
 @public
 async def browse_categories(request: Request, caller: CurrentCaller) -> Response:
-    """The hundred largest categories and how many products of each are on the shelf."""
+    """The hundred largest categories with the number of their listed products."""
     dependencies = dependencies_of(request, Dependencies)
     return ok_or_unchanged(request, await list_categories(dependencies.database), caller)
 
 
 def _query_of(request: Request) -> ProductQuery:
     if not request.scope["query_string"]:
-        return _NOTHING_ASKED
+        return _EMPTY_QUERY
     try:
         return ProductQuery.model_validate(dict(request.query_params))
     except ValidationError as error:
-        raise RequestValidationError([{**fault, "loc": ("query", *fault["loc"])} for fault in error.errors()]) from None
+        raise RequestValidationError([{**entry, "loc": ("query", *entry["loc"])} for entry in error.errors()]) from None

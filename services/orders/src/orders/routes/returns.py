@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.primitives.problems import NotFound
 from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -23,6 +22,7 @@ from common.web.responses import answers
 from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem
 from orders.queries.returns import find_return_request, page_of_return_requests
+from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import (
     ReturnDecisionRequest,
@@ -39,8 +39,8 @@ from orders.use_cases.returns.request_return import request_return
 router = guarded_router(tags=["returns"])
 
 ONE_REQUEST: Final = "/api/return-requests/{request_id}"
-# Who decides on returns at all; on which ones is judged by the row.
-DECIDING: Final = ("orders:fulfil", "returns:decide")
+# The permissions to decide on returns; `find_returned_order` checks the single request.
+DECIDERS: Final = ("orders:fulfil", "returns:decide")
 
 
 @router.post(
@@ -49,16 +49,17 @@ DECIDING: Final = ("orders:fulfil", "returns:decide")
     responses=answers(ReturnRequestResponse, 403, 404, 409, 422, status=201),
 )
 @signed_in
-async def ask(request: Request, caller: CurrentCaller, order_id: UUID, body: ReturnRequestBody) -> Response:
+async def request_return_of_order(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: ReturnRequestBody
+) -> Response:
     """For the buyer, within the return window (`returnDueAt` of the order)."""
     dependencies = dependencies_of(request, Dependencies)
-    wanted = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        roles = await find_order_roles(uow, caller, order_id)
+    items = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
+    roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        request_id = await request_return(uow, order_id, roles, wanted, body.reason, dependencies.clock.now())
-        asked = await find_return_request(uow, request_id)
-    return ok(request, asked, status=201)
+        request_id = await request_return(uow, order_id, roles, items, body.reason, dependencies.clock.now())
+        requested = await find_return_request(uow, request_id)
+    return ok(request, requested, status=201)
 
 
 @router.get(f"{ONE_ORDER}/return-requests", responses=answers(ReturnRequestPageResponse, 404, 422))
@@ -79,18 +80,15 @@ async def list_of_order(
 async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await find_return_request(uow, request_id)
-    if found is None:
-        raise NotFound
-    return ok(request, found)
+        return ok(request, found(await find_return_request(uow, request_id)))
 
 
 @router.post(f"{ONE_REQUEST}/approve", responses=answers(ReturnRequestResponse, 403, 404, 409, 422))
-@requires_one_of(*DECIDING)
+@requires_one_of(*DECIDERS)
 async def approve(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:
-    """For the order's vendor or support: the goods are taken back, and what they are worth is refunded."""
+    """For the order's vendor or support: approves the return and refunds its items."""
     dependencies = dependencies_of(request, Dependencies)
     reason = None if body is None else body.reason
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -98,21 +96,21 @@ async def approve(
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now, windows = dependencies.clock.now(), dependencies.windows
         await approve_return(uow, request_id, order_id, reason, by=caller.id, now=now, windows=windows)
-        found = await find_return_request(uow, request_id)
-    return ok(request, found)
+        decided = await find_return_request(uow, request_id)
+    return ok(request, decided)
 
 
 @router.post(f"{ONE_REQUEST}/reject", responses=answers(ReturnRequestResponse, 403, 404, 409, 422))
-@requires_one_of(*DECIDING)
+@requires_one_of(*DECIDERS)
 async def reject(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:
-    """For the order's vendor or support: the goods are not taken back."""
+    """For the order's vendor or support: rejects the return."""
     dependencies = dependencies_of(request, Dependencies)
     reason = None if body is None else body.reason
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_returned_order(uow, caller, request_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_return(uow, request_id, order_id, reason, by=caller.id, now=dependencies.clock.now())
-        found = await find_return_request(uow, request_id)
-    return ok(request, found)
+        decided = await find_return_request(uow, request_id)
+    return ok(request, decided)

@@ -7,7 +7,6 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.primitives.problems import NotFound
 from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -22,6 +21,7 @@ from common.web.http import (
 from common.web.responses import answers
 from orders.dependencies import Dependencies
 from orders.queries.reviews import find_review, page_of_moderated_reviews, page_of_reviews, rating_of
+from orders.routes.order_commands import found
 from orders.schemas.orders import EmptyRequest
 from orders.schemas.reviews import (
     HideReviewRequest,
@@ -46,7 +46,7 @@ OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 async def list_reviews_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """What buyers say of the vendor, newest first; `meta` tells the mean rating."""
+    """Reviews of the vendor, newest first; `meta` has the mean rating."""
     return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
 
 
@@ -55,7 +55,7 @@ async def list_reviews_of_vendor(
 async def list_reviews_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """What buyers say of the product, newest first; `meta` tells the mean rating."""
+    """Reviews of the product, newest first; `meta` has the mean rating."""
     return await _list(request, caller, limit, cursor, product_id=product_id)
 
 
@@ -69,7 +69,7 @@ async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID
 @router.post(OF_PRODUCT, status_code=201, responses=answers(ReviewResponse, 403, 404, 409, 422, status=201))
 @requires("orders:place")
 async def review_product(request: Request, caller: CurrentCaller, product_id: UUID, body: ReviewRequest) -> Response:
-    """For the buyer of a delivered order that holds this product, once for each order."""
+    """For the buyer of a delivered order with this product, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
@@ -82,7 +82,7 @@ async def list_reviews_to_moderate(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """All reviews for staff, the hidden ones among them, newest first."""
+    """All reviews for staff, hidden ones included, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -93,7 +93,7 @@ async def list_reviews_to_moderate(
 @router.post("/api/reviews/{review_id}/hide", responses=answers(ReviewResponse, 403, 404, 422))
 @requires("reviews:moderate")
 async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
-    """Takes the review from public view; its author still sees it and the reason."""
+    """Hides the review from the public; its author still sees it with the reason."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await hide_review(uow, caller, review_id, body.reason, now=dependencies.clock.now())
@@ -115,16 +115,14 @@ async def restore(
 
 async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str | None, **subject: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    rating = await rating_of(dependencies.database, **subject)
-    if rating is None:
-        raise NotFound
+    rating = found(await rating_of(dependencies.database, **subject))
     page = await page_of_reviews(dependencies.database, dependencies.cursors, caller, limit, cursor, **subject)
     return ok(request, page.rows, **page.meta, **rating)
 
 
-async def _post(request: Request, caller: CurrentCaller, opinion: ReviewContent) -> Response:
+async def _post(request: Request, caller: CurrentCaller, content: ReviewContent) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        review_id = await post_review(uow, caller, opinion, now=dependencies.clock.now())
+        review_id = await post_review(uow, caller, content, now=dependencies.clock.now())
         review = await find_review(uow, review_id)
     return ok(request, review, status=201)

@@ -1,1 +1,1 @@
-"""Request bodies, and the shapes of the answers as OpenAPI shows them."""
+"""Request and response models of the API."""

@@ -14,7 +14,7 @@ class CartItemRequest(RequestBody):
 
 
 class CartItem(ResponseShape):
-    """A line as its product is sold now. `inStock`: so many can be had; `available`: how many can be had."""
+    """A line at the current price. `inStock`: the quantity is available; `available`: the available quantity."""
 
     product_id: UUID
     vendor_id: UUID

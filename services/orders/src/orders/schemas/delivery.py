@@ -1,4 +1,4 @@
-"""The hand-over and its PIN (contract section 6)."""
+"""Delivery and its PIN (contract section 6)."""
 
 from typing import Annotated
 from uuid import UUID

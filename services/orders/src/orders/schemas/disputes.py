@@ -12,7 +12,7 @@ from orders.schemas.orders import OffsetMeta, Reason
 Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
 ChargebackOutcome = Annotated[
     Literal["won", "lost"] | None,
-    Field(description="What the buyer's bank decided about a chargeback; null without one, or while it is open."),
+    Field(description="The bank's decision about a chargeback; null without one, or while it is open."),
 ]
 ResolutionStatus = Literal["prepared", "approved", "rejected"]
 
@@ -38,7 +38,7 @@ class Dispute(ResponseShape):
     outcome: Annotated[
         Literal["buyer", "vendor", "split", "released"] | None,
         Field(
-            description="How it ended: as resolved, or `released` when staff had released everything before the freeze."
+            description="The outcome of the resolution, or `released` when everything was released before the freeze."
         ),
     ]
     ended_at: Annotated[str | None, Field(description="Null while the money is frozen.")]
@@ -62,7 +62,7 @@ class DisputeResolution(ResponseShape):
     order_id: UUID
     outcome: Literal["buyer", "vendor", "split"]
     refund_minor: int
-    release_minor: Annotated[int | None, Field(description="Known from the approval on.")]
+    release_minor: Annotated[int | None, Field(description="Set by the approval.")]
     refund_id: UUID | None
     status: ResolutionStatus
     hash: DecisionHash

@@ -1,4 +1,4 @@
-"""Sales of a limited quantity (contract section 11)."""
+"""Flash sales (contract section 11)."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -20,15 +20,13 @@ class FlashSaleRequest(RequestBody):
 
 
 class FlashSaleQuery(BaseModel):
-    """What the list may be narrowed to. Without a status it holds what is running and what is to come."""
+    """The filters of the list. Without a status it contains running and upcoming sales."""
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
     status: Annotated[
         Literal["upcoming", "running", "ended", "prepared"] | None,
-        Field(
-            description="`prepared` waits for the vendor's consent; shown to the vendor and to the staff of the campus."
-        ),
+        Field(description="`prepared` awaits the vendor's approval; only the vendor and staff of the campus see it."),
     ] = None
     product_id: UUID | None = None
     vendor_id: UUID | None = None
@@ -49,17 +47,15 @@ class FlashSale(ResponseShape):
     per_buyer_limit: int
     status: Annotated[
         Literal["prepared", "expired", "upcoming", "running", "sold_out", "ended"],
-        Field(
-            description="`prepared` and `expired` never held: staff proposed the sale, and the vendor has not consented."
-        ),
+        Field(description="`prepared` and `expired`: staff proposed the sale, and the vendor has not approved it."),
     ]
     starts_at: str
     ends_at: str
     created_at: str
-    approved_at: Annotated[str | None, Field(description="When the vendor consented; null for a proposal of staff.")]
-    hash: Annotated[
-        str | None, Field(description="SHA-256, in hex, of the exact terms, while they wait for the consent.")
+    approved_at: Annotated[
+        str | None, Field(description="The time of the vendor's approval; null for a proposal of staff.")
     ]
+    hash: Annotated[str | None, Field(description="SHA-256 of the exact terms in hex, until the approval.")]
 
 
 class FlashSaleApproval(RequestBody):
@@ -68,7 +64,7 @@ class FlashSaleApproval(RequestBody):
         Field(
             min_length=1,
             max_length=128,
-            description="The `hash` of the sale that was read; another one is refused with 409.",
+            description="The `hash` of the sale that the vendor read; another hash is rejected with 409.",
         ),
     ] = None
 

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from common.web.responses import EnvelopeMeta, PageMeta
 from common.web.schemas import Kobo, RequestBody, ResponseShape
 
-# One checkout is one delivery of one vendor; more lines than this are several.
+# A checkout is one delivery of one vendor; 50 lines cover it.
 CHECKOUT_LINES_MAX = 50
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -19,11 +19,11 @@ class CheckoutLine(RequestBody):
 
 
 class CheckoutRequest(RequestBody):
-    """Either the lines themselves, or the part of the caller's cart that one vendor sells."""
+    """Either items, or the lines of one vendor in the caller's cart."""
 
     items: Annotated[list[CheckoutLine] | None, Field(min_length=1, max_length=CHECKOUT_LINES_MAX)] = None
     cart_id: UUID | None = None
-    vendor_id: Annotated[UUID | None, Field(description="Of a cart that holds several vendors' goods.")] = None
+    vendor_id: Annotated[UUID | None, Field(description="Required for a cart with products of several vendors.")] = None
     campus_id: UUID | None = None
     hub_id: UUID | None = None
     delivery_note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
@@ -35,7 +35,7 @@ class CancelRequest(RequestBody):
 
 
 class EmptyRequest(RequestBody):
-    """`{}`: who asks says nothing more."""
+    """`{}`."""
 
 
 class OffsetMeta(EnvelopeMeta):
@@ -67,12 +67,12 @@ class Order(ResponseShape):
     items: list[OrderItem]
     subtotal_minor: int
     delivery_fee_minor: int
-    commission_minor: Annotated[int | None, Field(description="For the vendor and for staff only.")] = None
+    commission_minor: Annotated[int | None, Field(description="Only for the vendor and for staff.")] = None
     refunded_minor: int
     delivery_note: str | None
     payment_due_at: str
     delivered_at: str | None
-    return_due_at: Annotated[str | None, Field(description="Until when goods of it may be asked back.")]
+    return_due_at: Annotated[str | None, Field(description="The end of the return window.")]
     revision: int
     created_at: str
     updated_at: str

@@ -1,4 +1,4 @@
-"""What merchants write, and what they see of their own (contract section 11)."""
+"""A merchant's own products (contract section 11)."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -35,15 +35,15 @@ class NewProductRequest(RequestBody):
 
 
 class ReplaceProductRequest(NewProductRequest):
-    """The whole product anew; images stay, they have doors of their own."""
+    """All fields of a product; images have endpoints of their own."""
 
     revision: Revision | None = None
 
 
 class ChangeProductRequest(RequestBody):
-    """What is left out stays. `{stock, revision}` counts the inventory."""
+    """The fields to change. `{stock, revision}` sets a counted inventory."""
 
-    # What was not sent is not read: these stand for nothing, and are not shown as defaults.
+    # The factories make the fields optional without a default in OpenAPI; absent fields are never read.
     name: Name = Field(default_factory=str)
     description: Text = Field(default_factory=str)
     category: Category = Field(default_factory=str)

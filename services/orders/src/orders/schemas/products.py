@@ -1,4 +1,4 @@
-"""The catalog (contract section 11)."""
+"""The public catalog (contract section 11)."""
 
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
@@ -33,13 +33,13 @@ class ProductQuery(BaseModel):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """What was asked for, by the public names."""
+        """The given filters by their public names."""
         return {alias: value for name, alias in _PRODUCT_FILTERS if (value := getattr(self, name)) is not None}
 
     @field_validator("category")
     @classmethod
-    def read_category(cls, text: str | None) -> str | None:
-        """A category is looked for under the name that its products carry."""
+    def normalize(cls, text: str | None) -> str | None:
+        """Products store the canonical name of their category."""
         return text if text is None else normalize_category(text)
 
 
@@ -51,7 +51,7 @@ _PRODUCT_FILTERS: Final = tuple(
 
 
 class RunningFlashSale(ResponseShape):
-    """The flash sale under whose terms the product is sold at this moment; `priceMinor` is the sale's."""
+    """The running flash sale of the product; `priceMinor` is the reduced price."""
 
     id: UUID
     price_minor: int

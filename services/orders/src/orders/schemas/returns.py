@@ -40,7 +40,7 @@ class ReturnRequest(ResponseShape):
     status: Literal["requested", "approved", "rejected"]
     reason: str
     items: list[ReturnedItem]
-    refund_minor: Annotated[int | None, Field(description="Known from the approval on.")]
+    refund_minor: Annotated[int | None, Field(description="Set by the approval.")]
     refund_id: UUID | None
     decided_by: UUID | None
     decision_reason: str | None

@@ -24,7 +24,7 @@ class HideReviewRequest(RequestBody):
 
 
 class ModerationQuery(BaseModel):
-    """What staff may narrow their list to."""
+    """The filters of the moderation list."""
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
@@ -45,7 +45,7 @@ class Review(ResponseShape):
 
 
 class OwnReview(Review):
-    """What its author and staff see besides."""
+    """The review as its author and staff see it."""
 
     order_id: UUID
     buyer_id: UUID
@@ -54,7 +54,7 @@ class OwnReview(Review):
 
 
 class ReviewPageMeta(PageMeta):
-    """With the mean of all shown reviews, to two places; null while there is none."""
+    """Adds the mean of all shown reviews with two decimal places; null without reviews."""
 
     rating: float | None
     rating_count: int

@@ -1,13 +1,13 @@
 """SQL for writes. Each function runs one statement of the caller's unit of work and decides nothing.
 
-Locks are taken in one order everywhere: the order's row first, then products by id. Timers, refunds and PINs of an order are
-touched only by who holds the order's row.
+All transactions lock in one order: the order's row first, then products by id. Timers, refunds and PINs of an order are touched
+only under the lock of the order's row.
 """
 
 from orders.store.checkout import (
     CheckoutFacts,
+    IdempotencyRecord,
     Placed,
-    Standing,
     find_order_by_key,
     read_for_checkout,
     save_new_order,
@@ -35,9 +35,9 @@ from orders.store.timers import claim_timer, delete_timer, list_due_timers
 
 __all__ = [
     "CheckoutFacts",
+    "IdempotencyRecord",
     "Placed",
     "Refund",
-    "Standing",
     "StockLevel",
     "Verification",
     "claim_timer",

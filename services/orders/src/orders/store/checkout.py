@@ -1,4 +1,4 @@
-"""What a checkout reads and writes."""
+"""Reads and writes of a checkout."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.flash_sales import RunningSale
+from orders.domain.orders import NewOrder
 from orders.domain.quotes import Destination, Hub, Offer
 from orders.store.erasure import refuse_during_erasure
 
@@ -21,20 +22,20 @@ SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.n
        CASE WHEN sale.id IS NULL THEN 0 ELSE (
            SELECT coalesce(sum(units.quantity), 0) FROM flash_sale_units AS units
            WHERE units.sale_id = sale.id AND units.buyer_id = $4 AND NOT units.returned
-       ) END AS sale_taken,
-       standing.id AS standing_order_id, standing.fingerprint AS standing_fingerprint
-FROM unnest($1::uuid[]) AS wanted (id)
-LEFT JOIN products AS product ON product.id = wanted.id AND product.removed_at IS NULL AND NOT product.draft
+       ) END AS sale_bought,
+       earlier.id AS earlier_order_id, earlier.fingerprint AS earlier_fingerprint
+FROM unnest($1::uuid[]) AS requested (id)
+LEFT JOIN products AS product ON product.id = requested.id AND product.removed_at IS NULL AND NOT product.draft
 LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
 LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
     AND sale.approved_at IS NOT NULL
 LEFT JOIN hubs AS hub ON hub.id = $2 AND hub.active
     AND NOT EXISTS (SELECT FROM campuses AS closed WHERE closed.id = hub.campus_id AND NOT closed.active)
-LEFT JOIN orders AS standing ON standing.buyer_id = $4 AND standing.idempotency_key = $5
+LEFT JOIN orders AS earlier ON earlier.buyer_id = $4 AND earlier.idempotency_key = $5
 """
 
-# One round trip: the order claims the key of its caller, and only then is stock taken, so that of twenty requests under one key
-# nineteen wait for the first one's commit and touch no stock.
+# One round trip: the order claims the caller's key before it reserves stock. Of twenty requests under one key, nineteen wait for the
+# first one's commit and touch no stock.
 _PLACE_ORDER: Final = """
 WITH placed AS (
     INSERT INTO orders (
@@ -44,7 +45,7 @@ WITH placed AS (
     ON CONFLICT (buyer_id, idempotency_key) DO NOTHING
     RETURNING id
 ), reserved AS (
-    SELECT taken.product_id, taken.stock_left FROM placed, reserve_stock($16, $18, $20) AS taken
+    SELECT stock.product_id, stock.stock_left FROM placed, reserve_stock($16, $18, $20) AS stock
 ), items AS (
     INSERT INTO order_items (
         id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor
@@ -61,11 +62,11 @@ SELECT EXISTS (SELECT FROM placed) AS placed,
        ARRAY (SELECT product_id FROM reserved WHERE stock_left = 0 ORDER BY product_id) AS sold_out
 """
 
-_STANDING_ORDER: Final = "SELECT id, fingerprint FROM orders WHERE buyer_id = $1 AND idempotency_key = $2"
+_ORDER_BY_KEY: Final = "SELECT id, fingerprint FROM orders WHERE buyer_id = $1 AND idempotency_key = $2"
 
 
-class Standing(NamedTuple):
-    """The order that an Idempotency-Key of the caller is bound to."""
+class IdempotencyRecord(NamedTuple):
+    """The order that is bound to an Idempotency-Key of the caller."""
 
     order_id: UUID
     fingerprint: bytes
@@ -73,11 +74,11 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CheckoutFacts:
-    """What a checkout is judged on: the catalog's offers, the destination, and the key's order, if it has one."""
+    """The offers, the destination, and the order that is already bound to the key."""
 
     offers: dict[UUID, Offer]
     destination: Destination
-    standing: Standing | None
+    earlier: IdempotencyRecord | None
 
 
 async def read_for_checkout(
@@ -90,11 +91,11 @@ async def read_for_checkout(
     key: UUID,
     now: datetime,
 ) -> CheckoutFacts:
-    """Reads without locking: what has moved until the order is placed is refused there."""
+    """Read without locks; `save_new_order` rejects changes that happen in between."""
     rows = await uow.fetch(_READ_FOR_CHECKOUT, product_ids, hub_id, campus_id, buyer_id, key, now)
     first = rows[0]
     hub = None if first["hub_campus_id"] is None else Hub(first["hub_campus_id"], first["delivery_fee_minor"])
-    standing = first["standing_order_id"]
+    earlier_id = first["earlier_order_id"]
     return CheckoutFacts(
         offers={
             row["product_id"]: Offer(
@@ -112,7 +113,7 @@ async def read_for_checkout(
             if row["product_id"] is not None
         },
         destination=Destination(campus_id, first["campus_known"], hub_id, hub),
-        standing=Standing(standing, first["standing_fingerprint"]) if standing else None,
+        earlier=IdempotencyRecord(earlier_id, first["earlier_fingerprint"]) if earlier_id else None,
     )
 
 
@@ -120,12 +121,12 @@ def _sale(row: Any) -> RunningSale | None:
     if row["sale_id"] is None:
         return None
     return RunningSale(
-        row["sale_id"], row["sale_price_minor"], row["sale_remaining"], row["sale_limit"], row["sale_taken"]
+        row["sale_id"], row["sale_price_minor"], row["sale_remaining"], row["sale_limit"], row["sale_bought"]
     )
 
 
 class Placed(NamedTuple):
-    """What became of an attempt to place an order."""
+    """The result of an attempt to place an order."""
 
     placed: bool
     reserved: int
@@ -133,30 +134,30 @@ class Placed(NamedTuple):
 
 
 async def save_new_order(
-    uow: UnitOfWork, row: dict[str, Any], regular_prices_minor: Sequence[int], *, key: UUID, fingerprint: bytes
+    uow: UnitOfWork, order: NewOrder, regular_prices_minor: Sequence[int], *, key: UUID, fingerprint: bytes
 ) -> Placed:
-    """Claims the key, writes order, items and timer, and takes the stock at the shelf's prices; tells how far it came.
+    """Claim the key, insert order, items and timer, and reserve the stock at the regular prices (kobo).
 
-    Raises SomebodyLeaves.
+    Raises ErasureInProgress.
     """
-    items = row["items"]
+    items = order.items
     with refuse_during_erasure():
-        taken = await uow.fetch_row(
+        row = await uow.fetch_row(
             _PLACE_ORDER,
-            row["id"],
-            row["buyer_id"],
-            row["vendor_id"],
-            row["campus_id"],
-            row["hub_id"],
-            row["total_amount"],
-            row["subtotal_minor"],
-            row["delivery_fee_minor"],
-            row["commission_minor"],
-            row["delivery_note"],
-            row["payment_due_at"],
+            order.id,
+            order.buyer_id,
+            order.vendor_id,
+            order.campus_id,
+            order.hub_id,
+            order.total_amount,
+            order.subtotal_minor,
+            order.delivery_fee_minor,
+            order.commission_minor,
+            order.delivery_note,
+            order.payment_due_at,
             key,
             fingerprint,
-            row["created_at"],
+            order.created_at,
             [item["id"] for item in items],
             [item["productId"] for item in items],
             [item["name"] for item in items],
@@ -164,12 +165,12 @@ async def save_new_order(
             [item["unitPriceMinor"] for item in items],
             list(regular_prices_minor),
         )
-    if taken is None:
-        raise AssertionError("a SELECT without FROM has one row")
-    return Placed(taken["placed"], taken["reserved"], taken["sold_out"])
+    if row is None:
+        raise AssertionError("a SELECT without FROM returns one row")
+    return Placed(*row)
 
 
-async def find_order_by_key(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> Standing | None:
-    """The order that was placed under the key."""
-    row = await uow.fetch_row(_STANDING_ORDER, buyer_id, key)
-    return None if row is None else Standing(row["id"], row["fingerprint"])
+async def find_order_by_key(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> IdempotencyRecord | None:
+    """The order that was placed under the key, if any."""
+    row = await uow.fetch_row(_ORDER_BY_KEY, buyer_id, key)
+    return None if row is None else IdempotencyRecord(*row)

@@ -1,4 +1,4 @@
-"""Disputes and their resolutions. Touched only by who holds the order's row."""
+"""Disputes and their resolutions, touched only under the lock of the order's row."""
 
 from datetime import datetime
 from typing import Final
@@ -13,8 +13,8 @@ _RECORD_DISPUTE: Final = """
 INSERT INTO order_disputes (order_id, buyer_id, vendor_id, cause, reason, details, raised_by, raised_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 """
-_END_DISPUTE: Final = "UPDATE order_disputes SET outcome = $2, ended_at = $3 WHERE order_id = $1 AND outcome IS NULL"
-# News of payments comes in any order: the youngest one stands.
+_CLOSE_DISPUTE: Final = "UPDATE order_disputes SET outcome = $2, ended_at = $3 WHERE order_id = $1 AND outcome IS NULL"
+# Events of payments arrive in any order: the highest sequence wins.
 _SAVE_CHARGE_OUTCOME: Final = """
 UPDATE order_disputes SET charge_outcome = $2, charge_sequence = $3 WHERE order_id = $1 AND charge_sequence < $3
 """
@@ -32,7 +32,7 @@ UPDATE dispute_resolutions SET status = $2, decided_by = $3, decided_at = $4, re
 
 
 async def record_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, now: datetime) -> None:
-    """Why the order is disputed; an order is disputed once in its life."""
+    """Record why the order is disputed; an order has at most one dispute."""
     await uow.execute(
         _RECORD_DISPUTE,
         order.id,
@@ -46,33 +46,33 @@ async def record_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, no
     )
 
 
-async def close_dispute(uow: UnitOfWork, order_id: UUID, end: DisputeOutcome, now: datetime) -> None:
-    """The order is disputed no longer, and this is why."""
-    await uow.execute(_END_DISPUTE, order_id, end, now)
+async def close_dispute(uow: UnitOfWork, order_id: UUID, outcome: DisputeOutcome, now: datetime) -> None:
+    """Close the order's dispute with this outcome."""
+    await uow.execute(_CLOSE_DISPUTE, order_id, outcome, now)
 
 
 async def save_charge_outcome(uow: UnitOfWork, order_id: UUID, outcome: ChargeOutcome | None, sequence: int) -> None:
-    """What the bank decided (None while it has not), as the news with this sequence has it; nothing for an order never disputed."""
+    """Save the bank's decision (None while it is open) that payments reported with this sequence."""
     await uow.execute(_SAVE_CHARGE_OUTCOME, order_id, outcome, sequence)
 
 
 async def record_resolution_if_new(uow: UnitOfWork, resolution: Resolution, now: datetime) -> bool:
-    """Whether it is prepared now; False while another one of the order waits for its decision."""
-    made = resolution
-    values = (made.id, made.order_id, made.outcome, made.refund_minor, made.prepared_by)
+    """Record a prepared resolution; False while another one of the order is prepared."""
+    prepared = resolution
+    values = (prepared.id, prepared.order_id, prepared.outcome, prepared.refund_minor, prepared.prepared_by)
     return await uow.execute(_RECORD_RESOLUTION, *values, now) == 1
 
 
 async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
-    """The resolution, if the caller may see it."""
+    """The resolution; None when it is absent or invisible to the caller."""
     row = await uow.fetch_row(_FIND_RESOLUTION, resolution_id)
-    return None if row is None else Resolution(*row.values())
+    return None if row is None else Resolution(*row)
 
 
 async def lock_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
-    """The resolution, held until the transaction ends: of two decisions at once, the second sees the first."""
+    """The resolution, locked until the transaction ends, so that concurrent decisions run one after the other."""
     row = await uow.fetch_row(_LOCK_RESOLUTION, resolution_id)
-    return None if row is None else Resolution(*row.values())
+    return None if row is None else Resolution(*row)
 
 
 async def save_decision(

@@ -1,4 +1,4 @@
-"""Sales of a limited quantity, and the units that orders took of them."""
+"""Flash sales and the units that orders bought of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _LOCK_SALES_OF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('flash sa
 _FIND_PRODUCT: Final = """
 SELECT id, vendor_id, campus_id, price_minor, stock FROM products WHERE id = $1 AND removed_at IS NULL
 """
-# A proposal blocks nothing: the vendor's consent finds out whether another sale came first.
+# A prepared sale blocks no other sale: the vendor's approval checks for overlaps again.
 _OTHERS: Final = """
 SELECT starts_at, ends_at FROM flash_sales WHERE product_id = $1 AND ends_at > $2 AND approved_at IS NOT NULL LIMIT 100
 """
@@ -31,9 +31,9 @@ FROM flash_sales WHERE id = $1 FOR UPDATE
 """
 _SAVE_CONSENT: Final = "UPDATE flash_sales SET approved_by = $2, approved_at = $3 WHERE id = $1 AND approved_at IS NULL"
 _FIND: Final = "SELECT vendor_id, campus_id FROM flash_sales WHERE id = $1"
-# A sale that has not begun ends where it would have begun.
-_END: Final = "UPDATE flash_sales SET ends_at = greatest(starts_at, $2) WHERE id = $1 AND ends_at > $2"
-_TAKE_UNITS: Final = "SELECT take_sale_units($1, $2, $3, $4)"
+# A sale that has not started ends at its start.
+_CLOSE: Final = "UPDATE flash_sales SET ends_at = greatest(starts_at, $2) WHERE id = $1 AND ends_at > $2"
+_CLAIM_UNITS: Final = "SELECT take_sale_units($1, $2, $3, $4)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SaleProduct:
 
 
 async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> None:
-    """One new sale of a product at a time, until the transaction ends."""
+    """Serialize new sales of a product until the transaction ends."""
     await uow.execute(_LOCK_SALES_OF, str(product_id))
 
 
@@ -56,8 +56,8 @@ async def find_product(uow: UnitOfWork, product_id: UUID) -> SaleProduct | None:
 
 
 async def list_other_sales(uow: UnitOfWork, product_id: UUID, now: datetime) -> list[tuple[datetime, datetime]]:
-    """Start and end of the product's approved sales that are not over."""
-    return [(row["starts_at"], row["ends_at"]) for row in await uow.fetch(_OTHERS, product_id, now)]
+    """Start and end of the product's approved sales that have not ended."""
+    return [(starts_at, ends_at) for starts_at, ends_at in await uow.fetch(_OTHERS, product_id, now)]
 
 
 async def record_sale(
@@ -89,11 +89,11 @@ async def record_sale(
 
 
 async def lock_sale(uow: UnitOfWork, sale_id: UUID) -> FlashSale | None:
-    """The sale, held until the transaction ends. Behind `lock_sales_of` its product."""
+    """The sale, locked until the transaction ends. Lock `lock_sales_of` its product first."""
     row = await uow.fetch_row(_LOCK, sale_id)
     if row is None:
         return None
-    vendor_id, campus_id, *terms, created_by, approved = row.values()
+    vendor_id, campus_id, *terms, created_by, approved = row
     return FlashSale(sale_id, vendor_id, campus_id, SaleTerms(*terms), created_by, approved)
 
 
@@ -104,14 +104,14 @@ async def save_consent(uow: UnitOfWork, sale_id: UUID, by: UUID, now: datetime) 
 async def find_sale_parties(uow: UnitOfWork, sale_id: UUID) -> tuple[UUID, UUID] | None:
     """Vendor and campus of a sale."""
     row = await uow.fetch_row(_FIND, sale_id)
-    return (row["vendor_id"], row["campus_id"]) if row else None
+    return tuple(row) if row else None
 
 
 async def close_sale(uow: UnitOfWork, sale_id: UUID, now: datetime) -> None:
-    await uow.execute(_END, sale_id, now)
+    await uow.execute(_CLOSE, sale_id, now)
 
 
 async def claim_sale_units(uow: UnitOfWork, order_id: UUID, reduced: Sequence[QuotedLine], now: datetime) -> bool:
-    """Takes units of running sales for the caller's own new order. False: one was not to be had, and the order must not stay."""
+    """Claim units of running sales for the caller's new order. On False the caller must roll the order back."""
     sale_ids, quantities = [line.sale_id for line in reduced], [line.quantity for line in reduced]
-    return bool(await uow.fetch_value(_TAKE_UNITS, order_id, sale_ids, quantities, now))
+    return bool(await uow.fetch_value(_CLAIM_UNITS, order_id, sale_ids, quantities, now))

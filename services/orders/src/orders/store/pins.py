@@ -1,4 +1,4 @@
-"""Delivery PINs, and the tries at them."""
+"""Delivery PINs and verification attempts."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,7 +19,7 @@ ON CONFLICT (order_id) DO UPDATE
 SET issue = excluded.issue, digest = excluded.digest, sealed = excluded.sealed, wrong_tries = 0, issued_at = excluded.issued_at
 """
 _NEWEST_PIN: Final = "SELECT order_id, issue, sealed FROM delivery_pins ORDER BY issued_at DESC LIMIT 1"
-_COUNT_WRONG_TRY: Final = "UPDATE delivery_pins SET wrong_tries = wrong_tries + 1 WHERE order_id = $1"
+_COUNT_WRONG_ATTEMPT: Final = "UPDATE delivery_pins SET wrong_tries = wrong_tries + 1 WHERE order_id = $1"
 _FIND_VERIFICATION: Final = """
 SELECT fingerprint, attempts_remaining FROM delivery_verifications WHERE caller_id = $1 AND idempotency_key = $2
 """
@@ -31,54 +31,54 @@ ON CONFLICT (caller_id, idempotency_key) DO NOTHING
 
 
 class Verification(NamedTuple):
-    """A try that was made under an Idempotency-Key; `attempts_remaining` is None when the PIN was right."""
+    """The attempt that is bound to an Idempotency-Key; `attempts_remaining` is None after a correct PIN."""
 
     fingerprint: bytes
     attempts_remaining: int | None
 
 
 async def lock_pin(uow: UnitOfWork, order_id: UUID) -> IssuedPin | None:
-    """The order's PIN, held until the transaction ends: parallel guesses stand in line."""
+    """The order's PIN, locked until the transaction ends, so that parallel guesses run one after the other."""
     row = await uow.fetch_row(_LOCK_PIN, order_id)
-    return None if row is None else IssuedPin(row["issue"], row["digest"], row["wrong_tries"])
+    return None if row is None else IssuedPin(*row)
 
 
-async def save_pin(uow: UnitOfWork, order: Order, issue: int, *, digest: bytes, sealed: str, now: datetime) -> None:
-    """The order's PIN of this issue, with all tries ahead of it."""
-    await uow.execute(_SAVE_PIN, order.id, order.buyer_id, issue, digest, sealed, now)
+async def save_pin(uow: UnitOfWork, order: Order, issue: int, *, digest: bytes, encrypted: str, now: datetime) -> None:
+    """Save the PIN of this issue and reset its wrong attempts."""
+    await uow.execute(_SAVE_PIN, order.id, order.buyer_id, issue, digest, encrypted, now)
 
 
 async def find_newest_pin(uow: UnitOfWork) -> tuple[UUID, int, str] | None:
-    """Order, issue and encrypted PIN."""
+    """Order, issue and encrypted PIN of the newest issue."""
     row = await uow.fetch_row(_NEWEST_PIN)
-    return None if row is None else (row["order_id"], row["issue"], row["sealed"])
+    return None if row is None else tuple(row)
 
 
 async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID) -> None:
-    await uow.execute(_COUNT_WRONG_TRY, order_id)
+    await uow.execute(_COUNT_WRONG_ATTEMPT, order_id)
 
 
 async def find_verification(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Verification | None:
-    """The try that the caller made under the key."""
+    """The attempt that the caller made under the key."""
     row = await uow.fetch_row(_FIND_VERIFICATION, caller_id, key)
-    return None if row is None else Verification(row["fingerprint"], row["attempts_remaining"])
+    return None if row is None else Verification(*row)
 
 
 async def record_verification_if_new(
     uow: UnitOfWork, caller_id: UUID, key: UUID, order_id: UUID, verification: Verification, now: datetime
 ) -> bool:
-    """Binds the key to the try for good; False when the caller used it for another order at this very moment."""
+    """Bind the key to the attempt for good; False when a concurrent attempt on another order bound it first."""
     return await uow.execute(_RECORD_VERIFICATION, caller_id, key, order_id, *verification, now) == 1
 
 
-def encrypted_pins(sealer: Encryptor, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:
-    """For re-encryption: digest and text change together, so that a PIN is always under one key."""
+def encrypted_pins(encryptor: Encryptor, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:
+    """The PINs for re-encryption. Digest and text change together, so both are always under the same key."""
     return EncryptedRows(
         table="delivery_pins",
         key="order_id",
         read=("issue", "sealed"),
         stale=stale_text("sealed"),
-        sealer=sealer,
+        sealer=encryptor,
         renew=lambda row: dict(
             zip(("digest", "sealed"), renew(row["order_id"], row["issue"], row["sealed"]), strict=True)
         ),

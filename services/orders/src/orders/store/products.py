@@ -1,4 +1,4 @@
-"""What a merchant writes in the catalog. All of it under the merchant's own row policies."""
+"""A merchant's writes to products, under the merchant's row policies."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -12,11 +12,11 @@ _COLUMNS: Final = """
     id, vendor_id, campus_id, name, description, category, price_minor, stock, images, draft,
     removed_at IS NOT NULL AS removed, revision
 """
-# The policy of changes lets only the vendor's own rows be locked.
+# The row policy for updates limits locks to the vendor's own rows.
 _LOCK_OWN_PRODUCT: Final = f"SELECT {_COLUMNS} FROM products WHERE id = $1 AND vendor_id = $2 FOR NO KEY UPDATE"
 _FIND_OWN_PRODUCT: Final = f"SELECT {_COLUMNS} FROM products WHERE id = $1 AND vendor_id = $2"
 _FIND_VENDOR_OF: Final = "SELECT vendor_id FROM products WHERE id = $1"
-# Name and campus are the vendor's as identity told them.
+# Vendor name and campus come from the projection of identity's vendors.
 _SAVE_NEW_PRODUCT: Final = f"""
 INSERT INTO products (
     id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, draft, created_at, updated_at
@@ -30,30 +30,30 @@ UPDATE products SET name = $2, description = $3, category = $4, price_minor = $5
     removed_at = CASE WHEN $9 THEN coalesce(removed_at, $11) END, revision = $10, updated_at = $11
 WHERE id = $1
 """
-# In their order, so that two merchants who bring the same new words do not deadlock.
+# Sorted, so that two merchants who insert the same new words do not deadlock.
 _SAVE_SEARCH_WORDS: Final = (
     "INSERT INTO search_words (word) SELECT word FROM words_in($1) AS word ORDER BY word ON CONFLICT DO NOTHING"
 )
 
 
 async def lock_own_product(uow: UnitOfWork, product_id: UUID, vendor_id: UUID) -> Product | None:
-    """The vendor's product, held until the transaction ends; removed ones too."""
+    """The vendor's product, removed or not, locked until the transaction ends."""
     return _product(await uow.fetch_row(_LOCK_OWN_PRODUCT, product_id, vendor_id))
 
 
 async def find_own_product(uow: UnitOfWork, product_id: UUID, vendor_id: UUID) -> Product | None:
-    """The same without a lock."""
+    """The vendor's product, removed or not, without a lock."""
     return _product(await uow.fetch_row(_FIND_OWN_PRODUCT, product_id, vendor_id))
 
 
 async def find_vendor_of(uow: UnitOfWork, product_id: UUID) -> UUID | None:
-    """Whose product it is, when the caller sees it."""
+    """The vendor of a product; None when the product is absent or invisible to the caller."""
     vendor_id: UUID | None = await uow.fetch_value(_FIND_VENDOR_OF, product_id)
     return vendor_id
 
 
 async def save_new_product(uow: UnitOfWork, product: Product, now: datetime) -> Product | None:
-    """The product as it was put down, on its vendor's campus; None when the vendor is not known."""
+    """Insert a product and return it with its vendor's campus; None when the vendor is unknown."""
     with refuse_during_erasure():
         row = await uow.fetch_row(
             _SAVE_NEW_PRODUCT,
@@ -71,7 +71,7 @@ async def save_new_product(uow: UnitOfWork, product: Product, now: datetime) -> 
 
 
 async def save_product(uow: UnitOfWork, product: Product, now: datetime) -> None:
-    """Everything that a merchant may change of a product that is held."""
+    """Save all fields of a locked product that a merchant may change."""
     await uow.execute(
         _SAVE_PRODUCT,
         product.id,
@@ -89,7 +89,7 @@ async def save_product(uow: UnitOfWork, product: Product, now: datetime) -> None
 
 
 async def save_search_words(uow: UnitOfWork, *texts: str) -> None:
-    """Words by which a mistyped search finds its way. They stay when their product goes: another may bring them again."""
+    """Save words that correct mistyped searches. They outlive their product: another product may use them again."""
     await uow.execute(_SAVE_SEARCH_WORDS, " ".join(texts))
 
 

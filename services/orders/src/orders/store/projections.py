@@ -1,4 +1,4 @@
-"""Vendors, campuses and hubs as identity tells of them."""
+"""Projections of identity's vendors, campuses and hubs. Each function returns False for a stale sequence."""
 
 from typing import Final
 from uuid import UUID
@@ -14,7 +14,7 @@ ON CONFLICT (id) DO UPDATE SET business_name = excluded.business_name, campus_id
     sequence = excluded.sequence
 WHERE known.sequence < excluded.sequence
 """
-_SAVE_VENDOR_STANDING: Final = """
+_SAVE_VENDOR_STATUS: Final = """
 UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND standing_sequence < $3
 """
 _SAVE_CAMPUS: Final = """
@@ -31,22 +31,18 @@ WHERE known.sequence < excluded.sequence
 
 
 async def save_vendor(uow: UnitOfWork, vendor: VendorProjection, sequence: int) -> bool:
-    """Whether this is newer than what was known of the vendor."""
     row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, vendor.owner_user_id)
     return await uow.execute(_SAVE_VENDOR, *row, sequence) == 1
 
 
 async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
-    """Whether this is newer than what was known of the vendor's right to sell."""
-    return await uow.execute(_SAVE_VENDOR_STANDING, vendor_id, suspended, sequence) == 1
+    return await uow.execute(_SAVE_VENDOR_STATUS, vendor_id, suspended, sequence) == 1
 
 
 async def save_campus(uow: UnitOfWork, campus_id: UUID, name: str, active: bool, sequence: int) -> bool:
-    """Whether this is newer than what was known of the campus."""
     return await uow.execute(_SAVE_CAMPUS, campus_id, name, active, sequence) == 1
 
 
 async def save_hub(uow: UnitOfWork, hub: HubProjection, sequence: int) -> bool:
-    """Whether this is newer than what was known of the hub."""
     row = (hub.id, hub.campus_id, hub.name, hub.delivery_fee_minor, hub.active, sequence)
     return await uow.execute(_SAVE_HUB, *row) == 1

@@ -1,4 +1,4 @@
-"""Refunds that were asked for."""
+"""Refunds that this service requested."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -24,30 +24,30 @@ _SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed' WHERE i
 async def record_refund(
     uow: UnitOfWork, refund_id: UUID, order_id: UUID, amount_minor: int, reason: str, now: datetime
 ) -> None:
-    """Remembers that a refund of the order is asked for; amounts in kobo."""
+    """Record a requested refund of the order; the amount in kobo."""
     await uow.execute(_RECORD_REFUND, refund_id, order_id, amount_minor, reason, now)
 
 
 class Refund(NamedTuple):
-    """A refund of an order: `counted` when it stands in the order's `refundedMinor` already."""
+    """A refund of an order; `counted` once the order's `refundedMinor` includes it."""
 
     status: str
     counted: bool
 
 
 async def lock_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID) -> Refund | None:
-    """The refund that this service asked for under that id, of that order."""
+    """The order's refund with this id, locked; None when this service did not request it."""
     row = await uow.fetch_row(_LOCK_REFUND, refund_id, order_id)
-    return None if row is None else Refund(row["status"], row["counted"])
+    return None if row is None else Refund(*row)
 
 
 async def save_refund(
     uow: UnitOfWork, refund_id: UUID, order_id: UUID, refund: Refund, status: str, now: datetime
 ) -> None:
-    """Sets the refund's status, and counts its amount into the order if it was not counted before."""
+    """Set the refund's status, and add its amount to the order unless it is already counted."""
     await uow.execute(_SAVE_REFUND, refund_id, order_id, status, now, refund.counted)
 
 
 async def save_failed_refund(uow: UnitOfWork, refund_id: UUID) -> None:
-    """The gateway could not pay the refund out."""
+    """Record that the gateway could not pay the refund."""
     await uow.execute(_SAVE_FAILED_REFUND, refund_id)

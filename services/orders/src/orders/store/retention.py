@@ -1,10 +1,10 @@
-"""What orders keeps for a time only. Orders, decisions and the keys that made them stay for ever (decision 23)."""
+"""Retention rules of orders. Orders, decisions and their idempotency keys are kept for ever (decision 23)."""
 
 from datetime import timedelta
 
 from common.database.retention import RetentionRule, Rule
 
-# In these states no PIN opens anything, and no move leads out of them to one that it opens.
+# No PIN verifies in these states, and no transition leads from them to a state in which one does.
 _SETTLED = """
 EXISTS (
     SELECT FROM orders
@@ -13,6 +13,6 @@ EXISTS (
 """
 
 
-def kept(delivery_pins: timedelta) -> tuple[Rule, ...]:
-    """`delivery_pins`: how long the secret of a settled order stays."""
+def retention_rules(delivery_pins: timedelta) -> tuple[Rule, ...]:
+    """`delivery_pins` is the retention of the PIN of a settled order."""
     return (RetentionRule("delivery_pins", ("order_id",), "issued_at", delivery_pins, over=_SETTLED),)

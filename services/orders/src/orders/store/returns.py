@@ -1,4 +1,4 @@
-"""Return requests. Touched only by who holds the order's row."""
+"""Return requests, touched only under the lock of the order's row."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,11 +12,11 @@ from orders.store.erasure import refuse_during_erasure
 
 _LINES: Final = """
 SELECT item.id, item.quantity, item.unit_price_minor,
-       coalesce(sum(asked.quantity) FILTER (WHERE request.status = 'requested'), 0)::integer AS requested,
-       coalesce(sum(asked.quantity) FILTER (WHERE request.status = 'approved'), 0)::integer AS returned
+       coalesce(sum(line.quantity) FILTER (WHERE request.status = 'requested'), 0)::integer AS requested,
+       coalesce(sum(line.quantity) FILTER (WHERE request.status = 'approved'), 0)::integer AS returned
 FROM order_items AS item
-LEFT JOIN return_request_items AS asked ON asked.item_id = item.id
-LEFT JOIN return_requests AS request ON request.id = asked.return_request_id
+LEFT JOIN return_request_items AS line ON line.item_id = item.id
+LEFT JOIN return_requests AS request ON request.id = line.return_request_id
 WHERE item.order_id = $1 GROUP BY item.id
 """
 _RECORD_REQUEST: Final = """
@@ -25,7 +25,7 @@ WITH request AS (
     VALUES ($1, $2, $3, $4, $5, 'requested', $6)
 )
 INSERT INTO return_request_items (return_request_id, item_id, quantity)
-SELECT $1, item_id, quantity FROM unnest($7::uuid[], $8::integer[]) AS wanted (item_id, quantity)
+SELECT $1, item_id, quantity FROM unnest($7::uuid[], $8::integer[]) AS line (item_id, quantity)
 """
 _FIND_ORDER_OF_REQUEST: Final = "SELECT order_id FROM return_requests WHERE id = $1"
 _LOCK_REQUEST: Final = "SELECT id, order_id, status FROM return_requests WHERE id = $1 FOR UPDATE"
@@ -44,17 +44,14 @@ WHERE id = $1
 
 
 async def list_order_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, OrderLine]:
-    """The lines of the order, each with what of it is asked back or has come back."""
-    return {
-        row["id"]: OrderLine(row["quantity"], row["unit_price_minor"], row["requested"], row["returned"])
-        for row in await uow.fetch(_LINES, order_id)
-    }
+    """The lines of the order by item id, with their requested and returned quantities."""
+    return {item_id: OrderLine(*line) for item_id, *line in await uow.fetch(_LINES, order_id)}
 
 
 async def record_request(
-    uow: UnitOfWork, request_id: UUID, order: Order, reason: str, wanted: Sequence[ReturnedItem], now: datetime
+    uow: UnitOfWork, request_id: UUID, order: Order, reason: str, items: Sequence[ReturnedItem], now: datetime
 ) -> None:
-    ids, quantities = [line.item_id for line in wanted], [line.quantity for line in wanted]
+    ids, quantities = [item.item_id for item in items], [item.quantity for item in items]
     with refuse_during_erasure():
         await uow.execute(
             _RECORD_REQUEST, request_id, order.id, order.buyer_id, order.vendor_id, reason, now, ids, quantities
@@ -62,26 +59,24 @@ async def record_request(
 
 
 async def find_order_of_request(uow: UnitOfWork, request_id: UUID) -> UUID | None:
-    """The order of a return request that the caller may see."""
+    """The order of a return request; None when the request is absent or invisible."""
     order_id: UUID | None = await uow.fetch_value(_FIND_ORDER_OF_REQUEST, request_id)
     return order_id
 
 
 async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | None:
-    """The return request, held until the transaction ends."""
+    """The return request, locked until the transaction ends."""
     row = await uow.fetch_row(_LOCK_REQUEST, request_id)
     if row is None:
         return None
-    items = tuple(
-        ReturnedItem(item["item_id"], item["quantity"]) for item in await uow.fetch(_ITEMS_OF_REQUEST, request_id)
-    )
-    return ReturnRequest(row["id"], row["order_id"], row["status"], items)
+    items = await uow.fetch(_ITEMS_OF_REQUEST, request_id)
+    return ReturnRequest(row["id"], row["order_id"], row["status"], tuple(ReturnedItem(*item) for item in items))
 
 
 async def sum_refunds(uow: UnitOfWork, order_id: UUID) -> PreviousRefunds:
-    """What was asked back for the order before, in kobo."""
+    """The sums of the order's earlier refunds, in kobo."""
     row = await uow.fetch_row(_REFUNDS, order_id)
-    return PreviousRefunds(row["for_returns"], row["otherwise"]) if row is not None else PreviousRefunds(0, 0)
+    return PreviousRefunds(*row) if row is not None else PreviousRefunds(0, 0)
 
 
 async def save_decision(

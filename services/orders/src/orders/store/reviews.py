@@ -1,4 +1,4 @@
-"""Reviews: what a buyer writes and staff moderate."""
+"""Reviews and their moderation."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,29 +24,20 @@ _SAVE_HIDDEN: Final = "UPDATE reviews SET hidden_at = $2, hidden_by = $3, hidden
 
 @dataclass(frozen=True, slots=True)
 class ReviewedOrder:
-    """What a review must know of its order."""
+    """The facts of an order that decide whether it may be reviewed."""
 
     buyer_id: UUID
     vendor_id: UUID
     status: str
     delivered: bool
-    product_ids: frozenset[UUID]
+    product_ids: list[UUID]
     vendor_owner_id: UUID | None
 
 
 async def find_reviewed_order(uow: UnitOfWork, order_id: UUID) -> ReviewedOrder | None:
-    """The order, if the caller may see it."""
+    """The order; None when it is absent or invisible."""
     row = await uow.fetch_row(_FIND_REVIEWED_ORDER, order_id)
-    if row is None:
-        return None
-    return ReviewedOrder(
-        row["buyer_id"],
-        row["vendor_id"],
-        row["status"],
-        row["delivered"],
-        frozenset(row["product_ids"]),
-        row["vendor_owner_id"],
-    )
+    return None if row is None else ReviewedOrder(*row)
 
 
 async def record_review_if_new(
@@ -61,14 +52,14 @@ async def record_review_if_new(
     text: str,
     now: datetime,
 ) -> bool:
-    """Whether this was the first review of this vendor or product for this order."""
+    """Record a review; False when the order already has one of this vendor or product."""
     values = (review_id, order_id, buyer_id, vendor_id, product_id, rating, text, now)
     with refuse_during_erasure():
         return bool(await uow.fetch_value(_RECORD_REVIEW, *values))
 
 
 async def lock_review(uow: UnitOfWork, review_id: UUID) -> bool | None:
-    """Whether the review is hidden; None when there is none that the caller may see."""
+    """Whether the review is hidden; None when it is absent or invisible."""
     hidden: bool | None = await uow.fetch_value(_LOCK_REVIEW, review_id)
     return hidden
 

@@ -14,19 +14,19 @@ WITH locked AS MATERIALIZED (
     WHERE item.order_id = $1 ORDER BY product.id FOR NO KEY UPDATE OF product
 ), returned AS (
     UPDATE flash_sale_units SET returned = true WHERE order_id = $1 AND NOT returned RETURNING sale_id, quantity
-), given_back AS (
+), released_units AS (
     UPDATE flash_sales AS sale SET sold = sale.sold - returned.quantity FROM returned WHERE sale.id = returned.sale_id
 )
 UPDATE products AS product SET stock = product.stock + locked.quantity, revision = product.revision + 1
 FROM locked WHERE product.id = locked.id
 RETURNING product.id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-          product.stock = locked.quantity AS turned, (product.removed_at IS NOT NULL OR product.draft) AS removed
+          product.stock = locked.quantity AS availability_changed, (product.removed_at IS NOT NULL OR product.draft) AS removed
 """
-# Held before they are read: what somebody at the same shelf has just sold would otherwise be judged by what it was before.
-_LOCK_SHELVES: Final = """
+# Locked before they are read: otherwise the statement would see the stock before a concurrent sale.
+_LOCK_PRODUCTS: Final = """
 SELECT FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1) ORDER BY id FOR NO KEY UPDATE
 """
-_TAKE_STOCK_AGAIN: Final = """
+_RESERVE_STOCK_AGAIN: Final = """
 WITH locked AS MATERIALIZED (
     SELECT product.id, item.quantity FROM order_items AS item JOIN products AS product ON product.id = item.product_id
     WHERE item.order_id = $1 AND product.stock >= item.quantity AND product.removed_at IS NULL
@@ -40,20 +40,20 @@ WITH locked AS MATERIALIZED (
           )
       )
     ORDER BY product.id FOR NO KEY UPDATE OF product
-), retaken AS (
+), reclaimed AS (
     UPDATE flash_sale_units SET returned = false
     WHERE order_id = $1 AND returned
       AND (SELECT count(*) FROM locked) = (SELECT count(*) FROM order_items WHERE order_id = $1)
     RETURNING sale_id, quantity
-), sold_again AS (
-    UPDATE flash_sales AS sale SET sold = sale.sold + retaken.quantity FROM retaken WHERE sale.id = retaken.sale_id
+), claimed_units AS (
+    UPDATE flash_sales AS sale SET sold = sale.sold + reclaimed.quantity FROM reclaimed WHERE sale.id = reclaimed.sale_id
 )
 UPDATE products AS product SET stock = product.stock - locked.quantity, revision = product.revision + 1
 FROM locked
 WHERE product.id = locked.id
   AND (SELECT count(*) FROM locked) = (SELECT count(*) FROM order_items WHERE order_id = $1)
 RETURNING product.id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-          product.stock = 0 AS turned, product.draft AS removed
+          product.stock = 0 AS availability_changed, product.draft AS removed
 """
 _RENAME_VENDOR_ON_PRODUCTS: Final = """
 WITH changed AS MATERIALIZED (
@@ -62,7 +62,7 @@ WITH changed AS MATERIALIZED (
 )
 UPDATE products SET vendor_name = $2, campus_id = $3, updated_at = $4 FROM changed WHERE products.id = changed.id
 """
-_SAVE_PRODUCT_ONCE: Final = """
+_SAVE_PRODUCT_IF_NEW: Final = """
 INSERT INTO products (
     id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock, images,
     rating_sum, rating_count, revision, created_at, updated_at
@@ -72,7 +72,7 @@ ON CONFLICT (id) DO NOTHING
 
 
 class StockLevel(NamedTuple):
-    """A product whose stock was just changed. `turned`: it sold out, or came back, with this change."""
+    """A product after a change of its stock; `availability_changed` when it sold out or became available."""
 
     product_id: UUID
     vendor_id: UUID
@@ -80,48 +80,45 @@ class StockLevel(NamedTuple):
     name: str
     price_minor: int
     stock: int
-    turned: bool
+    availability_changed: bool
     removed: bool
 
 
 async def free_stock(uow: UnitOfWork, order_id: UUID) -> list[StockLevel]:
-    """Puts the order's goods back on the shelf, and into the sales that they were taken from."""
-    return _shelves(await uow.fetch(_FREE_STOCK, order_id))
+    """Return the order's units to the stock and to their flash sales."""
+    return _stock_levels(await uow.fetch(_FREE_STOCK, order_id))
 
 
 async def reserve_stock_again(uow: UnitOfWork, order_id: UUID) -> list[StockLevel]:
-    """Takes the order's goods from the shelf a second time: all of them, or none (an empty list) when one is gone, or when the buyer has
-    had their share of its sale by other orders since."""
-    await uow.execute(_LOCK_SHELVES, order_id)
-    return _shelves(await uow.fetch(_TAKE_STOCK_AGAIN, order_id))
+    """Reserve the order's units a second time: all of them, or none (an empty list).
+
+    None when stock is missing, or when other orders of the buyer have used up the limit of a flash sale since.
+    """
+    await uow.execute(_LOCK_PRODUCTS, order_id)
+    return _stock_levels(await uow.fetch(_RESERVE_STOCK_AGAIN, order_id))
 
 
-def _shelves(rows: Sequence[Any]) -> list[StockLevel]:
-    return sorted(StockLevel(*row.values()) for row in rows)
+def _stock_levels(rows: Sequence[Any]) -> list[StockLevel]:
+    return sorted(StockLevel(*row) for row in rows)
 
 
 async def rename_vendor_on_products(uow: UnitOfWork, vendor: VendorProjection, now: datetime) -> None:
-    """Products show their vendor's name and stand on their vendor's campus."""
+    """Copy the vendor's name and campus to its products."""
     await uow.execute(_RENAME_VENDOR_ON_PRODUCTS, vendor.id, vendor.business_name, vendor.campus_id, now)
 
 
 async def save_product_if_new(
-    uow: UnitOfWork, shelf: StockLevel, vendor_name: str, description: str, category: str, created_at: datetime
+    uow: UnitOfWork, product: StockLevel, vendor_name: str, description: str, category: str, created_at: datetime
 ) -> bool:
-    """Puts a product on the shelf; False when it stands there already."""
-    return (
-        await uow.execute(
-            _SAVE_PRODUCT_ONCE,
-            shelf.product_id,
-            shelf.vendor_id,
-            vendor_name,
-            shelf.campus_id,
-            shelf.name,
-            description,
-            category,
-            shelf.price_minor,
-            shelf.stock,
-            created_at,
-        )
-        == 1
+    """Insert a listed product; False when its id exists."""
+    values = (
+        product.product_id,
+        product.vendor_id,
+        vendor_name,
+        product.campus_id,
+        product.name,
+        description,
+        category,
     )
+    rows = await uow.execute(_SAVE_PRODUCT_IF_NEW, *values, product.price_minor, product.stock, created_at)
+    return rows == 1

@@ -1,4 +1,4 @@
-"""Timers that are due."""
+"""Due timers of orders."""
 
 from datetime import datetime
 from typing import Final
@@ -13,18 +13,18 @@ SELECT FROM order_timers AS timer JOIN orders ON orders.id = timer.order_id
 WHERE timer.order_id = $1 AND timer.kind = $2 AND timer.due_at <= $3
 FOR NO KEY UPDATE OF orders SKIP LOCKED
 """
-_END_TIMER: Final = "DELETE FROM order_timers WHERE order_id = $1 AND kind = $2"
+_DELETE_TIMER: Final = "DELETE FROM order_timers WHERE order_id = $1 AND kind = $2"
 
 
 async def list_due_timers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, TimerKind]]:
-    """The timers that are due, oldest first; not claimed yet."""
-    return [(row["order_id"], row["kind"]) for row in await uow.fetch(_DUE_TIMERS, now, limit)]
+    """Due timers, oldest first, without a claim."""
+    return [(order_id, kind) for order_id, kind in await uow.fetch(_DUE_TIMERS, now, limit)]
 
 
 async def claim_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind, now: datetime) -> bool:
-    """Holds the timer's order; False when the timer has ended, or somebody else is at the order just now."""
+    """Lock the timer's order; False when the timer is gone or another transaction holds the order."""
     return await uow.fetch_row(_CLAIM_TIMER, order_id, kind, now) is not None
 
 
 async def delete_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind) -> None:
-    await uow.execute(_END_TIMER, order_id, kind)
+    await uow.execute(_DELETE_TIMER, order_id, kind)

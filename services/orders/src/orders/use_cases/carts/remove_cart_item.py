@@ -1,4 +1,4 @@
-"""Taking products out of one's cart."""
+"""Remove products from the cart."""
 
 from uuid import UUID
 
@@ -8,8 +8,8 @@ from orders.store import carts
 
 
 async def remove_cart_item(uow: UnitOfWork, caller: Caller, product_id: UUID | None) -> None:
-    """A buyer takes a product out of their cart, or everything. What is not in it changes nothing."""
+    """Remove a product, or all products, from the buyer's cart. A product that is not in it changes nothing."""
     if product_id is None:
-        await carts.empty(uow, caller.id)
+        await carts.remove_all_items(uow, caller.id)
     else:
         await carts.remove_item(uow, caller.id, product_id)

@@ -1,4 +1,4 @@
-"""Putting a product in one's cart."""
+"""Set the quantity of a product in the cart."""
 
 from datetime import datetime
 from typing import Final
@@ -15,20 +15,20 @@ ITEMS_MAX: Final = 100
 
 
 async def set_cart_item(uow: UnitOfWork, caller: Caller, product_id: UUID, quantity: int, *, now: datetime) -> None:
-    """A buyer puts so many of a product in their cart, or changes how many; the price they see now is kept beside.
+    """Add a product to the buyer's cart or change its quantity, and record the price that the buyer sees.
 
-    Stock is not reserved before checkout. Raises NotFound for a product that is not sold, and CartFull (409).
+    Stock is reserved at checkout only. Raises NotFound for a product that is not listed, CartFull (409).
     """
-    sold = await find_cart_offer(uow, product_id, now=now)
-    if sold is None:
+    offer = await find_cart_offer(uow, product_id, now=now)
+    if offer is None:
         raise NotFound
     saved = await carts.save_item(
         uow,
         buyer_id=caller.id,
         product_id=product_id,
-        vendor_id=sold["vendor_id"],
-        name=sold["name"],
-        price_seen_minor=sold["unit_price_minor"],
+        vendor_id=offer.vendor_id,
+        name=offer.name,
+        price_seen_minor=offer.unit_price_minor,
         quantity=quantity,
         now=now,
         items_max=ITEMS_MAX,

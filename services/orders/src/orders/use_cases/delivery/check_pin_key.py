@@ -9,9 +9,9 @@ STARTING = ServiceItself("the check of PIN_KEY")
 
 
 async def check_pin_key(database: Database, pins: PinIssuer) -> None:
-    """Opens the newest delivery PIN, if there is one; raises SealBroken.
+    """Decrypt the newest delivery PIN, if there is one; raises DecryptionFailed.
 
-    A process with a wrong key must not start: it would count every right PIN as a wrong try.
+    A process with a wrong key must not start: it would count every correct PIN as a wrong attempt.
     """
     async with database.unit_of_work(acting_as=STARTING) as uow:
         newest = await store.find_newest_pin(uow)

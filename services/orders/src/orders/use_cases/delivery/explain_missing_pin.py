@@ -1,4 +1,4 @@
-"""Saying why an order has no delivery PIN."""
+"""Explain why an order has no delivery PIN."""
 
 from typing import NoReturn
 from uuid import UUID
@@ -10,7 +10,7 @@ from orders.domain.pins import missing_pin_error
 
 
 async def explain_missing_pin(uow: UnitOfWork, order_id: UUID, caller_id: UUID) -> NoReturn:
-    """Tells the order's own buyer why there is none (409); to everybody else there is nothing (NotFound)."""
+    """Raises the reason for the order's buyer (409), NotFound for everyone else."""
     order = await store.find_order(uow, order_id)
     if order is None or order.buyer_id != caller_id:
         raise NotFound

@@ -1,4 +1,4 @@
-"""A new delivery PIN for the buyer."""
+"""Reissue a delivery PIN."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,19 +16,19 @@ from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delive
 async def reissue_delivery_pin(
     uow: UnitOfWork, pins: PinIssuer, order_id: UUID, roles: frozenset[OrderRole], now: datetime
 ) -> tuple[str, int]:
-    """The buyer gets a new PIN with all tries ahead of it, while one can still be used; the old one no longer opens anything.
+    """Replace the PIN of an undelivered order; the old PIN becomes invalid. Returns the PIN and the number of remaining reissues.
 
-    Answers the PIN and how many reissues are left. Raises NotFound for anyone but the buyer, ForbiddenMove and ReissuesUsedUp (409).
+    Raises NotFound for anyone but the buyer, ForbiddenTransition and ReissueLimitReached (409).
     """
     order = await store.lock_order(uow, order_id)
     if order is None or "buyer" not in roles:
         raise NotFound
     if isinstance(next_state(order.status, "pin_accepted"), Rejection):
         raise ForbiddenTransition(order.status)
-    standing = await store.lock_pin(uow, order_id)
-    if standing is None:
+    current = await store.lock_pin(uow, order_id)
+    if current is None:
         raise ForbiddenTransition(order.status)
-    if standing.issue >= ISSUES_MAX:
+    if current.issue >= ISSUES_MAX:
         raise ReissueLimitReached
-    issue = standing.issue + 1
+    issue = current.issue + 1
     return await issue_delivery_pin(uow, pins, order, issue, now), ISSUES_MAX - issue

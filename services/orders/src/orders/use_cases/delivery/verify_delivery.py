@@ -1,4 +1,4 @@
-"""Proving delivery with the buyer's PIN."""
+"""Verify a delivery by the buyer's PIN."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from orders.domain.pins import CorrectPin, PinKey, WrongPin, evaluate_attempt
 
 @dataclass(frozen=True, slots=True)
 class PinAttempt:
-    """One try at an order's PIN, by a caller, under their Idempotency-Key."""
+    """A caller's attempt at an order's PIN, under an Idempotency-Key."""
 
     order_id: UUID
     pin: str
@@ -26,43 +26,44 @@ class PinAttempt:
 
 
 async def verify_delivery(
-    uow: UnitOfWork, pins: PinKey, tried: PinAttempt, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
+    uow: UnitOfWork, pins: PinKey, attempt: PinAttempt, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
 ) -> WrongPin | None:
-    """Vendor, hub agent or buyer show the PIN: the right one makes the order delivered, a wrong one is counted.
+    """Vendor, hub agent or buyer enter the PIN: the correct PIN delivers the order, a wrong PIN is counted.
 
-    A wrong PIN is answered as a value, so that the count commits; the door turns it into 400 after the commit. The same key again
-    gets the same answer and spends no try. Raises Forbidden, IdempotencyKeyReused (422), ForbiddenMove (409), DeliveryPinLocked (429).
+    A wrong PIN is a return value, so that its count commits; the endpoint responds 400 after the commit. The same key again
+    returns the same result and counts no attempt. Raises Forbidden, IdempotencyKeyReused (422),
+    ForbiddenTransition (409), DeliveryPinLocked (429).
     """
     if not VERIFIER_ROLES & roles:
         raise Forbidden
-    order = await store.lock_order(uow, tried.order_id)
+    order = await store.lock_order(uow, attempt.order_id)
     if order is None:
         raise NotFound
-    fingerprints = pins.fingerprints(order.id, tried.pin)
-    before = await store.find_verification(uow, tried.caller_id, tried.key)
-    if before is not None:
-        if before.fingerprint not in fingerprints:
+    fingerprints = pins.fingerprints(order.id, attempt.pin)
+    earlier = await store.find_verification(uow, attempt.caller_id, attempt.key)
+    if earlier is not None:
+        if earlier.fingerprint not in fingerprints:
             raise IdempotencyKeyReused
-        return None if before.attempts_remaining is None else WrongPin(before.attempts_remaining)
+        return None if earlier.attempts_remaining is None else WrongPin(earlier.attempts_remaining)
     issued = await store.lock_pin(uow, order.id)
-    offered = [] if issued is None else pins.digests(order.id, issued.issue, tried.pin)
+    offered = [] if issued is None else pins.digests(order.id, issued.issue, attempt.pin)
     verdict = evaluate_attempt(order.status, issued, offered)
     remaining = verdict.attempts_remaining if isinstance(verdict, WrongPin) else None
     recorded = store.Verification(fingerprints[0], remaining)
-    if not await store.record_verification_if_new(uow, tried.caller_id, tried.key, order.id, recorded, now):
+    if not await store.record_verification_if_new(uow, attempt.caller_id, attempt.key, order.id, recorded, now):
         raise IdempotencyKeyReused
     if isinstance(verdict, WrongPin):
         if verdict.counts:
             await store.count_wrong_attempt(uow, order.id)
         return verdict
-    await _deliver(uow, order, verdict, tried.caller_id, now, windows)
+    await _deliver(uow, order, verdict, attempt.caller_id, now, windows)
     return None
 
 
 async def _deliver(
     uow: UnitOfWork, order: Order, verdict: CorrectPin, verified_by: UUID, now: datetime, windows: Windows
 ) -> None:
-    if not verdict.moves:
+    if not verdict.delivers:
         return
     await store.save_transition(uow, order, "delivered", now, windows)
     uow.publish(

@@ -1,4 +1,4 @@
-"""The second person agrees on how a dispute ends."""
+"""Approve a resolution of a dispute."""
 
 from datetime import datetime
 from uuid import UUID
@@ -28,10 +28,10 @@ async def approve_resolution(
     now: datetime,
     windows: Windows,
 ) -> None:
-    """The resolution takes effect, once: refund and release leave together with the order's move (contract sections 6 and 7).
+    """Apply the resolution once: transition, refund and release commit together (contract sections 6 and 7).
 
-    The refund is an event of its own, the only one that refunds; the resolution unfreezes and releases what escrow holds beyond
-    it. Raises NotFound, DecidedByItsParty (403), ForbiddenMove (409), and what `evaluate_approval` refuses.
+    Only the event `refund_requested` refunds; the resolution event unfreezes escrow and releases the rest of it. Raises NotFound,
+    PartyCannotDecide (403), ForbiddenTransition (409), and the errors of `evaluate_approval`.
     """
     order = await store.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)

@@ -1,4 +1,4 @@
-"""Nobody is judge in their own case."""
+"""Separate the parties of an order from its decisions."""
 
 from common.auth.caller import Caller
 from orders.domain.errors import PartyCannotDecide
@@ -6,6 +6,6 @@ from orders.domain.order_roles import PARTY_ROLES, OrderParties, roles_of
 
 
 def check_not_party(caller: Caller, order: OrderParties) -> None:
-    """Raises DecidedByItsParty (403) when staff would decide on an order that they bought or sell."""
+    """Raises PartyCannotDecide (403) when the caller bought or sold the order."""
     if roles_of(caller, order) & PARTY_ROLES:
         raise PartyCannotDecide

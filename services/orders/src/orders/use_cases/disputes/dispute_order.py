@@ -1,4 +1,4 @@
-"""The buyer says that something is wrong."""
+"""Dispute an order."""
 
 from datetime import datetime
 from uuid import UUID
@@ -23,9 +23,9 @@ async def dispute_order(
     now: datetime,
     windows: Windows,
 ) -> None:
-    """The buyer disputes a paid order that the PIN has not proven delivered. Raises Forbidden (403), ForbiddenMove (409).
+    """The buyer disputes a paid order before its PIN is verified. Raises Forbidden (403), ForbiddenTransition (409).
 
-    Of a dispute and the right PIN at the same moment, the second one to have the order's row finds it moved.
+    Of a concurrent dispute and PIN verification, the second to lock the order's row sees the new state.
     """
     if "buyer" not in roles:
         raise Forbidden

@@ -1,4 +1,4 @@
-"""Freezing an order's money until staff decide."""
+"""Open a dispute."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from orders.store import disputes
 
 
 async def open_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, *, now: datetime, windows: Windows) -> None:
-    """A locked order that may be disputed is: payments freezes its escrow when it hears so (contract sections 6 and 7)."""
+    """Dispute a locked order; payments freezes its escrow on the event (contract sections 6 and 7)."""
     await store.save_transition(uow, order, "disputed", now, windows)
     await disputes.record_dispute(uow, order, complaint, now)
     uow.publish(

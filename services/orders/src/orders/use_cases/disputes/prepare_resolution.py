@@ -1,4 +1,4 @@
-"""How a dispute shall end, as the first of two people sees it."""
+"""Prepare a resolution of a dispute."""
 
 from datetime import datetime
 from uuid import UUID
@@ -18,10 +18,9 @@ from orders.use_cases.disputes.check_not_party import check_not_party
 async def prepare_resolution(
     uow: UnitOfWork, order_id: UUID, outcome: ResolutionOutcome, refund_minor: int | None, *, by: Caller, now: datetime
 ) -> Resolution:
-    """Support writes down the outcome, and for a split what goes back to the buyer (kobo); another person decides on it.
+    """Prepare the outcome, with the buyer's refund (kobo) for a split; another member of staff decides on it.
 
-    Raises NotFound, DecidedByItsParty (403), the refusals of `refund_of` (422), ForbiddenMove
-    and ResolutionPrepared (409).
+    Raises NotFound, PartyCannotDecide (403), the errors of `refund_of` (422), ForbiddenTransition and ResolutionPending (409).
     """
     order = await store.lock_order(uow, order_id)
     if order is None:

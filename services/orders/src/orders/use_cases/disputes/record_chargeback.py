@@ -1,4 +1,4 @@
-"""The buyer's bank asks for the money back."""
+"""Record a chargeback of the buyer's bank."""
 
 from datetime import datetime
 from typing import Final
@@ -25,10 +25,10 @@ async def record_chargeback(
     now: datetime,
     windows: Windows,
 ) -> Rejection | None:
-    """A chargeback was opened or decided: an order that is not delivered is disputed; after the PIN its status stays (contract section 6).
+    """Dispute an undelivered order on a chargeback; after the PIN its status stays (contract section 6).
 
-    What the bank decides ends no dispute. It is written down for the staff who resolve it, also when it is heard before the opening.
-    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    The bank's decision closes no dispute. It is saved for the staff who resolve the dispute, also when it arrives first.
+    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = await store.lock_order(uow, order_id)
     order, transition = evaluate_update(order, CHARGEBACK.trigger, about=order_id)

@@ -1,4 +1,4 @@
-"""The second person does not agree on how a dispute shall end."""
+"""Reject a resolution of a dispute."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,9 +13,9 @@ from orders.use_cases.disputes.check_not_party import check_not_party
 
 
 async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime) -> None:
-    """The order stays disputed, and another resolution may be prepared.
+    """Reject the resolution: the order stays disputed, and another resolution may be prepared.
 
-    Raises NotFound, DecidedByItsParty (403), and what `evaluate_rejection` refuses.
+    Raises NotFound, PartyCannotDecide (403), and the errors of `evaluate_rejection`.
     """
     order = await store.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)

@@ -1,4 +1,4 @@
-"""A buyer's erasure, seen from their orders."""
+"""The erasure of a user."""
 
 __all__ = [
     "cancel_erasure",

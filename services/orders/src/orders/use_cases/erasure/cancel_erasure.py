@@ -1,4 +1,4 @@
-"""Somebody who wanted to be erased stays."""
+"""Cancel an erasure."""
 
 from uuid import UUID
 
@@ -8,5 +8,5 @@ from orders.store import erasure
 
 
 async def cancel_erasure(uow: UnitOfWork, user_id: UUID, sequence: int) -> Rejection | None:
-    """They may begin anything again, as buyer and as vendor. Answers STALE for a refusal older than what is known."""
+    """Allow new activity of the user again, as buyer and as vendor. Returns STALE for an outdated event."""
     return None if await erasure.save_erasure_status(uow, user_id, "stays", sequence) else Rejection.STALE

@@ -1,4 +1,4 @@
-"""A person was erased."""
+"""Erase a buyer."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from orders.store import erasure
 
 
 async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int) -> Rejection | None:
-    """What they wrote is taken away, and nothing is begun in their name ever again. Answers STALE when it was done before."""
+    """Erase the user's texts and block new activity for good. Returns STALE when the user is already erased."""
     if not await erasure.save_erasure_status(uow, user_id, "gone", sequence):
         return Rejection.STALE
     await erasure.erase_buyer(uow, user_id)

@@ -1,4 +1,4 @@
-"""Somebody wants to be erased."""
+"""Report open obligations that block a user's erasure."""
 
 from datetime import datetime
 from uuid import UUID
@@ -20,9 +20,9 @@ async def evaluate_erasure(
     now: datetime,
     windows: Windows,
 ) -> Rejection | None:
-    """Says which orders, returns and refunds of a person are under way; when there are none, they begin nothing new from here on.
+    """Publish the open orders, returns and refunds of a user; without any, block the user's new activity from now on.
 
-    The locks make whoever places an order at this moment be counted, or refused. Answers STALE for a request that is over.
+    The locks ensure that a concurrent checkout is either counted or rejected. Returns STALE for an outdated request.
     """
     for party_id in (user_id, vendor_id):
         if party_id is not None:

@@ -1,4 +1,4 @@
-"""The vendor's consent to a sale that staff proposed."""
+"""Approve a flash sale that staff proposed."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,9 +16,9 @@ from orders.store import flash_sales
 async def approve_flash_sale(
     uow: UnitOfWork, caller: Caller, sale_id: UUID, product_id: UUID, approved_hash: str | None, *, now: datetime
 ) -> None:
-    """The sale holds from now on, within its time; repeated it changes nothing. The terms are checked as those of a new sale.
+    """The vendor approves the sale, whose terms are validated like those of a new sale. A repeated approval changes nothing.
 
-    Runs as the service after the caller was found to see the sale. Raises NotFound, Forbidden for another vendor's sale, OtherContent,
+    The caller must have been shown to see the sale. Raises NotFound, Forbidden for another vendor's sale, the errors of `must_match`,
     FlashSaleNotPossible and FlashSaleOverlaps (409).
     """
     await flash_sales.lock_sales_of(uow, product_id)

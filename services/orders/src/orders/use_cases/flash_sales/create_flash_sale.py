@@ -1,4 +1,4 @@
-"""Beginning a sale of a limited quantity."""
+"""Create a flash sale."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,15 +14,14 @@ from orders.store import flash_sales
 
 
 async def create_flash_sale(uow: UnitOfWork, caller: Caller, terms: SaleTerms, *, now: datetime) -> UUID:
-    """A merchant sells so many of a product for less, from one moment to another. Staff of the campus propose such a sale: it holds
-    once the vendor consents.
+    """The vendor creates a flash sale of a product. Staff of the campus propose one, which the vendor must approve.
 
-    Raises BadFlashSale (422), Forbidden for another's product, FlashSaleOverlaps (409).
+    Raises InvalidFlashSale (422), Forbidden for another's product, FlashSaleOverlaps (409).
     """
     await flash_sales.lock_sales_of(uow, terms.product_id)
     product = await flash_sales.find_product(uow, terms.product_id)
     if product is None:
-        raise InvalidFlashSale({"productId": "there is no such product"})
+        raise InvalidFlashSale({"productId": "does not exist"})
     with_consent = may_sell_for(caller, product.vendor_id)
     if not with_consent and not may_propose_sales_at(caller, product.campus_id):
         raise Forbidden

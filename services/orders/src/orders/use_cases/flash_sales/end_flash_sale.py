@@ -1,4 +1,4 @@
-"""Ending a sale before its time."""
+"""End a flash sale early."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,15 +11,14 @@ from orders.store import flash_sales
 
 
 async def end_flash_sale(uow: UnitOfWork, caller: Caller, sale_id: UUID, *, now: datetime) -> None:
-    """The vendor or the staff of the campus end a sale: from now on the product costs its regular price. A proposed sale can then no
-    longer be approved. A sale that is over stays as it is.
+    """The vendor or staff of the campus end a running sale, or decline a proposed one. An ended sale is unchanged.
 
     Raises NotFound and Forbidden.
     """
-    keepers = await flash_sales.find_sale_parties(uow, sale_id)
-    if keepers is None:
+    parties = await flash_sales.find_sale_parties(uow, sale_id)
+    if parties is None:
         raise NotFound
-    vendor_id, campus_id = keepers
+    vendor_id, campus_id = parties
     if not may_sell_for(caller, vendor_id) and not may_propose_sales_at(caller, campus_id):
         raise Forbidden
     await flash_sales.close_sale(uow, sale_id, now)

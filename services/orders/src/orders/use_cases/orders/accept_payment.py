@@ -1,4 +1,4 @@
-"""The money of an order is held."""
+"""Accept the payment of an order."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,7 +12,7 @@ from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delive
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 from orders.use_cases.refunds.request_refund import request_refund
 
-LATE_CHARGE_REASON = "The payment came after the order had ended, and the goods are gone."
+LATE_CHARGE_REASON = "The payment arrived after the order had closed, and the products are out of stock."
 
 
 async def accept_payment(
@@ -25,10 +25,10 @@ async def accept_payment(
     now: datetime,
     windows: Windows,
 ) -> Rejection | None:
-    """A charge of `amount_minor` (kobo) covers the order: it is paid, and its delivery PIN exists.
+    """Mark the order as paid after a charge of `amount_minor` (kobo), and issue its delivery PIN.
 
-    An order that had expired or was cancelled takes its stock again; if that is gone, all the money goes back
-    (contract section 6). Raises OrderUnknown and NewsBeforeItsTime. Answers why nothing was done.
+    An expired or cancelled order reserves its stock again; without stock the charge is refunded (contract section 6).
+    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = await store.lock_order(uow, order_id)
     order, transition = evaluate_update(order, "escrow_held", about=order_id)
@@ -36,16 +36,16 @@ async def accept_payment(
     if isinstance(transition, Rejection):
         return transition
     if order.status != "Processing":
-        shelves = await store.reserve_stock_again(uow, order.id)
-        if not shelves:
-            return await _send_money_back(uow, order, amount_minor, now, windows)
-        publish_stock_changes(uow, shelves)
+        stock_levels = await store.reserve_stock_again(uow, order.id)
+        if not stock_levels:
+            return await _refund_late_charge(uow, order, amount_minor, now, windows)
+        publish_stock_changes(uow, stock_levels)
     await store.save_transition(uow, order, transition, now, windows)
     await issue_delivery_pin(uow, pins, order, 1, now)
     return None
 
 
-async def _send_money_back(
+async def _refund_late_charge(
     uow: UnitOfWork, order: Order, amount_minor: int, now: datetime, windows: Windows
 ) -> Rejection | None:
     order, transition = evaluate_update(order, "escrow_held_without_stock", about=order.id)

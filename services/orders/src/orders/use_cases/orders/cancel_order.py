@@ -1,4 +1,4 @@
-"""Cancelling an order."""
+"""Cancel an order."""
 
 from datetime import datetime
 from uuid import UUID
@@ -18,10 +18,10 @@ from orders.use_cases.refunds.request_refund import request_refund
 async def cancel_order(
     uow: UnitOfWork, order_id: UUID, roles: frozenset[OrderRole], reason: str, *, now: datetime, windows: Windows
 ) -> None:
-    """Buyer, vendor or staff stop an order: paid, all held money goes back (contract section 6).
+    """Buyer, vendor or staff cancel an order; a paid order is refunded in full (contract section 6).
 
-    Goods that were not handed over go back on their shelf, once: a repeated cancellation finds the order moved.
-    Raises Forbidden (403) for who may see but not cancel, ForbiddenMove (409).
+    Undispatched units return to the stock once: a repeated cancellation finds the new state. Raises Forbidden (403) for a
+    caller who may only read the order, ForbiddenTransition (409).
     """
     trigger = cancel_trigger(roles)
     if trigger is None:

@@ -1,4 +1,4 @@
-"""Escrow went to the vendor."""
+"""Complete an order after its release."""
 
 from datetime import datetime
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from contracts.orders import DisputeResolved, OrderCompleted
 from orders import store
-from orders.domain.order_updates import OrderNotReceived, evaluate_update
+from orders.domain.order_updates import evaluate_update, require_order
 from orders.domain.orders import Windows
 from orders.domain.transitions import Rejection
 from orders.store import disputes
@@ -15,14 +15,12 @@ from orders.store import disputes
 async def complete_order(
     uow: UnitOfWork, order_id: UUID, remaining_minor: int, *, sequence: int, now: datetime, windows: Windows
 ) -> Rejection | None:
-    """With nothing left in escrow (kobo) the order is paid; of a part of it only what remains is kept.
+    """Complete the order when escrow is empty; after a partial release only save the remaining escrow (kobo).
 
-    A dispute that came while the release was under way ends with it, so that payments' freeze does not outlive it.
-    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    A dispute that was opened during the release closes with it, which lifts the freeze of payments.
+    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = await store.lock_order(uow, order_id)
-    if order is None:
-        raise OrderNotReceived(f"no order {order_id}")
+    order = require_order(await store.lock_order(uow, order_id), about=order_id)
     await store.save_escrow(uow, order.id, remaining_minor, sequence)
     if remaining_minor > 0:
         return None

@@ -1,4 +1,4 @@
-"""Handing the goods over for delivery."""
+"""Dispatch an order."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,7 +16,7 @@ from orders.domain.transitions import Rejection, next_state
 async def dispatch_order(
     uow: UnitOfWork, order_id: UUID, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
 ) -> None:
-    """The vendor hands the goods over; the time within which the PIN must come begins. Raises Forbidden, ForbiddenMove (409)."""
+    """The vendor dispatches the order, which starts the PIN window. Raises Forbidden, ForbiddenTransition (409)."""
     if "vendor" not in roles:
         raise Forbidden
     order = await store.lock_order(uow, order_id)

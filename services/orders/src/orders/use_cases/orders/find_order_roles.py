@@ -1,4 +1,4 @@
-"""Who the caller is in an order."""
+"""Find the caller's roles in an order."""
 
 from uuid import UUID
 
@@ -10,10 +10,9 @@ from orders.domain.order_roles import OrderRole, roles_of
 
 
 async def find_order_roles(uow: UnitOfWork, caller: Caller, order_id: UUID) -> frozenset[OrderRole]:
-    """The roles that the caller plays in an order that they may see, by the row policies of their own unit of work.
+    """The caller's roles in an order that row policies show to the caller. Raises NotFound.
 
-    Whom an order concerns never changes, so the answer holds after this transaction: the effect follows in one of the service's
-    own. Raises NotFound for an order that is absent or invisible.
+    The parties of an order never change, so the roles stay valid for the service's own transaction that follows.
     """
     order = await store.find_order(uow, order_id)
     if order is None:

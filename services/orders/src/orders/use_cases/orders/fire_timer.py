@@ -1,4 +1,4 @@
-"""What happens when nothing else has happened in time."""
+"""Fire an order's timer."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -23,7 +23,7 @@ _TRIGGERS: Final[Mapping[TimerKind, Trigger]] = {
 }
 _REASONS: Final[Mapping[TimerKind, str]] = {
     "payment_window": "The payment window ended.",
-    "vendor_idle": "The vendor did not hand the goods over in time.",
+    "vendor_idle": "The vendor did not dispatch the order in time.",
     "pin_window": "The delivery was not confirmed with the PIN in time.",
 }
 
@@ -31,10 +31,10 @@ _REASONS: Final[Mapping[TimerKind, str]] = {
 async def fire_timer(
     uow: UnitOfWork, order_id: UUID, kind: TimerKind, *, now: datetime, windows: Windows
 ) -> Rejection | None:
-    """An unpaid order expires, an idle vendor's order is refunded, an unconfirmed delivery is disputed (contract section 6).
+    """Expire an unpaid order, refund the order of an idle vendor, dispute an unconfirmed delivery (contract section 6).
 
-    Goods that were not handed over go back on their shelf. Answers why nothing was done: the timer's time has passed, or somebody
-    else holds the order and the next round will see.
+    Undispatched units return to the stock. Returns the reason when nothing changed: the timer is stale, or another transaction
+    holds the order and the next round retries.
     """
     if not await store.claim_timer(uow, order_id, kind, now):
         return Rejection.REPEATED

@@ -6,10 +6,11 @@ __all__ = [
     "check_image_upload",
     "create_product",
     "detach_image",
+    "publish_stock_changes",
     "remove_product",
 ]
 
 STEPS = (
+    "load_writable_product",
     "publish_product_changed",
-    "publish_stock_changes",
 )

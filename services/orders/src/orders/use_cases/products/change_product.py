@@ -1,4 +1,4 @@
-"""A merchant's change of a product."""
+"""Change a product."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,9 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.errors import NoVendor
-from orders.domain.products import check_writable
 from orders.store import products
+from orders.use_cases.products.load_writable_product import load_writable_product
 from orders.use_cases.products.publish_product_changed import publish_product_changed
 
 
@@ -21,15 +20,11 @@ async def change_product(
     revision: int | None,
     now: datetime,
 ) -> None:
-    """A merchant changes some or all of a product: words, price, stock, draft or not. The same values again change nothing.
+    """Change fields of the merchant's product. Unchanged values have no effect.
 
-    `revision` is the one that the merchant read, when they say it. Raises NoVendor and the refusals of `writable`.
+    `revision` is the revision that the merchant read, if given. Raises the errors of `load_writable_product`.
     """
-    if vendor_id is None:
-        raise NoVendor
-    own = await products.lock_own_product(uow, product_id, vendor_id)
-    seen = None if own is not None else await products.find_vendor_of(uow, product_id)
-    before = check_writable(own, seen, revision)
+    before = await load_writable_product(uow, product_id, vendor_id, revision=revision)
     after = before.changed(**fields)
     if after == before:
         return

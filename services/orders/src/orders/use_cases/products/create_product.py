@@ -1,4 +1,4 @@
-"""A merchant's new product."""
+"""Create a product."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,8 +13,8 @@ from orders.use_cases.products.publish_product_changed import publish_product_ch
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
-    """What a merchant says of a product; the price in kobo."""
+class ProductContent:
+    """The content of a new product; the price in kobo."""
 
     name: str
     description: str
@@ -24,29 +24,29 @@ class Description:
     draft: bool
 
 
-async def create_product(uow: UnitOfWork, described: Description, *, vendor_id: UUID | None, now: datetime) -> UUID:
-    """A merchant puts a product on the shelf, or keeps it as a draft. Answers its id (contract section 11).
+async def create_product(uow: UnitOfWork, content: ProductContent, *, vendor_id: UUID | None, now: datetime) -> UUID:
+    """Create the merchant's product, published or as a draft, and return its id (contract section 11).
 
-    Raises NoVendor (403), and VendorUnknown (409) when the vendor's approval was not heard yet.
+    Raises NoVendor (403), VendorNotReceived (409) before the vendor's approval event arrives.
     """
     if vendor_id is None:
         raise NoVendor
-    wanted = Product(
+    new_product = Product(
         id=new_id(),
         vendor_id=vendor_id,
-        # The store takes the campus from what is known of the vendor.
+        # `save_new_product` replaces it by the campus of the vendor's projection.
         campus_id=vendor_id,
-        name=described.name,
-        description=described.description,
-        category=described.category,
-        price_minor=described.price_minor,
-        stock=described.stock,
+        name=content.name,
+        description=content.description,
+        category=content.category,
+        price_minor=content.price_minor,
+        stock=content.stock,
         images=(),
-        draft=described.draft,
+        draft=content.draft,
         removed=False,
         revision=1,
     )
-    product = await products.save_new_product(uow, wanted, now)
+    product = await products.save_new_product(uow, new_product, now)
     if product is None:
         raise VendorNotReceived
     await products.save_search_words(uow, product.name, product.category)

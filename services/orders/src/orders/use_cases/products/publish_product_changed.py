@@ -1,4 +1,4 @@
-"""Telling that the shelf changed."""
+"""Publish a change of a listed product."""
 
 from common.database.unit_of_work import UnitOfWork
 from contracts.orders import ProductChanged
@@ -6,7 +6,7 @@ from orders.domain.products import Product
 
 
 def publish_product_changed(uow: UnitOfWork, before: Product | None, after: Product) -> None:
-    """Publishes a product that is on the shelf, or was. What was never shown to anybody is told to nobody."""
+    """Publish the change if the product is or was listed. Changes of drafts are not published."""
     if after == before or not (after.is_listed or (before is not None and before.is_listed)):
         return
     uow.publish(

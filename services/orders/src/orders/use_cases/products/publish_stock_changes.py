@@ -1,4 +1,4 @@
-"""Telling that products sold out or came back."""
+"""Publish products that sold out or became available."""
 
 from collections.abc import Sequence
 
@@ -7,18 +7,18 @@ from contracts.orders import ProductChanged
 from orders.store import StockLevel
 
 
-def publish_stock_changes(uow: UnitOfWork, shelves: Sequence[StockLevel]) -> None:
-    """Publishes the products that a change of stock took off the shelf or brought back, in the order of their ids."""
-    for shelf in shelves:
-        if shelf.turned:
+def publish_stock_changes(uow: UnitOfWork, products: Sequence[StockLevel]) -> None:
+    """Publish the products whose availability changed, in the given order."""
+    for product in products:
+        if product.availability_changed:
             uow.publish(
                 ProductChanged(
-                    product_id=shelf.product_id,
-                    vendor_id=shelf.vendor_id,
-                    campus_id=shelf.campus_id,
-                    name=shelf.name,
-                    price_minor=shelf.price_minor,
-                    in_stock=shelf.stock > 0,
-                    removed=shelf.removed,
+                    product_id=product.product_id,
+                    vendor_id=product.vendor_id,
+                    campus_id=product.campus_id,
+                    name=product.name,
+                    price_minor=product.price_minor,
+                    in_stock=product.stock > 0,
+                    removed=product.removed,
                 )
             )

@@ -1,4 +1,4 @@
-"""A merchant takes a product off for good."""
+"""Remove a product."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,17 +13,17 @@ from orders.use_cases.products.publish_product_changed import publish_product_ch
 async def remove_product(
     uow: UnitOfWork, product_id: UUID, *, vendor_id: UUID | None, revision: int | None, now: datetime
 ) -> None:
-    """The product is sold no more; orders that hold it go on. Once removed, removing it again is a success without effect.
+    """Remove the product from sale; open orders of it continue. A removed product stays removed.
 
-    Raises NoVendor and the refusals of `writable`.
+    Raises NoVendor (403) and the errors of `check_writable`.
     """
     if vendor_id is None:
         raise NoVendor
     own = await products.lock_own_product(uow, product_id, vendor_id)
     if own is not None and own.removed:
         return
-    seen = None if own is not None else await products.find_vendor_of(uow, product_id)
-    before = check_writable(own, seen, revision)
+    visible_vendor_id = None if own is not None else await products.find_vendor_of(uow, product_id)
+    before = check_writable(own, visible_vendor_id, revision)
     after = before.changed(removed=True)
     await products.save_product(uow, after, now)
     publish_product_changed(uow, before, after)

@@ -1,4 +1,4 @@
-"""Copies of identity's vendors, campuses and hubs."""
+"""Projections of identity's vendors, campuses and hubs. A stale event returns STALE."""
 
 __all__ = [
     "close_vendor",

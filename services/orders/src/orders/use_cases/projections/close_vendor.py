@@ -1,4 +1,4 @@
-"""The owner of a vendor was erased."""
+"""Close the vendor of an erased owner."""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,5 +8,5 @@ from orders.store import erasure
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID, campus_id: UUID, sequence: int, now: datetime) -> None:
-    """The shop loses its name and its shelf for good; the sequence keeps older news from bringing the name back."""
+    """Erase the vendor's name and remove its products. The saved sequence rejects older events, which hold the name."""
     await erasure.close_vendor(uow, vendor_id, campus_id, sequence, now)

@@ -1,4 +1,4 @@
-"""What identity says of a campus."""
+"""Project a campus of identity."""
 
 from uuid import UUID
 
@@ -8,5 +8,5 @@ from orders.domain.transitions import Rejection
 
 
 async def project_campus(uow: UnitOfWork, campus_id: UUID, name: str, active: bool, sequence: int) -> Rejection | None:
-    """Whether an order may go to this campus, the newest word only. Answers STALE for an older word."""
+    """Save the campus unless a newer event is known."""
     return None if await store.save_campus(uow, campus_id, name, active, sequence) else Rejection.STALE

@@ -1,4 +1,4 @@
-"""What identity says of a hub."""
+"""Project a hub of identity."""
 
 from common.database.unit_of_work import UnitOfWork
 from orders import store
@@ -7,5 +7,5 @@ from orders.domain.transitions import Rejection
 
 
 async def project_hub(uow: UnitOfWork, hub: HubProjection, sequence: int) -> Rejection | None:
-    """Whether an order may go to this hub, and its delivery fee, the newest word only. Answers STALE for an older word."""
+    """Save the hub and its delivery fee unless a newer event is known."""
     return None if await store.save_hub(uow, hub, sequence) else Rejection.STALE

@@ -1,4 +1,4 @@
-"""What identity says of a vendor."""
+"""Project a vendor of identity."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from orders.domain.transitions import Rejection
 async def project_vendor(
     uow: UnitOfWork, vendor: VendorProjection, sequence: int, *, now: datetime
 ) -> Rejection | None:
-    """Name, campus and commission of a vendor, the newest word only; its products show them. Answers STALE for an older word."""
+    """Save name, campus and commission of the vendor unless a newer event is known, and update its products."""
     if not await store.save_vendor(uow, vendor, sequence):
         return Rejection.STALE
     await store.rename_vendor_on_products(uow, vendor, now)

@@ -1,4 +1,4 @@
-"""What identity says of a vendor's right to sell."""
+"""Project the suspension of a vendor."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from orders.use_cases.projections.project_vendor import project_vendor
 async def project_vendor_status(
     uow: UnitOfWork, vendor: VendorProjection, suspended: bool, sequence: int, *, now: datetime
 ) -> Rejection | None:
-    """A suspended vendor sells nothing new and open orders finish; the newest word only. Answers STALE for an older word."""
-    # The news carries the whole vendor: it may be the first that is heard of it.
+    """Suspend or reinstate the vendor unless a newer event is known. Open orders of a suspended vendor continue."""
+    # The event holds the whole vendor and may be the first event about it.
     await project_vendor(uow, vendor, sequence, now=now)
     return None if await store.save_vendor_status(uow, vendor.id, suspended, sequence) else Rejection.STALE

@@ -1,4 +1,4 @@
-"""A refund stands in the ledger."""
+"""Record a refund that the ledger posted."""
 
 from datetime import datetime
 from uuid import UUID
@@ -21,11 +21,11 @@ async def record_refund_posted(
     now: datetime,
     windows: Windows,
 ) -> Rejection | None:
-    """The order's `refundedMinor` grows, once for each refund.
+    """Add the refund to the order's `refundedMinor`, once for each refund.
 
-    A delivered order whose escrow (kobo) the refund has emptied is paid: the vendor's part left before, and no release will tell of
-    it any more. A refund that this service did not ask for changes only what escrow is known to hold. Raises OrderUnknown. Answers why
-    nothing was done.
+    A delivered order whose escrow (kobo) is empty after the refund is complete: the vendor's part was released before, and no
+    release follows. A refund that this service did not request only updates the saved escrow balance. Raises OrderNotReceived.
+    Returns the reason when nothing changed.
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order_id)
@@ -33,7 +33,7 @@ async def record_refund_posted(
     if refund is None:
         return Rejection.STALE
     if not refund.counted:
-        # A failure that overtook the posting stays a failure: only the amount is counted.
+        # A failure that arrived before the posting stays a failure: only the amount is counted.
         status = "posted" if refund.status == "requested" else refund.status
         await store.save_refund(uow, refund_id, order_id, refund, status, now)
     if remaining_minor == 0 and order.status == "delivered":

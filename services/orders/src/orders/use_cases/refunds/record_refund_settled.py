@@ -1,4 +1,4 @@
-"""The gateway paid a refund out."""
+"""Record a refund that the gateway paid."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,9 +13,9 @@ from orders.domain.transitions import Rejection
 async def record_refund_settled(
     uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, now: datetime, windows: Windows
 ) -> Rejection | None:
-    """The order's own refund arrived: an order that waited for it is refunded. Any other refund is none of its business.
+    """Mark an order in `refund_pending` as refunded. A refund that this service did not request is stale.
 
-    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order.id)

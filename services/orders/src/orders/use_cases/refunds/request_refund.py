@@ -1,4 +1,4 @@
-"""Sending held money back to the buyer."""
+"""Request a refund."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,10 +11,7 @@ from orders.domain.orders import Order
 
 
 async def request_refund(uow: UnitOfWork, order: Order, amount_minor: int, reason: str, now: datetime) -> UUID:
-    """Asks payments to refund `amount_minor` (kobo) of the order, and remembers it under the id that the ledger will use.
-
-    Answers that id.
-    """
+    """Request a refund of `amount_minor` (kobo) from payments, and return its id, which the ledger uses too."""
     refund_id = new_id()
     await store.record_refund(uow, refund_id, order.id, amount_minor, reason, now)
     uow.publish(

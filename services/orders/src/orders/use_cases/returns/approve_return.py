@@ -1,4 +1,4 @@
-"""Taking goods back."""
+"""Approve a return request."""
 
 from datetime import datetime
 from uuid import UUID
@@ -26,10 +26,9 @@ async def approve_return(
     now: datetime,
     windows: Windows,
 ) -> None:
-    """Vendor or staff take the goods back: what they are worth is refunded, and an order of which nothing is left is refunded whole.
+    """Vendor or staff approve the return; its units are refunded, and a completely returned order becomes `refunded`.
 
-    Where the goods go is the vendor's to say: they do not return to the shelf by themselves. Raises NotFound, AlreadyDecided and
-    ForbiddenMove (409).
+    Returned units do not return to the stock: the vendor decides that. Raises NotFound, AlreadyDecided and ForbiddenTransition (409).
     """
     order = await store.lock_order(uow, order_id)
     request = await returns.lock_request(uow, request_id)
@@ -40,17 +39,17 @@ async def approve_return(
     if request.status == "rejected":
         raise AlreadyDecided(request.status)
     lines, refunds = await returns.list_order_lines(uow, order.id), await returns.sum_refunds(uow, order.id)
-    worth = refund_for_return(order.total_minor, request.items, lines, refunds)
-    transition = next_state(order.status, "everything_returned" if worth.everything else "return_approved")
+    refund = refund_for_return(order.total_minor, request.items, lines, refunds)
+    transition = next_state(order.status, "everything_returned" if refund.everything else "return_approved")
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     if transition != order.status:
         await store.save_transition(uow, order, transition, now, windows)
     refund_id = None
-    if worth.refund_minor:
-        refund_id = await request_refund(uow, order, worth.refund_minor, "return", now)
+    if refund.refund_minor:
+        refund_id = await request_refund(uow, order, refund.refund_minor, "return", now)
     await returns.save_decision(
-        uow, request.id, "approved", by, reason, now, refund_minor=worth.refund_minor, refund_id=refund_id
+        uow, request.id, "approved", by, reason, now, refund_minor=refund.refund_minor, refund_id=refund_id
     )
     uow.publish(
         ReturnDecided(
@@ -59,6 +58,6 @@ async def approve_return(
             buyer_id=order.buyer_id,
             vendor_id=order.vendor_id,
             outcome="approved",
-            refund_minor=worth.refund_minor,
+            refund_minor=refund.refund_minor,
         )
     )

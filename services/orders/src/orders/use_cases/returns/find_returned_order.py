@@ -1,4 +1,4 @@
-"""The order of a return request, for who may decide on it."""
+"""Find the order of a return request to decide on."""
 
 from uuid import UUID
 
@@ -12,10 +12,10 @@ from orders.store import returns
 
 
 async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID) -> UUID:
-    """The order of a return request that the caller may decide on: its vendor, or support, and never its buyer.
+    """The order of a return request that the caller may decide on, as its vendor or as support, never as its buyer.
 
-    Whom an order concerns never changes, so the answer holds after this transaction. Raises NotFound for a request that is absent or
-    invisible, Forbidden for who may only see it (a merchant who reads it as its buyer, say).
+    The parties of an order never change, so the result stays valid for the next transaction. Raises NotFound for an absent or
+    invisible request, Forbidden for a caller who may only read it, BuyerCannotDecide (403).
     """
     order_id = await returns.find_order_of_request(uow, request_id)
     order = None if order_id is None else await store.find_order(uow, order_id)

@@ -1,4 +1,4 @@
-"""The buyer wants to give goods back."""
+"""Request a return."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,23 +18,22 @@ async def request_return(
     uow: UnitOfWork,
     order_id: UUID,
     roles: frozenset[OrderRole],
-    wanted: Sequence[ReturnedItem],
+    items: Sequence[ReturnedItem],
     reason: str,
     now: datetime,
 ) -> UUID:
-    """The buyer of a delivered order asks for some of it to be taken back, within the window (contract section 6).
+    """The buyer requests the return of items within the return window (contract section 6). Returns the request's id.
 
-    The order's row is held, so that requests at the same moment share what is left. Answers the request's id.
-    Raises Forbidden (403) and the refusals of `check_request`.
+    The lock on the order's row serializes concurrent requests. Raises Forbidden (403) and the errors of `check_request`.
     """
     if "buyer" not in roles:
         raise Forbidden
     order = await store.lock_order(uow, order_id)
     if order is None:
         raise NotFound
-    check_request(order, wanted, await returns.list_order_lines(uow, order.id), now)
+    check_request(order, items, await returns.list_order_lines(uow, order.id), now)
     request_id = new_id()
-    await returns.record_request(uow, request_id, order, reason, wanted, now)
+    await returns.record_request(uow, request_id, order, reason, items, now)
     uow.publish(
         ReturnRequested(
             order_id=order.id, return_request_id=request_id, buyer_id=order.buyer_id, vendor_id=order.vendor_id

@@ -1,4 +1,4 @@
-"""Reviews of products."""
+"""Reviews of vendors and products."""
 
 __all__ = [
     "hide_review",

@@ -1,4 +1,4 @@
-"""Taking a review from public view."""
+"""Hide a review."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from orders.store import reviews
 
 
 async def hide_review(uow: UnitOfWork, caller: Caller, review_id: UUID, reason: str, *, now: datetime) -> None:
-    """Staff hide a review: nobody reads it and it no longer counts. One that is hidden stays as it is. Raises NotFound."""
+    """Hide the review from the public and exclude its rating. A hidden review stays unchanged. Raises NotFound."""
     hidden = await reviews.lock_review(uow, review_id)
     if hidden is None:
         raise NotFound

@@ -1,4 +1,4 @@
-"""Reviewing a vendor or a product."""
+"""Review a vendor or a product."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from orders.store import reviews
 
 @dataclass(frozen=True, slots=True)
 class ReviewContent:
-    """What a buyer says about an order's vendor, or about a product of it. `rating` is 1 to 5."""
+    """A buyer's review of an order's vendor or of one of its products. `rating` is 1 to 5."""
 
     order_id: UUID
     rating: int
@@ -25,45 +25,44 @@ class ReviewContent:
     product_id: UUID | None = None
 
 
-async def post_review(uow: UnitOfWork, caller: Caller, opinion: ReviewContent, *, now: datetime) -> UUID:
-    """The buyer of a delivered order reviews its vendor or one of its products, each once; the rating counts at once.
+async def post_review(uow: UnitOfWork, caller: Caller, content: ReviewContent, *, now: datetime) -> UUID:
+    """The buyer of a delivered order reviews its vendor and each of its products once; the rating counts immediately.
 
-    Raises AddressUnproven (403) before the proof of the caller's mail address (contract section 10.1), NotFound for an order that
-    the caller does not see, Forbidden when another person bought it, OwnVendor (403), ForbiddenMove (409) before the delivery,
-    NotOfThisOrder (422), ReviewedBefore (409).
+    Raises EmailUnconfirmed (403, contract section 10.1), NotFound for an invisible order, Forbidden when another user bought it,
+    OwnVendor (403), ForbiddenTransition (409) before the delivery, ReviewNotAllowed (422), AlreadyReviewed (409).
     """
     if not caller.email_confirmed:
         raise EmailUnconfirmed
-    order = await reviews.find_reviewed_order(uow, opinion.order_id)
+    order = await reviews.find_reviewed_order(uow, content.order_id)
     if order is None:
         raise NotFound
     if order.buyer_id != caller.id:
-        raise Forbidden("Only who bought it may review it.")
+        raise Forbidden("Only the buyer of the order may review it.")
     if is_own_vendor(caller, order.vendor_id, order.vendor_owner_id):
         raise OwnVendor
-    if opinion.vendor_id not in (None, order.vendor_id):
+    if content.vendor_id not in (None, order.vendor_id):
         raise ReviewNotAllowed("was not placed with this vendor")
-    if opinion.product_id is not None and opinion.product_id not in order.product_ids:
-        raise ReviewNotAllowed("does not hold this product")
+    if content.product_id is not None and content.product_id not in order.product_ids:
+        raise ReviewNotAllowed("does not contain this product")
     if not order.delivered:
         raise ForbiddenTransition(order.status)
     review_id = new_id()
     recorded = await reviews.record_review_if_new(
         uow,
         review_id=review_id,
-        order_id=opinion.order_id,
+        order_id=content.order_id,
         buyer_id=caller.id,
         vendor_id=order.vendor_id,
-        product_id=opinion.product_id,
-        rating=opinion.rating,
-        text=opinion.text,
+        product_id=content.product_id,
+        rating=content.rating,
+        text=content.text,
         now=now,
     )
     if not recorded:
         raise AlreadyReviewed
     uow.publish(
         ReviewPosted(
-            review_id=review_id, vendor_id=order.vendor_id, product_id=opinion.product_id, rating=opinion.rating
+            review_id=review_id, vendor_id=order.vendor_id, product_id=content.product_id, rating=content.rating
         )
     )
     return review_id

@@ -1,4 +1,4 @@
-"""Showing a hidden review again."""
+"""Restore a hidden review."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from orders.store import reviews
 
 
 async def restore_review(uow: UnitOfWork, review_id: UUID) -> None:
-    """Staff show a hidden review again, and it counts again. One that is shown stays as it is. Raises NotFound."""
+    """Show the review and count its rating again. A shown review stays unchanged. Raises NotFound."""
     hidden = await reviews.lock_review(uow, review_id)
     if hidden is None:
         raise NotFound

@@ -1,0 +1,44 @@
+"""Shared steps of endpoints: a lookup or 404, and a command on an order under the caller's roles."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from common.web.http import dependencies_of, ok
+from orders.dependencies import Dependencies
+from orders.domain.order_roles import OrderRole
+from orders.queries.orders import find_order
+from orders.use_cases.orders.find_order_roles import find_order_roles
+
+Resource = TypeVar("Resource")
+
+
+def found(resource: Resource | None) -> Resource:
+    """The resource; raises NotFound for None."""
+    if resource is None:
+        raise NotFound
+    return resource
+
+
+async def roles_in_order(request: Request, caller: Caller, order_id: UUID) -> frozenset[OrderRole]:
+    """The caller's roles, read under the caller's row policies. Raises NotFound for an absent or invisible order."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        return await find_order_roles(uow, caller, order_id)
+
+
+async def order_after(
+    request: Request, caller: Caller, order_id: UUID, command: Callable[[UnitOfWork], Awaitable[Any]]
+) -> Response:
+    """Run the command in a transaction of the service, and respond with the order as the caller sees it."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await command(uow)
+        order = await find_order(uow, order_id, caller)
+    return ok(request, found(order))

@@ -1,0 +1,20 @@
+"""Load a merchant's own product for a change."""
+
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from orders.domain.errors import NoVendor
+from orders.domain.products import Product, check_writable
+from orders.store import products
+
+
+async def load_writable_product(
+    uow: UnitOfWork, product_id: UUID, vendor_id: UUID | None, *, revision: int | None = None, lock: bool = True
+) -> Product:
+    """The merchant's product, locked unless `lock` is false. Raises NoVendor (403) and the errors of `check_writable`."""
+    if vendor_id is None:
+        raise NoVendor
+    find = products.lock_own_product if lock else products.find_own_product
+    own = await find(uow, product_id, vendor_id)
+    visible_vendor_id = None if own is not None else await products.find_vendor_of(uow, product_id)
+    return check_writable(own, visible_vendor_id, revision)
