@@ -1,4 +1,4 @@
-"""The orders service opened on a migrated database, with a clock in hand; and what the tests sell and say."""
+"""Fixtures: the running service on a migrated database, its HTTP client, its clock, and a market with one vendor and one buyer."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -14,6 +14,7 @@ import pytest_asyncio
 from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
+from contracts.event import Event
 from contracts.payments import EscrowHeld, EscrowReleased
 from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory
@@ -21,33 +22,53 @@ from testkit.service_kit import OpenService, opened
 
 PIN_KEY = "a pin key for the tests"
 PIN_DELIVERY_KEY = "a pin delivery key for the tests"
-# In the place of the outbox's statement: the last one before the commit fails.
+# Replaces the outbox statement, so that the last statement before the commit fails.
 BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::jsonb"
 
 
 @dataclass
 class Market:
-    """A vendor on a campus, a buyer, and the service between them."""
+    """The running service with a vendor and a buyer on one campus."""
 
-    service: OpenService
+    app: OpenService
     clock: ManualClock
     campus_id: UUID = field(default_factory=new_id)
     vendor_id: UUID = field(default_factory=new_id)
     merchant_id: UUID = field(default_factory=new_id)
     buyer_id: UUID = field(default_factory=new_id)
 
+    @property
+    def client(self) -> httpx.AsyncClient:
+        return self.app.client
+
+    async def fetch(self, statement: str, *values: Any) -> list[Any]:
+        """Rows of the service's database, without row policies."""
+        return await self.app.fetch(statement, *values)
+
+    async def published(self, event_type: str) -> list[dict[str, Any]]:
+        """The data of the published events of this type, oldest first."""
+        return await self.app.published(event_type)
+
+    async def receive(self, event: Event, **delivery: Any) -> Received:
+        """Deliver an event to the service's consumers; raises their errors."""
+        return await self.app.hear(event, **delivery)
+
+    def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
+        """The headers of a signed-in user."""
+        return self.app.headers(user_id, **claims)
+
     def as_buyer(self, user_id: UUID | None = None, **more: Any) -> dict[str, str]:
-        return self.service.headers(user_id or self.buyer_id, **more)
+        return self.headers(user_id or self.buyer_id, **more)
 
     def as_merchant(self, vendor_id: UUID | None = None, **more: Any) -> dict[str, str]:
         roles = ("buyer", "merchant")
-        return self.service.headers(self.merchant_id, roles=roles, vendor_id=vendor_id or self.vendor_id, **more)
+        return self.headers(self.merchant_id, roles=roles, vendor_id=vendor_id or self.vendor_id, **more)
 
     def as_staff(self, role: str, campus_id: UUID | None = None, **more: Any) -> dict[str, str]:
-        return self.service.headers(new_id(), roles=(role,), campus_id=campus_id, **more)
+        return self.headers(new_id(), roles=(role,), campus_id=campus_id, **more)
 
     async def sell(self, *, price_minor: int = 150_000, stock: int = 10, **columns: Any) -> UUID:
-        """Puts a product on the vendor's shelf."""
+        """Insert a listed product of the vendor, and return its id."""
         product_id = columns.pop("id", None) or new_id()
         row = {
             "id": product_id,
@@ -70,11 +91,11 @@ class Market:
         }
         names, values = ", ".join(row), list(row.values())
         places = ", ".join(f"${number}" for number in range(1, len(values) + 1))
-        await self.service.fetch(f"INSERT INTO products ({names}) VALUES ({places})", *values)
+        await self.fetch(f"INSERT INTO products ({names}) VALUES ({places})", *values)
         return product_id
 
     async def stock_of(self, product_id: UUID) -> int:
-        rows = await self.service.fetch("SELECT stock FROM products WHERE id = $1", product_id)
+        rows = await self.fetch("SELECT stock FROM products WHERE id = $1", product_id)
         return rows[0]["stock"]
 
     async def checkout(
@@ -88,17 +109,17 @@ class Market:
     ) -> httpx.Response:
         items = [{"productId": str(product_id), "quantity": quantity}]
         headers = self.as_buyer(buyer_id, idempotency_key=key or uuid4())
-        return await self.service.client.post("/api/orders/checkout", json={"items": items, **body}, headers=headers)
+        return await self.client.post("/api/orders/checkout", json={"items": items, **body}, headers=headers)
 
     async def ordered(self, product_id: UUID | None = None, quantity: int = 1, **more: Any) -> dict[str, Any]:
-        """An order that waits for its payment."""
+        """An unpaid order."""
         response = await self.checkout(product_id or await self.sell(), quantity, **more)
         assert response.status_code == 201, response.text
         return response.json()["data"]
 
     async def pay(self, order: dict[str, Any], **delivery: Any) -> Received:
-        """Payments says that the order's money is held."""
-        return await self.service.hear(
+        """Payments holds the order's escrow."""
+        return await self.receive(
             EscrowHeld(
                 order_id=UUID(order["id"]),
                 buyer_id=UUID(order["buyerId"]),
@@ -113,8 +134,8 @@ class Market:
         )
 
     async def release(self, order: dict[str, Any], *, remaining_minor: int = 0, **delivery: Any) -> Received:
-        """Payments says that escrow went to the vendor."""
-        return await self.service.hear(
+        """Payments released the order's escrow to the vendor."""
+        return await self.receive(
             EscrowReleased(
                 order_id=UUID(order["id"]),
                 buyer_id=UUID(order["buyerId"]),
@@ -131,23 +152,23 @@ class Market:
         )
 
     async def paid(self, **more: Any) -> dict[str, Any]:
-        """An order whose money is held."""
+        """A paid order."""
         order = await self.ordered(**more)
         await self.pay(order)
         return order
 
     async def show(self, order: dict[str, Any], headers: dict[str, str] | None = None) -> dict[str, Any]:
-        response = await self.service.client.get(f"/api/orders/{order['id']}", headers=headers or self.as_buyer())
+        response = await self.client.get(f"/api/orders/{order['id']}", headers=headers or self.as_buyer())
         assert response.status_code == 200, response.text
         return response.json()["data"]
 
     async def status_of(self, order: dict[str, Any]) -> str:
-        rows = await self.service.fetch("SELECT status FROM orders WHERE id = $1", UUID(order["id"]))
+        rows = await self.fetch("SELECT status FROM orders WHERE id = $1", UUID(order["id"]))
         return rows[0]["status"]
 
     async def pin_of(self, order: dict[str, Any]) -> str:
         url = f"/api/orders/{order['id']}/delivery-pin"
-        response = await self.service.client.get(url, headers=self.as_buyer())
+        response = await self.client.get(url, headers=self.as_buyer())
         assert response.status_code == 200, response.text
         return response.json()["data"]["pin"]
 
@@ -155,29 +176,29 @@ class Market:
         self, order: dict[str, Any], pin: str, *, key: UUID | None = None, **headers: Any
     ) -> httpx.Response:
         sent = headers.get("headers") or self.as_buyer()
-        return await self.service.client.post(
+        return await self.client.post(
             f"/api/orders/{order['id']}/verify-delivery",
             json={"pin": pin},
             headers={**sent, "Idempotency-Key": str(key or uuid4())},
         )
 
     async def approve_resolution(self, resolution_id: Any, headers: dict[str, str] | None = None) -> httpx.Response:
-        """A checker reads the prepared resolution and approves what they read."""
+        """A finance checker reads the prepared resolution and approves its hash."""
         path = f"/api/dispute-resolutions/{resolution_id}"
-        shown = await self.service.client.get(path, headers=self.as_staff("auditor"))
+        shown = await self.client.get(path, headers=self.as_staff("auditor"))
         body = {"hash": shown.json()["data"]["hash"] if shown.status_code == 200 else "0" * 64}
         checker = headers or self.as_staff("finance_checker", stepped_up=True)
-        return await self.service.client.post(f"{path}/approve", json=body, headers=checker)
+        return await self.client.post(f"{path}/approve", json=body, headers=checker)
 
     async def post(
         self, order: dict[str, Any], verb: str, headers: dict[str, str], body: dict[str, Any] | None = None
     ) -> httpx.Response:
-        return await self.service.client.post(f"/api/orders/{order['id']}/{verb}", json=body or {}, headers=headers)
+        return await self.client.post(f"/api/orders/{order['id']}/{verb}", json=body or {}, headers=headers)
 
 
 @pytest.fixture
 def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
-    """`with broken_outbox():` every transaction that says something dies before its commit."""
+    """`with broken_outbox():` fails every transaction that publishes an event before its commit."""
 
     @contextmanager
     def breaking() -> Iterator[None]:
@@ -188,11 +209,24 @@ def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractConte
     return breaking
 
 
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 1, 5, 12, 0, tzinfo=UTC))
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def market(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[Market]:
-    clock = ManualClock(datetime(2026, 1, 5, 12, 0, tzinfo=UTC))
+async def app(fresh_database: DatabaseFactory, broker_url: str, clock: ManualClock) -> AsyncIterator[OpenService]:
     urls = await fresh_database("orders")
-    async with opened(
-        SERVICE, urls, broker_url, clock=clock, pin_key=PIN_KEY, pin_delivery_key=PIN_DELIVERY_KEY
-    ) as service:
-        yield Market(service, clock)
+    keys = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY}
+    async with opened(SERVICE, urls, broker_url, clock=clock, **keys) as running:
+        yield running
+
+
+@pytest.fixture
+def client(app: OpenService) -> httpx.AsyncClient:
+    return app.client
+
+
+@pytest.fixture
+def market(app: OpenService, clock: ManualClock) -> Market:
+    return Market(app, clock)

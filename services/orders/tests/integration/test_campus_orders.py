@@ -11,7 +11,7 @@ from contracts.permissions import permissions_of
 
 
 async def listed(market, headers, path="", **query):
-    return await market.service.client.get(f"/api/campus-orders{path}", headers=headers, params=query)
+    return await market.client.get(f"/api/campus-orders{path}", headers=headers, params=query)
 
 
 async def two_campuses(market):
@@ -33,7 +33,7 @@ async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_
         assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 20, 2, 1)
         assert "commissionMinor" in response.json()["data"][0]
     # A campus admin who bought something elsewhere oversees that campus no more than anybody.
-    admin = market.service.headers(market.buyer_id, roles=("buyer", "campus_admin"), campus_id=market.campus_id)
+    admin = market.headers(market.buyer_id, roles=("buyer", "campus_admin"), campus_id=market.campus_id)
     assert [order["id"] for order in (await listed(market, admin)).json()["data"]] == [here["id"]]
     assert (await listed(market, admin, campusId=there["campusId"])).json()["data"] == []
     assert (await listed(market, market.as_staff("campus_admin"))).json()["data"] == []
@@ -41,7 +41,7 @@ async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_
         for path in ("", "/export"):
             refused = await listed(market, market.as_staff(role, market.campus_id), path)
             assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    assert (await market.service.client.get("/api/campus-orders")).status_code == 401
+    assert (await market.client.get("/api/campus-orders")).status_code == 401
 
 
 async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market):
@@ -107,6 +107,6 @@ async def test_an_export_of_too_many_orders_asks_for_narrower_filters(market, mo
 async def test_a_bare_select_shows_a_campus_admin_the_own_campus_only(market):
     here, _ = await two_campuses(market)
     admin = Caller(user_id=new_id(), permissions=permissions_of(["campus_admin"]), campus_id=market.campus_id)
-    async with market.service.runtime.database.unit_of_work(acting_as=admin) as uow:
+    async with market.app.runtime.database.unit_of_work(acting_as=admin) as uow:
         assert [str(row["id"]) for row in await uow.fetch("SELECT id FROM orders")] == [here["id"]]
         assert {str(row["order_id"]) for row in await uow.fetch("SELECT order_id FROM order_items")} == {here["id"]}

@@ -12,18 +12,18 @@ from contracts.permissions import permissions_of
 
 async def put(market: Any, product_id: UUID, quantity: Any = 1, buyer_id: UUID | None = None) -> Any:
     path = f"/api/carts/current/items/{product_id}"
-    return await market.service.client.put(path, json={"quantity": quantity}, headers=market.as_buyer(buyer_id))
+    return await market.client.put(path, json={"quantity": quantity}, headers=market.as_buyer(buyer_id))
 
 
 async def cart(market: Any, buyer_id: UUID | None = None) -> dict[str, Any]:
-    response = await market.service.client.get("/api/carts/current", headers=market.as_buyer(buyer_id))
+    response = await market.client.get("/api/carts/current", headers=market.as_buyer(buyer_id))
     assert response.status_code == 200, response.text
     return response.json()["data"]
 
 
 async def check_out(market: Any, body: dict[str, Any], key: UUID | None = None, buyer_id: UUID | None = None) -> Any:
     headers = market.as_buyer(buyer_id, idempotency_key=key or uuid4())
-    return await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
+    return await market.client.post("/api/orders/checkout", json=body, headers=headers)
 
 
 async def test_the_cart_shows_what_the_shelf_says_now(market):
@@ -39,9 +39,9 @@ async def test_the_cart_shows_what_the_shelf_says_now(market):
         (1, False, True),
     ]
     assert shown["totalMinor"] == 2 * 1_000 + 3 * 500 + 700
-    await market.service.fetch("UPDATE products SET price_minor = 1200 WHERE id = $1", rice)
-    await market.service.fetch("UPDATE products SET stock = 2 WHERE id = $1", stew)
-    await market.service.fetch("UPDATE products SET removed_at = now() WHERE id = $1", gone)
+    await market.fetch("UPDATE products SET price_minor = 1200 WHERE id = $1", rice)
+    await market.fetch("UPDATE products SET stock = 2 WHERE id = $1", stew)
+    await market.fetch("UPDATE products SET removed_at = now() WHERE id = $1", gone)
     shown = await cart(market)
     assert [
         (item["productId"], item["unitPriceMinor"], item["priceChanged"], item["inStock"], item["available"])
@@ -59,7 +59,7 @@ async def test_what_cannot_be_put_in_a_cart_is_refused_and_what_is_not_in_it_lea
     assert (await put(market, rice, 0)).status_code == 422
     assert (await put(market, rice, 100)).status_code == 422
     assert (await put(market, rice, "2")).status_code == 422
-    client, path = market.service.client, f"/api/carts/current/items/{rice}"
+    client, path = market.client, f"/api/carts/current/items/{rice}"
     assert (await client.put(path, json={"quantity": 1})).status_code == 401
     assert (await client.put(path, json={"quantity": 1, "price": 1}, headers=market.as_buyer())).status_code == 422
     assert (await cart(market))["items"] == []
@@ -73,7 +73,7 @@ async def test_what_cannot_be_put_in_a_cart_is_refused_and_what_is_not_in_it_lea
 async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(market):
     rows = [(market.buyer_id, new_id(), market.vendor_id, "thing", 1, 1, market.clock.now()) for _ in range(99)]
     for row in rows:
-        await market.service.fetch("INSERT INTO cart_items VALUES ($1, $2, $3, $4, $5, $6, $7)", *row)
+        await market.fetch("INSERT INTO cart_items VALUES ($1, $2, $3, $4, $5, $6, $7)", *row)
     rice, stew = await market.sell(), await market.sell()
     assert (await put(market, rice)).status_code == 200
     assert (await put(market, stew)).status_code == 409
@@ -89,7 +89,7 @@ async def test_nobody_sees_or_writes_another_s_cart(market):
     foreign = await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=stranger)
     assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
     thief = Caller(user_id=stranger, permissions=permissions_of(["buyer"]))
-    async with market.service.runtime.database.unit_of_work(acting_as=thief) as uow:
+    async with market.app.runtime.database.unit_of_work(acting_as=thief) as uow:
         assert await uow.fetch("SELECT * FROM cart_items") == []
         assert await uow.execute("UPDATE cart_items SET quantity = 99") == 0
         assert await uow.execute("DELETE FROM cart_items") == 0

@@ -10,8 +10,8 @@ from contracts.identity import CampusChanged, HubChanged, VendorApproved
 
 async def nothing_happened(market, product_id, stock):
     assert await market.stock_of(product_id) == stock
-    assert await market.service.fetch("SELECT 1 FROM orders") == []
-    assert await market.service.fetch("SELECT 1 FROM outbox") == []
+    assert await market.fetch("SELECT 1 FROM orders") == []
+    assert await market.fetch("SELECT 1 FROM outbox") == []
 
 
 async def test_checkout_freezes_prices_takes_stock_and_says_so(market):
@@ -19,7 +19,7 @@ async def test_checkout_freezes_prices_takes_stock_and_says_so(market):
     pie = await market.sell(price_minor=70_000, stock=2, name="Meat Pie")
     items = [{"productId": str(rice), "quantity": 2}, {"productId": str(pie), "quantity": 2}]
     body = {"items": items, "deliveryNote": "Room 12", "expectedTotalMinor": 440_100}
-    response = await market.service.client.post(
+    response = await market.client.post(
         "/api/orders/checkout", json=body, headers=market.as_buyer(idempotency_key=uuid4())
     )
     assert response.status_code == 201, response.text
@@ -42,14 +42,14 @@ async def test_checkout_freezes_prices_takes_stock_and_says_so(market):
     assert "commissionMinor" not in order
     assert await market.show(order) == order
     assert [await market.stock_of(rice), await market.stock_of(pie)] == [8, 0]
-    placed = (await market.service.published("orders.order_placed.v1"))[0]
+    placed = (await market.published("orders.order_placed.v1"))[0]
     assert (placed["orderId"], placed["totalMinor"], placed["commissionMinor"]) == (order["id"], 440_100, 22_005)
     assert placed["paymentDueAt"] == order["paymentDueAt"]
     assert [(item["productId"], item["quantity"], item["lineTotalMinor"]) for item in placed["items"]] == [
         (str(rice), 2, 300_100),
         (str(pie), 2, 140_000),
     ]
-    sold_out = await market.service.published("orders.product_changed.v1")
+    sold_out = await market.published("orders.product_changed.v1")
     assert [(event["productId"], event["inStock"]) for event in sold_out] == [(str(pie), False)]
 
 
@@ -61,8 +61,8 @@ async def test_the_last_unit_under_fifty_parallel_checkouts_is_sold_once(market)
         "CONCURRENCY_CONFLICT"
     }
     assert await market.stock_of(product) == 0
-    assert len(await market.service.fetch("SELECT 1 FROM orders")) == 1
-    assert len(await market.service.published("orders.order_placed.v1")) == 1
+    assert len(await market.fetch("SELECT 1 FROM orders")) == 1
+    assert len(await market.published("orders.order_placed.v1")) == 1
 
 
 async def test_checkouts_of_the_same_products_in_other_orders_never_deadlock(market):
@@ -72,9 +72,7 @@ async def test_checkouts_of_the_same_products_in_other_orders_never_deadlock(mar
         mixed = products[turn % 4 :] + products[: turn % 4]
         items = [{"productId": str(product), "quantity": 1} for product in (mixed if turn % 2 else mixed[::-1])]
         headers = market.as_buyer(new_id(), idempotency_key=uuid4())
-        return (
-            await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-        ).status_code
+        return (await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)).status_code
 
     assert await asyncio.gather(*(buy(turn) for turn in range(40))) == [201] * 40
     assert [await market.stock_of(product) for product in products] == [960] * 4
@@ -86,13 +84,13 @@ async def test_twenty_parallel_checkouts_under_one_key_are_one_order(market):
     assert [response.status_code for response in responses] == [201] * 20
     assert len({response.json()["data"]["id"] for response in responses}) == 1
     assert await market.stock_of(product) == 0
-    assert len(await market.service.published("orders.order_placed.v1")) == 1
+    assert len(await market.published("orders.order_placed.v1")) == 1
 
 
 async def test_the_key_stays_bound_to_its_order_for_good(market):
     product, key = await market.sell(stock=3), uuid4()
     order = await market.ordered(product, key=key)
-    await market.service.fetch("UPDATE products SET price_minor = 1, stock = 0 WHERE id = $1", product)
+    await market.fetch("UPDATE products SET price_minor = 1, stock = 0 WHERE id = $1", product)
     again = await market.checkout(product, key=str(key).upper())
     assert (again.status_code, again.json()["data"]) == (201, order)
     other = await market.checkout(product, 2, key=key)
@@ -112,7 +110,7 @@ async def test_without_a_uuid_v4_as_key_nothing_is_ordered(market, key):
     product = await market.sell(stock=5)
     headers = market.as_buyer(idempotency_key=key)
     body = {"items": [{"productId": str(product), "quantity": 1}]}
-    response = await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
+    response = await market.client.post("/api/orders/checkout", json=body, headers=headers)
     assert response.status_code == 422
     assert response.json()["invalid_params"][0]["name"] == "Idempotency-Key"
     await nothing_happened(market, product, 5)
@@ -130,7 +128,7 @@ async def test_more_than_is_left_is_refused_and_takes_nothing_of_the_rest(market
     plenty, scarce = await market.sell(stock=5), await market.sell(stock=1)
     items = [{"productId": str(plenty), "quantity": 1}, {"productId": str(scarce), "quantity": 2}]
     headers = market.as_buyer(idempotency_key=uuid4())
-    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert [param["name"] for param in response.json()["invalid_params"]] == ["items.1.quantity"]
     await nothing_happened(market, plenty, 5)
@@ -140,7 +138,7 @@ async def test_products_of_two_vendors_are_refused(market):
     mine, other = await market.sell(stock=5), await market.sell(vendor_id=new_id())
     items = [{"productId": str(product), "quantity": 1} for product in (mine, other)]
     headers = market.as_buyer(idempotency_key=uuid4())
-    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items")
     await nothing_happened(market, mine, 5)
 
@@ -151,7 +149,7 @@ async def test_an_unknown_or_removed_product_is_named(market, removed):
     absent = await market.sell(removed_at=market.clock.now()) if removed else new_id()
     items = [{"productId": str(product), "quantity": 1} for product in (known, absent)]
     headers = market.as_buyer(idempotency_key=uuid4())
-    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items.1.productId")
     await nothing_happened(market, known, 5)
 
@@ -176,7 +174,7 @@ async def test_a_body_that_breaks_the_schema_orders_nothing(market, change, name
     product = await market.sell(stock=5)
     body = {"items": [{"productId": str(product), "quantity": 1}], **change}
     headers = market.as_buyer(idempotency_key=uuid4())
-    response = await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
+    response = await market.client.post("/api/orders/checkout", json=body, headers=headers)
     assert response.status_code == 422, response.text
     assert name in [param["name"] for param in response.json()["invalid_params"]]
     await nothing_happened(market, product, 5)
@@ -186,7 +184,7 @@ async def test_a_product_that_stands_twice_in_the_list_is_refused(market):
     product = await market.sell(stock=5)
     items = [{"productId": str(product), "quantity": 1}] * 2
     headers = market.as_buyer(idempotency_key=uuid4())
-    response = await market.service.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items")
     await nothing_happened(market, product, 5)
 
@@ -194,17 +192,17 @@ async def test_a_product_that_stands_twice_in_the_list_is_refused(market):
 async def test_only_who_may_buy_checks_out(market):
     product = await market.sell(stock=5)
     body = {"items": [{"productId": str(product), "quantity": 1}]}
-    anonymous = await market.service.client.post("/api/orders/checkout", json=body)
+    anonymous = await market.client.post("/api/orders/checkout", json=body)
     assert (anonymous.status_code, anonymous.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
     headers = market.as_staff("auditor", idempotency_key=uuid4())
-    refused = await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
+    refused = await market.client.post("/api/orders/checkout", json=body, headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
     await nothing_happened(market, product, 5)
 
 
 async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market):
     hub, other_campus = new_id(), new_id()
-    heard = market.service.hear
+    heard = market.receive
     await heard(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=30_000, active=True))
     await heard(
         VendorApproved(
@@ -230,7 +228,7 @@ async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market):
 
 async def test_an_order_may_go_to_another_campus_that_is_known(market):
     campus = new_id()
-    await market.service.hear(CampusChanged(campus_id=campus, name="Ibadan", active=True))
+    await market.receive(CampusChanged(campus_id=campus, name="Ibadan", active=True))
     assert (await market.ordered(campusId=str(campus)))["campusId"] == str(campus)
 
 
@@ -243,7 +241,7 @@ async def test_a_checkout_that_dies_before_its_commit_leaves_nothing(market, bro
 
 
 async def test_a_get_of_checkout_is_405(market):
-    response = await market.service.client.get("/api/orders/checkout", headers=market.as_buyer())
+    response = await market.client.get("/api/orders/checkout", headers=market.as_buyer())
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
@@ -251,12 +249,12 @@ async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sq
     order = await market.ordered()
     columns = "id, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor"
     more = "commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at"
-    caller = await market.service.runtime.verifier.caller_of(market.service.token(market.buyer_id))
+    caller = await market.app.runtime.verifier.caller_of(market.app.token(market.buyer_id))
     for change in ({"buyer_id": "gen_random_uuid()"}, {"status": "'paid_escrow'"}):
         shown = {"id": "gen_random_uuid()", "idempotency_key": "gen_random_uuid()", **change}
         source = ", ".join(shown.get(name.strip(), name.strip()) for name in f"{columns}, {more}".split(","))
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            async with market.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+            async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
                 await uow.execute(
                     f"INSERT INTO orders ({columns}, {more}) SELECT {source} FROM orders WHERE id = $1",
                     UUID(order["id"]),

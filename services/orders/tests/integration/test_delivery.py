@@ -18,7 +18,7 @@ def another(pin):
 
 
 async def wrong_tries_of(market, order):
-    rows = await market.service.fetch("SELECT wrong_tries FROM delivery_pins WHERE order_id = $1", UUID(order["id"]))
+    rows = await market.fetch("SELECT wrong_tries FROM delivery_pins WHERE order_id = $1", UUID(order["id"]))
     return rows[0]["wrong_tries"]
 
 
@@ -27,11 +27,11 @@ async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_h
     pin = await market.pin_of(order)
     assert len(pin) == 6
     assert pin.isdecimal()
-    event = (await market.service.published("orders.delivery_pin_issued.v1"))[0]
+    event = (await market.published("orders.delivery_pin_issued.v1"))[0]
     assert event["issue"] == 1
     assert Encryptor(PIN_DELIVERY, PIN_DELIVERY_KEY).decrypt(event["pinSealed"], order["id"]) == pin
-    kept = await market.service.fetch("SELECT delivery_pins::text AS kept FROM delivery_pins")
-    events = await market.service.fetch("SELECT convert_from(payload, 'UTF8') AS payload FROM outbox")
+    kept = await market.fetch("SELECT delivery_pins::text AS kept FROM delivery_pins")
+    events = await market.fetch("SELECT convert_from(payload, 'UTF8') AS payload FROM outbox")
     # Among the digits of hashes any six come up one day: the PIN would stand by itself, or as bytes.
     readable = rf"(?<![0-9a-z_-]){pin}(?![0-9a-z_-])|{pin.encode().hex()}"
     assert re.search(readable, kept[0]["kept"], re.IGNORECASE) is None
@@ -47,7 +47,7 @@ async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
         market.as_staff("auditor"),
         market.as_buyer(new_id()),
     ):
-        shown = await market.service.client.get(f"/api/orders/{order['id']}/delivery-pin", headers=headers)
+        shown = await market.client.get(f"/api/orders/{order['id']}/delivery-pin", headers=headers)
         reissued = await market.post(order, "delivery-pin/reissue", headers)
         assert [(response.status_code, response.json()["code"]) for response in (shown, reissued)] == [
             (404, "RESOURCE_NOT_FOUND")
@@ -57,13 +57,13 @@ async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
 @pytest.mark.parametrize("status", ["Processing", "cancelled", "expired", "refund_pending"])
 async def test_an_order_that_has_no_pin_says_why_to_its_buyer_and_is_absent_for_others(market, status):
     order = await market.ordered()
-    await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+    await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
-    response = await market.service.client.get(url, headers=market.as_buyer())
+    response = await market.client.get(url, headers=market.as_buyer())
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert ("refund_pending" if status == "refund_pending" else "not paid yet") in response.json()["detail"]
     for headers in (market.as_buyer(new_id()), market.as_merchant(), market.as_staff("support_agent")):
-        hidden = await market.service.client.get(url, headers=headers)
+        hidden = await market.client.get(url, headers=headers)
         assert (hidden.status_code, hidden.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
 
 
@@ -85,7 +85,7 @@ async def test_the_right_pin_delivers_whoever_of_the_three_shows_it(market, role
         "status": "delivered",
         "deliveredAt": "2026-01-05T12:00:00.000Z",
     }
-    event = (await market.service.published("orders.order_delivered.v1"))[0]
+    event = (await market.published("orders.order_delivered.v1"))[0]
     assert (event["orderId"], event["deliveredAt"]) == (order["id"], "2026-01-05T12:00:00.000Z")
 
 
@@ -142,7 +142,7 @@ async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_mos
         pins.append(issued["pin"])
     refused = await market.post(order, "delivery-pin/reissue", market.as_buyer())
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert [event["issue"] for event in await market.service.published("orders.delivery_pin_issued.v1")] == [
+    assert [event["issue"] for event in await market.published("orders.delivery_pin_issued.v1")] == [
         1,
         2,
         3,
@@ -162,7 +162,7 @@ async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(ma
     await market.release(order)
     paid = await market.verify(order, pin)
     assert (paid.status_code, paid.json()["data"]["status"]) == (200, "paid")
-    assert len(await market.service.published("orders.order_delivered.v1")) == 1
+    assert len(await market.published("orders.order_delivered.v1")) == 1
     assert (await market.verify(order, another(pin))).status_code == 400
 
 
@@ -178,7 +178,7 @@ async def test_one_key_is_one_try(market):
     right = uuid4()
     responses = [await market.verify(order, pin, key=right) for _ in range(3)]
     assert [response.status_code for response in responses] == [200] * 3
-    assert len(await market.service.published("orders.order_delivered.v1")) == 1
+    assert len(await market.published("orders.order_delivered.v1")) == 1
 
 
 async def test_one_key_of_a_caller_cannot_serve_two_orders(market):
@@ -219,7 +219,7 @@ async def test_other_states_are_409_and_spend_no_try(market):
     order = await market.paid()
     pin = await market.pin_of(order)
     for status in ("Processing", "expired", "cancelled", "disputed", "refund_pending", "refunded"):
-        await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+        await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
         for shown in (pin, another(pin)):
             response = await market.verify(order, shown)
             assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
@@ -230,16 +230,16 @@ async def test_other_states_are_409_and_spend_no_try(market):
 @pytest.mark.parametrize("status", ["delivered", "paid", "refund_pending", "refunded"])
 async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(market, status):
     order = await market.paid()
-    await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+    await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
-    response = await market.service.client.get(url, headers=market.as_buyer())
+    response = await market.client.get(url, headers=market.as_buyer())
     assert (response.status_code, response.json()["code"], "pin" in response.json()) == (
         409,
         "CONCURRENCY_CONFLICT",
         False,
     )
     for headers in (market.as_merchant(), market.as_staff("support_agent")):
-        assert (await market.service.client.get(url, headers=headers)).status_code == 404
+        assert (await market.client.get(url, headers=headers)).status_code == 404
 
 
 async def test_without_a_key_nothing_is_verified(market):
@@ -268,10 +268,10 @@ async def test_the_pin_of_a_settled_order_is_forgotten_after_half_a_year_and_no_
     await market.release(settled)
     assert await market.status_of(settled) == "paid"
     market.clock.advance(timedelta(days=179))
-    assert await market.service.remove_old() == 0
+    assert await market.app.remove_old() == 0
     market.clock.advance(timedelta(days=2))
-    assert await market.service.remove_old() == 1
-    kept = await market.service.fetch("SELECT order_id FROM delivery_pins")
+    assert await market.app.remove_old() == 1
+    kept = await market.fetch("SELECT order_id FROM delivery_pins")
     assert [str(row["order_id"]) for row in kept] == [dispatched["id"]]
     # The try stays bound to its key for good.
     assert (await market.verify(settled, pin, key=key)).status_code == 200

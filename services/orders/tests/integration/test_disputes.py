@@ -7,10 +7,12 @@ import pytest
 
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
-from contracts.payments import ChargeDisputed, EscrowRefunded, RefundSettled
+from contracts.payments import ChargeDisputed
 from contracts.permissions import permissions_of
 from orders.domain.order_updates import EarlyUpdate
 from orders.timers import fire_timers_once
+
+from .factories import escrow_refunded, refund_settled
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 
@@ -37,24 +39,11 @@ async def decide(market, resolution_id, verb="approve", headers=None):
     if verb == "approve":
         return await market.approve_resolution(resolution_id, headers)
     headers = headers or market.as_staff("finance_checker", stepped_up=True)
-    return await market.service.client.post(f"/api/dispute-resolutions/{resolution_id}/{verb}", headers=headers)
+    return await market.client.post(f"/api/dispute-resolutions/{resolution_id}/{verb}", headers=headers)
 
 
 async def events(market, event):
-    return await market.service.published(f"orders.{event}.v1")
-
-
-def posted(order, refund_id, amount_minor, remaining_minor):
-    return EscrowRefunded(
-        order_id=UUID(order["id"]),
-        buyer_id=UUID(order["buyerId"]),
-        vendor_id=UUID(order["vendorId"]),
-        refund_id=UUID(refund_id),
-        amount_minor=amount_minor,
-        from_vendor_minor=0,
-        remaining_minor=remaining_minor,
-        remaining_vendor_minor=remaining_minor,
-    )
+    return await market.published(f"orders.{event}.v1")
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
@@ -69,13 +58,13 @@ async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(marke
     assert [(event["orderId"], event["reason"]) for event in await events(market, "order_disputed")] == [
         (order["id"], "never came")
     ]
-    assert await market.service.fetch("SELECT 1 FROM order_timers") == []
+    assert await market.fetch("SELECT 1 FROM order_timers") == []
     for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
-        shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
+        shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
         assert {**COMPLAINT, "cause": "buyer", "raisedBy": order["buyerId"]}.items() <= shown.json()["data"].items()
     strangers = (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id()))
     for headers in strangers:
-        shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
+        shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
         assert shown.status_code == 404
 
 
@@ -83,8 +72,8 @@ async def test_a_delivery_that_nobody_proved_in_time_is_disputed_and_resolved_as
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     market.clock.advance(timedelta(days=14))
-    assert await fire_timers_once(market.service.dependencies) == 1
-    shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_buyer())
+    assert await fire_timers_once(market.app.dependencies) == 1
+    shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_buyer())
     assert (shown.json()["data"]["cause"], shown.json()["data"]["details"]) == ("pin_window", None)
     assert (await decide(market, await prepared(market, order, "vendor"))).json()["data"]["status"] == "delivered"
 
@@ -118,10 +107,8 @@ async def test_resolved_for_the_buyer_everything_goes_back(market):
         0,
         refund["refundId"],
     )
-    await market.service.hear(posted(order, refund["refundId"], total, 0))
-    await market.service.hear(
-        RefundSettled(refund_id=UUID(refund["refundId"]), kind="order", amount_minor=total, order_id=UUID(order["id"]))
-    )
+    await market.receive(escrow_refunded(order, refund["refundId"], total))
+    await market.receive(refund_settled(order, refund["refundId"], total))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("refunded", total)
 
@@ -152,12 +139,14 @@ async def test_a_split_ends_paid_whichever_half_payments_posts_first(market, ref
     [resolved] = await events(market, "dispute_resolved")
     assert (refund["amountMinor"], resolved["releaseMinor"]) == (refund_minor, total - refund_minor)
     if refund_first:
-        await market.service.hear(posted(order, refund["refundId"], refund_minor, total - refund_minor))
+        await market.receive(
+            escrow_refunded(order, refund["refundId"], refund_minor, remaining_minor=total - refund_minor)
+        )
         await market.release(order)
     else:
         await market.release(order, remaining_minor=refund_minor)
         assert await market.status_of(order) == "delivered"
-        await market.service.hear(posted(order, refund["refundId"], refund_minor, 0))
+        await market.receive(escrow_refunded(order, refund["refundId"], refund_minor))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("paid", refund_minor)
     assert len(await events(market, "order_completed")) == 1
@@ -168,11 +157,9 @@ async def test_the_posting_that_arrives_after_its_settlement_still_completes_a_s
     await decide(market, await prepared(market, order, "split", 40_000))
     [refund] = await events(market, "refund_requested")
     await market.release(order, remaining_minor=40_000)
-    await market.service.hear(
-        RefundSettled(refund_id=UUID(refund["refundId"]), kind="order", amount_minor=40_000, order_id=UUID(order["id"]))
-    )
+    await market.receive(refund_settled(order, refund["refundId"], 40_000))
     assert await market.status_of(order) == "delivered"
-    await market.service.hear(posted(order, refund["refundId"], 40_000, 0))
+    await market.receive(escrow_refunded(order, refund["refundId"], 40_000))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("paid", 40_000)
 
@@ -226,7 +213,7 @@ async def test_a_dispute_says_how_it_ended(market, outcome):
 
 async def shown_dispute(market, order, headers=None):
     url = f"/api/orders/{order['id']}/dispute"
-    response = await market.service.client.get(url, headers=headers or market.as_buyer())
+    response = await market.client.get(url, headers=headers or market.as_buyer())
     assert response.status_code == 200, response.text
     return response.json()["data"]
 
@@ -234,11 +221,11 @@ async def shown_dispute(market, order, headers=None):
 async def test_the_maker_cannot_decide_under_any_role_or_session(market):
     order = await disputed(market)
     maker = new_id()
-    support = market.service.headers(maker, roles=("support_agent",))
+    support = market.headers(maker, roles=("support_agent",))
     response = await market.post(order, "resolve", support, {"outcome": "buyer"})
     resolution = response.json()["data"]["resolutionId"]
-    both = market.service.headers(maker, roles=("support_agent", "finance_checker"), stepped_up=True)
-    other = market.service.headers(maker, roles=("finance_checker",), stepped_up=True, session_id=new_id())
+    both = market.headers(maker, roles=("support_agent", "finance_checker"), stepped_up=True)
+    other = market.headers(maker, roles=("finance_checker",), stepped_up=True, session_id=new_id())
     for headers in (both, other):
         for verb in ("approve", "reject"):
             refused = await decide(market, resolution, verb, headers)
@@ -254,19 +241,19 @@ async def test_an_approval_names_the_resolution_that_was_read(market):
     prepared_now = (await market.post(order, "resolve", support, {"outcome": "vendor"})).json()["data"]
     path = f"/api/dispute-resolutions/{prepared_now['resolutionId']}"
     for reader in ("finance_checker", "support_agent", "auditor"):
-        shown = (await market.service.client.get(path, headers=market.as_staff(reader))).json()["data"]
+        shown = (await market.client.get(path, headers=market.as_staff(reader))).json()["data"]
         assert shown["hash"] == prepared_now["hash"] != read["hash"]
     for body in (None, {}, {"hash": ""}):
-        refused = await market.service.client.post(f"{path}/approve", json=body, headers=checker)
+        refused = await market.client.post(f"{path}/approve", json=body, headers=checker)
         assert refused.status_code == 422, body
         assert [param["name"] for param in refused.json()["invalid_params"]] == ["hash"], body
     for other in (read["hash"], "0" * 64):
-        refused = await market.service.client.post(f"{path}/approve", json={"hash": other}, headers=checker)
+        refused = await market.client.post(f"{path}/approve", json={"hash": other}, headers=checker)
         assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    await market.service.fetch_as_owner(
+    await market.app.fetch_as_owner(
         "UPDATE dispute_resolutions SET outcome = 'split', refund_minor = 1 WHERE status = 'prepared' RETURNING 1"
     )
-    changed = await market.service.client.post(f"{path}/approve", json={"hash": prepared_now["hash"]}, headers=checker)
+    changed = await market.client.post(f"{path}/approve", json={"hash": prepared_now["hash"]}, headers=checker)
     assert changed.status_code == 409
     assert await market.status_of(order) == "disputed"
     assert await events(market, "dispute_resolved") == []
@@ -277,7 +264,7 @@ async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
     buyer, vendor = {"user_id": UUID(order["buyerId"])}, {"user_id": new_id(), "vendor_id": UUID(order["vendorId"])}
 
     def party(role, *, user_id, **claims):
-        return market.service.headers(user_id, roles=("buyer", "merchant", role), stepped_up=True, **claims)
+        return market.headers(user_id, roles=("buyer", "merchant", role), stepped_up=True, **claims)
 
     for own in (buyer, vendor):
         refused = await market.post(order, "resolve", party("support_agent", **own), {"outcome": "buyer"})
@@ -293,7 +280,7 @@ async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
 async def test_who_bought_does_not_take_back_the_money_of_dispatched_goods_as_staff(market):
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
-    own = market.service.headers(UUID(order["buyerId"]), roles=("buyer", "support_agent"))
+    own = market.headers(UUID(order["buyerId"]), roles=("buyer", "support_agent"))
     refused = await market.post(order, "cancel", own, {"reason": "I keep the goods"})
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await market.status_of(order) == "dispatched"
@@ -332,7 +319,7 @@ async def test_refund_minor_belongs_to_a_split_and_leaves_something_to_each(mark
         refused = await market.post(order, "resolve", support, body)
         assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED"), body
     assert (await market.post({"id": new_id()}, "resolve", support, {"outcome": "buyer"})).status_code == 404
-    assert await market.service.fetch("SELECT 1 FROM dispute_resolutions") == []
+    assert await market.fetch("SELECT 1 FROM dispute_resolutions") == []
     await prepared(market, order, "split", 1)
 
 
@@ -342,7 +329,7 @@ async def test_one_resolution_waits_at_a_time_even_of_ten_prepared_at_once(marke
         *(market.post(order, "resolve", market.as_staff("support_agent"), {"outcome": "buyer"}) for _ in range(10))
     )
     assert sorted(response.status_code for response in responses) == [201] + [409] * 9
-    [waiting] = await market.service.fetch("SELECT id FROM dispute_resolutions")
+    [waiting] = await market.fetch("SELECT id FROM dispute_resolutions")
     response = await decide(market, waiting["id"], "reject")
     assert (response.status_code, response.json()["data"]["status"]) == (200, "disputed")
     assert (await decide(market, waiting["id"], "reject")).status_code == 200
@@ -386,7 +373,7 @@ async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, br
     with broken_outbox():
         assert (await decide(market, resolution)).status_code == 500
     assert await market.status_of(order) == "disputed"
-    assert await market.service.fetch("SELECT 1 FROM order_refunds") == []
+    assert await market.fetch("SELECT 1 FROM order_refunds") == []
     assert (await decide(market, resolution)).status_code == 200
 
 
@@ -394,12 +381,12 @@ async def test_the_database_itself_refuses_a_second_decision_and_the_maker_as_ch
     order = await disputed(market)
     resolution = await prepared(market, order, "buyer")
     with pytest.raises(asyncpg.CheckViolationError, match="decided_by_another_person"):
-        await market.service.fetch(
+        await market.fetch(
             "UPDATE dispute_resolutions SET status = 'approved', decided_by = prepared_by, decided_at = prepared_at"
         )
     await decide(market, resolution)
     with pytest.raises(asyncpg.UniqueViolationError, match="one_approved"):
-        await market.service.fetch(
+        await market.fetch(
             "INSERT INTO dispute_resolutions SELECT $1, order_id, outcome, refund_minor, release_minor, refund_id, status, "
             "prepared_by, prepared_at, decided_by, decided_at FROM dispute_resolutions",
             new_id(),
@@ -413,7 +400,7 @@ async def test_staff_walk_through_the_resolutions(market):
 
     async def listed(role, **query):
         headers = market.as_staff(role)
-        return await market.service.client.get("/api/dispute-resolutions", headers=headers, params=query)
+        return await market.client.get("/api/dispute-resolutions", headers=headers, params=query)
 
     for role in ("support_agent", "finance_checker", "auditor"):
         response = await listed(role, limit=2, page=2, order="asc")
@@ -426,12 +413,12 @@ async def test_staff_walk_through_the_resolutions(market):
         [one] = (await listed(role, orderId=orders[0]["id"])).json()["data"]
         assert (one["status"], one["refundMinor"], one["releaseMinor"]) == ("approved", 1_000, 149_000)
         assert one["dispute"]["reason"] == COMPLAINT["reason"]
-        shown = await market.service.client.get(f"/api/dispute-resolutions/{ids[0]}", headers=market.as_staff(role))
+        shown = await market.client.get(f"/api/dispute-resolutions/{ids[0]}", headers=market.as_staff(role))
         assert shown.json()["data"] == one
     assert (await listed("support_agent", status="open")).status_code == 422
     for role in ("buyer", "merchant", "finance_maker", "campus_admin"):
         assert (await listed(role)).status_code == 403
-    absent = await market.service.client.get(f"/api/dispute-resolutions/{new_id()}", headers=market.as_staff("auditor"))
+    absent = await market.client.get(f"/api/dispute-resolutions/{new_id()}", headers=market.as_staff("auditor"))
     assert absent.status_code == 404
 
 
@@ -443,7 +430,7 @@ async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions
     other = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": new_id()}
     support = {"user_id": new_id(), "permissions": permissions_of(["support_agent"])}
     for claims, seen in ((buyer, (1, 0)), (vendor, (1, 0)), (other, (0, 0)), (support, (1, 1))):
-        async with market.service.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
+        async with market.app.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
             tables = ("order_disputes", "dispute_resolutions")
             assert tuple([len(await uow.fetch(f"SELECT * FROM {table}")) for table in tables]) == seen
 
@@ -491,26 +478,26 @@ async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market, dis
     order = await market.paid()
     if dispatched:
         await market.post(order, "dispatch", market.as_merchant())
-    received = await market.service.hear(chargeback(order))
-    await market.service.hear(chargeback(order), event_id=received.event_id)
-    await market.service.hear(chargeback(order))
+    received = await market.receive(chargeback(order))
+    await market.receive(chargeback(order), event_id=received.event_id)
+    await market.receive(chargeback(order))
     assert await market.status_of(order) == "disputed"
     assert len(await events(market, "order_disputed")) == 1
-    shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_merchant())
+    shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_merchant())
     assert (shown.json()["data"]["cause"], shown.json()["data"]["raisedBy"]) == ("chargeback", None)
 
 
 async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charge_it_is_tried_again(market):
     order = await market.ordered()
     with pytest.raises(EarlyUpdate):
-        await market.service.hear(chargeback(order))
+        await market.receive(chargeback(order))
     await market.pay(order)
     await market.verify(order, await market.pin_of(order))
-    await market.service.hear(chargeback(order))
+    await market.receive(chargeback(order))
     assert await market.status_of(order) == "delivered"
     await market.release(order)
-    await market.service.hear(chargeback(order))
-    await market.service.hear(chargeback(order, outcome="lost"))
+    await market.receive(chargeback(order))
+    await market.receive(chargeback(order, outcome="lost"))
     assert await market.status_of(order) == "paid"
     assert await events(market, "order_disputed") == []
 
@@ -531,14 +518,14 @@ async def test_what_the_bank_decides_ends_no_dispute_and_is_told_to_who_resolves
     order = await market.paid()
     sequences = [2, 1] if news[0] else range(1, 4)
     for outcome, sequence in zip(news, sequences, strict=False):
-        await market.service.hear(chargeback(order, outcome=outcome), sequence=sequence)
+        await market.receive(chargeback(order, outcome=outcome), sequence=sequence)
         assert await market.status_of(order) == "disputed"
     assert len(await events(market, "order_disputed")) == 1
     assert await events(market, "dispute_resolved") == []
     assert (await shown_dispute(market, order))["chargebackOutcome"] == stands
     resolution = await prepared(market, order, "vendor")
     url = f"/api/dispute-resolutions/{resolution}"
-    shown = await market.service.client.get(url, headers=market.as_staff("finance_checker"))
+    shown = await market.client.get(url, headers=market.as_staff("finance_checker"))
     assert shown.json()["data"]["dispute"]["chargebackOutcome"] == stands
     assert (await decide(market, resolution)).status_code == 200
     # All is gone, or all was held: payments says one release, of nothing or of all, and the order ends either way.

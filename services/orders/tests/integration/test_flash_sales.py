@@ -28,7 +28,7 @@ async def begin(market: Any, product_id: UUID, headers: dict[str, str] | None = 
         "endsAt": iso(now + timedelta(hours=1)),
         **terms,
     }
-    return await market.service.client.post("/api/flash-sales", json=body, headers=headers or market.as_merchant())
+    return await market.client.post("/api/flash-sales", json=body, headers=headers or market.as_merchant())
 
 
 async def begun(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
@@ -38,7 +38,7 @@ async def begun(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
 
 
 async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
-    return (await market.service.client.get(f"/api/flash-sales/{sale['id']}")).json()["data"]
+    return (await market.client.get(f"/api/flash-sales/{sale['id']}")).json()["data"]
 
 
 async def insisting_checkout(market: Any, product_id: UUID) -> httpx.Response:
@@ -59,7 +59,7 @@ async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_a
     assert {(problem["status"], problem["code"]) for problem in refused} == {(409, "CONCURRENCY_CONFLICT")}
     shown = await sale_of(market, sale)
     assert (shown["remaining"], shown["status"], await market.stock_of(product_id)) == (0, "sold_out", 80)
-    assert len(await market.service.fetch("SELECT FROM orders")) == 20
+    assert len(await market.fetch("SELECT FROM orders")) == 20
 
 
 async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_send_at_once(market):
@@ -94,7 +94,7 @@ async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_th
     first, second = await market.ordered(product_id), await market.ordered(product_id, buyer_id=new_id())
     assert (await market.checkout(product_id, buyer_id=new_id())).status_code == 409
     market.clock.advance(timedelta(minutes=16))
-    await fire_timers_once(market.service.dependencies)
+    await fire_timers_once(market.app.dependencies)
     assert (await market.status_of(first), await market.status_of(second)) == ("expired", "expired")
     assert (await sale_of(market, sale))["remaining"] == 2
 
@@ -114,7 +114,7 @@ async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_
     for _ in range(2):
         ended.append(await market.ordered(product_id, 2))
         market.clock.advance(timedelta(minutes=16))
-        await fire_timers_once(market.service.dependencies)
+        await fire_timers_once(market.app.dependencies)
     kept = await market.ordered(product_id)
     # Three payment pages are open, and all of them are paid at once: one unit is left of the buyer's share, and each asks for two.
     await asyncio.gather(*(market.pay(order) for order in (kept, *ended)))
@@ -129,7 +129,7 @@ async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_shar
     for _ in range(3):
         ended.append(await market.ordered(product_id, 2))
         market.clock.advance(timedelta(minutes=16))
-        await fire_timers_once(market.service.dependencies)
+        await fire_timers_once(market.app.dependencies)
     await asyncio.gather(*(market.pay(order) for order in ended))
     assert sorted([await market.status_of(order) for order in ended]) == ["paid_escrow", *["refund_pending"] * 2]
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (8, 98)
@@ -140,13 +140,13 @@ async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyer
     sale = await begun(market, product_id, quantity=10, perBuyerLimit=2)
     await market.ordered(product_id, 2)
     [offending] = [line.offending for line in INVARIANTS if line.promise.startswith("a flash sale has sold")]
-    assert await market.service.fetch(offending) == []
+    assert await market.fetch(offending) == []
     for change in ("sold = sold + 1", "per_buyer_limit = 1"):
         before = "sold = sold - 1" if change.startswith("sold") else "per_buyer_limit = 2"
-        await market.service.fetch(f"UPDATE flash_sales SET {change} RETURNING id")
-        assert [str(row["id"]) for row in await market.service.fetch(offending)] == [sale["id"]]
-        await market.service.fetch(f"UPDATE flash_sales SET {before} RETURNING id")
-    assert await market.service.fetch(offending) == []
+        await market.fetch(f"UPDATE flash_sales SET {change} RETURNING id")
+        assert [str(row["id"]) for row in await market.fetch(offending)] == [sale["id"]]
+        await market.fetch(f"UPDATE flash_sales SET {before} RETURNING id")
+    assert await market.fetch(offending) == []
 
 
 async def test_who_may_begin_a_sale_and_on_which_terms(market):
@@ -172,7 +172,7 @@ async def test_who_may_begin_a_sale_and_on_which_terms(market):
     assert {case: response.status_code for case, (response, _) in refusals.items()} == {
         case: status for case, (_, status) in refusals.items()
     }
-    assert await market.service.fetch("SELECT * FROM flash_sales") == []
+    assert await market.fetch("SELECT * FROM flash_sales") == []
     assert (await begin(market, product_id, own_campus)).status_code == 201
     assert (await begin(market, product_id)).status_code == 201, "a proposal of staff blocks no sale of the vendor"
     assert (await begin(market, product_id)).status_code == 409
@@ -188,12 +188,12 @@ async def proposed(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any
 
 async def approve(market: Any, sale: dict[str, Any], headers: Any = None, body: Any = None) -> httpx.Response:
     path = f"/api/flash-sales/{sale['id']}/approve"
-    return await market.service.client.post(path, json=body, headers=headers or market.as_merchant())
+    return await market.client.post(path, json=body, headers=headers or market.as_merchant())
 
 
 async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale, client = await proposed(market, product_id), market.service.client
+    sale, client = await proposed(market, product_id), market.client
     assert (await market.ordered(product_id))["totalMinor"] == 1_000
     assert (await client.get(f"/api/products/{product_id}")).json()["data"]["flashSale"] is None
     mine = (await client.get("/api/products/mine", headers=market.as_merchant())).json()["data"]
@@ -213,7 +213,7 @@ async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market):
 
 
 async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(market):
-    sale, client = await proposed(market, await market.sell(price_minor=1_000, stock=30)), market.service.client
+    sale, client = await proposed(market, await market.sell(price_minor=1_000, stock=30)), market.client
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     for headers, sees in (
         (market.as_merchant(), True),
@@ -235,13 +235,13 @@ async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(
 async def test_only_the_vendor_consents_and_to_what_was_read(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale, other = await proposed(market, product_id), await proposed(market, product_id, priceMinor=1)
-    rows = await market.service.fetch("SELECT * FROM flash_sales ORDER BY id")
+    rows = await market.fetch("SELECT * FROM flash_sales ORDER BY id")
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     for headers, status in ((staff, 403), (market.as_buyer(), 403), (market.as_merchant(new_id()), 404)):
         assert (await approve(market, sale, headers)).status_code == status
     assert (await approve(market, sale, body={"hash": other["hash"]})).status_code == 409
     assert (await approve(market, {"id": uuid4()})).status_code == 404
-    assert await market.service.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
+    assert await market.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
     assert (await approve(market, sale, body={"hash": sale["hash"]})).status_code == 200
 
 
@@ -250,21 +250,21 @@ async def test_a_consent_that_comes_too_late_is_none(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     past = await proposed(market, product_id, endsAt=iso(now + timedelta(minutes=1)))
     dearer = await proposed(market, product_id, priceMinor=999)
-    await market.service.fetch("UPDATE products SET price_minor = 900 RETURNING id")
+    await market.fetch("UPDATE products SET price_minor = 900 RETURNING id")
     declined = await proposed(
         market, product_id, startsAt=iso(now + timedelta(hours=1)), endsAt=iso(now + timedelta(hours=2))
     )
     path = f"/api/flash-sales/{declined['id']}/end"
-    ended = await market.service.client.post(path, json={}, headers=market.as_merchant())
+    ended = await market.client.post(path, json={}, headers=market.as_merchant())
     assert (ended.status_code, ended.json()["data"]["status"]) == (200, "expired")
     market.clock.advance(timedelta(minutes=2))
-    rows = await market.service.fetch("SELECT * FROM flash_sales ORDER BY id")
+    rows = await market.fetch("SELECT * FROM flash_sales ORDER BY id")
     for sale in (past, dearer, declined):
         refused = await approve(market, sale)
         assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    shown = await market.service.client.get(f"/api/flash-sales/{past['id']}", headers=market.as_merchant())
+    shown = await market.client.get(f"/api/flash-sales/{past['id']}", headers=market.as_merchant())
     assert shown.json()["data"]["status"] == "expired"
-    assert await market.service.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
+    assert await market.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
     assert (await market.ordered(product_id))["totalMinor"] == 900
 
 
@@ -278,7 +278,7 @@ async def test_of_two_proposals_for_one_time_one_holds(market):
 async def test_staff_touch_sales_with_a_second_factor_only(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale, staff = await begun(market, product_id), market.as_staff("campus_admin", market.campus_id)
-    ending = await market.service.client.post(f"/api/flash-sales/{sale['id']}/end", json={}, headers=staff)
+    ending = await market.client.post(f"/api/flash-sales/{sale['id']}/end", json={}, headers=staff)
     for refused in (await begin(market, product_id, staff), ending):
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
     assert (await sale_of(market, sale))["status"] == "running"
@@ -290,7 +290,7 @@ async def test_the_database_gives_nobody_the_vendors_consent(market):
     permissions = permissions_of(["campus_admin"])
     staff = Caller(user_id=new_id(), campus_id=market.campus_id, permissions=permissions)
     merchant = Caller(user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["merchant"]))
-    database = market.service.runtime.database
+    database = market.app.runtime.database
     copy = (
         "INSERT INTO flash_sales (id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, "
         "ends_at, created_by, created_at, approved_at) SELECT $1, product_id, vendor_id, campus_id, 1, 1, 1, starts_at, "
@@ -305,7 +305,7 @@ async def test_the_database_gives_nobody_the_vendors_consent(market):
             async with database.unit_of_work(acting_as=caller) as uow:
                 await uow.execute(statement, *values)
     with pytest.raises(asyncpg.CheckViolationError, match="flash_sales_sold_with_consent"):
-        await market.service.fetch("UPDATE flash_sales SET sold = 1 WHERE id = $1 RETURNING 1", UUID(sale["id"]))
+        await market.fetch("UPDATE flash_sales SET sold = 1 WHERE id = $1 RETURNING 1", UUID(sale["id"]))
 
 
 async def test_of_two_sales_of_one_product_begun_at_once_one_stands(market):
@@ -317,7 +317,7 @@ async def test_of_two_sales_of_one_product_begun_at_once_one_stands(market):
 async def test_its_keeper_ends_a_sale_and_another_may_follow(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale = await begun(market, product_id)
-    path, client = f"/api/flash-sales/{sale['id']}/end", market.service.client
+    path, client = f"/api/flash-sales/{sale['id']}/end", market.client
     assert (await client.post(path, json={}, headers=market.as_merchant(new_id()))).status_code == 403
     for _ in range(2):
         ended = await client.post(path, json={}, headers=market.as_merchant())
@@ -336,7 +336,7 @@ async def test_the_list_is_walked_by_cursor_and_filtered(market):
     for _ in range(3):
         market.clock.advance(timedelta(seconds=1))
         sales.append((await begun(market, await market.sell(price_minor=1_000, stock=30)))["id"])
-    client, seen, cursor = market.service.client, [], ""
+    client, seen, cursor = market.client, [], ""
     while True:
         page = (await client.get(f"/api/flash-sales?limit=2&vendorId={market.vendor_id}{cursor}")).json()
         seen += [row["id"] for row in page["data"]]
@@ -355,7 +355,7 @@ async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_withou
         user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["buyer", "merchant"])
     )
     stranger = Caller(user_id=new_id(), vendor_id=new_id(), permissions=permissions_of(["buyer", "merchant"]))
-    database = market.service.runtime.database
+    database = market.app.runtime.database
     order = await market.ordered(await market.sell())
     for statement in (
         "UPDATE flash_sales SET sold = 0",
@@ -380,10 +380,10 @@ async def test_the_cart_shows_the_sale_s_price_while_it_runs(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     await begun(market, product_id)
     path = f"/api/carts/current/items/{product_id}"
-    shown = await market.service.client.put(path, json={"quantity": 2}, headers=market.as_buyer())
+    shown = await market.client.put(path, json={"quantity": 2}, headers=market.as_buyer())
     assert shown.json()["data"]["totalMinor"] == 1_200
     market.clock.advance(timedelta(hours=2))
-    later = (await market.service.client.get("/api/carts/current", headers=market.as_buyer())).json()["data"]
+    later = (await market.client.get("/api/carts/current", headers=market.as_buyer())).json()["data"]
     assert (later["totalMinor"], later["items"][0]["priceChanged"]) == (2_000, True)
 
 
@@ -394,9 +394,9 @@ async def test_the_product_tells_of_its_sale_while_it_runs(market):
     sale = await begun(market, product_id, startsAt=iso(starts_at), endsAt=iso(ends_at))
 
     async def told() -> list[Any]:
-        one = (await market.service.client.get(f"/api/products/{product_id}")).json()["data"]
-        page = (await market.service.client.get("/api/products")).json()["data"]
-        found = (await market.service.client.get("/api/products?q=jollof")).json()["data"]
+        one = (await market.client.get(f"/api/products/{product_id}")).json()["data"]
+        page = (await market.client.get("/api/products")).json()["data"]
+        found = (await market.client.get("/api/products?q=jollof")).json()["data"]
         return [one["flashSale"], *(row["flashSale"] for row in (*page, *found))]
 
     assert await told() == [None] * 3

@@ -53,23 +53,23 @@ async def dated_shop(fresh_database, broker_url, tmp_path):
 
 async def removed_of(shop, media=None):
     """How many pictures the worker's next round takes out of the store."""
-    service = shop.service.dependencies
+    service = shop.app.dependencies
     return await remove_images_once(service.database, media or service.media, MEDIA, shop.clock)
 
 
 def files_of(shop):
-    folder = shop.service.settings.media_folder
+    folder = shop.app.settings.media_folder
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
 async def send(shop, product, content, *, headers=None, name="photo.jpg", kind="image/jpeg", field="file", **more):
     url = f"/api/products/{product}/images"
     sent = headers or shop.as_merchant()
-    return await shop.service.client.post(url, files={field: (name, content, kind)}, headers=sent, **more)
+    return await shop.client.post(url, files={field: (name, content, kind)}, headers=sent, **more)
 
 
 async def images_of(shop, product):
-    return (await shop.service.client.get(f"/api/products/{product}")).json()["data"]["images"]
+    return (await shop.client.get(f"/api/products/{product}")).json()["data"]["images"]
 
 
 async def test_a_picture_is_shown_to_everybody_for_ever(shop):
@@ -82,14 +82,14 @@ async def test_a_picture_is_shown_to_everybody_for_ever(shop):
     assert image["revision"] == 2
     assert files_of(shop) == [f"{image['id']}-thumbnail.webp", f"{image['id']}.webp"]
     for path in (f"/media/{image['id']}", f"/media/{image['id']}/thumbnail", f"/media/{image['id'].upper()}"):
-        shown = await shop.service.client.get(path)
+        shown = await shop.client.get(path)
         assert (shown.status_code, shown.headers["content-type"]) == (200, "image/webp")
         assert shown.headers["cache-control"] == "public, max-age=31536000, immutable"
         with Image.open(io.BytesIO(shown.content)) as picture:
             assert picture.size == (40, 30)
-        again = await shop.service.client.get(path, headers={"If-None-Match": shown.headers["etag"]})
+        again = await shop.client.get(path, headers={"If-None-Match": shown.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
-    events = await shop.service.published("orders.product_changed.v1")
+    events = await shop.published("orders.product_changed.v1")
     assert [event["productId"] for event in events] == [str(product)]
 
 
@@ -111,7 +111,7 @@ async def test_a_product_has_eight_pictures_however_many_come_at_once(shop):
     assert len(await images_of(shop, product)) == 8
     first = responses[0].json()["data"]["id"]
     for _ in range(2):
-        gone = await shop.service.client.delete(f"/api/products/{product}/images/{first}", headers=shop.as_merchant())
+        gone = await shop.client.delete(f"/api/products/{product}/images/{first}", headers=shop.as_merchant())
         assert gone.status_code == 204
     assert len(await images_of(shop, product)) == 7
     assert (await send(shop, product, jpeg(250))).status_code == 201
@@ -123,7 +123,7 @@ async def test_what_is_refused_leaves_neither_row_nor_file(shop):
     stranger = shop.as_merchant(new_id())
     boundary = {**shop.as_merchant(), "Content-Type": "multipart/form-data"}
     url = f"/api/products/{product}/images"
-    post = shop.service.client.post
+    post = shop.client.post
     for response, status, code in (
         (await send(shop, product, jpeg(), headers={"X": "y"}), 401, "AUTH_UNAUTHORIZED"),
         (await send(shop, product, jpeg(), headers=shop.as_buyer()), 403, "AUTH_FORBIDDEN"),
@@ -149,12 +149,12 @@ async def test_what_is_refused_leaves_neither_row_nor_file(shop):
         assert (response.status_code, response.json()["code"]) == (status, code), response.text
     whole = jpeg()
     assert (await send(shop, product, whole + b"\0" * (5 * MIB - len(whole)))).status_code == 201
-    assert [row["images"] for row in await shop.service.fetch("SELECT images FROM products WHERE images <> '[]'")] != []
+    assert [row["images"] for row in await shop.fetch("SELECT images FROM products WHERE images <> '[]'")] != []
     assert len(files_of(shop)) == 2
 
 
 async def test_no_path_leads_out_of_the_folder(shop):
-    secret = shop.service.settings.media_folder.parent / "secret.webp"
+    secret = shop.app.settings.media_folder.parent / "secret.webp"
     secret.write_bytes(b"hidden words")
     for path in (
         "../secret",
@@ -165,7 +165,7 @@ async def test_no_path_leads_out_of_the_folder(shop):
         f"{uuid4()}/..%2f..%2fsecret",
         "%00",
     ):
-        response = await shop.service.client.get(f"/media/{path}")
+        response = await shop.client.get(f"/media/{path}")
         assert (response.status_code, b"hidden" in response.content) == (404, False), path
 
 
@@ -182,7 +182,7 @@ async def test_a_process_that_dies_between_file_and_row_does_no_harm(shop, broke
 
 async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop):
     product = await shop.sell()
-    shop.service.settings.media_folder.write_bytes(b"a file where the folder should be")
+    shop.app.settings.media_folder.write_bytes(b"a file where the folder should be")
     response = await send(shop, product, jpeg())
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
     assert await images_of(shop, product) == []
@@ -206,10 +206,10 @@ async def test_a_picture_that_is_taken_away_leaves_the_store_even_when_the_worke
     product = await shop.sell()
     gone, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]
     url = f"/api/products/{product}/images/{gone}"
-    assert (await shop.service.client.delete(url, headers=shop.as_merchant())).status_code == 204
+    assert (await shop.client.delete(url, headers=shop.as_merchant())).status_code == 204
     assert await removed_of(shop) == 0
     shop.clock.advance(timedelta(minutes=1))
-    assert await removed_of(shop, HalfAway(shop.service.dependencies.media)) == 0
+    assert await removed_of(shop, HalfAway(shop.app.dependencies.media)) == 0
     assert len(files_of(shop)) == 3
     # Whoever brings the picture back meanwhile is told to come again: the file would be removed behind the new row.
     assert (await send(shop, product, jpeg(10))).status_code == 503
@@ -230,13 +230,13 @@ async def test_a_picture_that_comes_back_before_it_is_removed_stays(dated_shop):
     # Sent again while it is shown: listed and named at once.
     assert (await send(shop, product, jpeg())).status_code == 201
     url = f"/api/products/{product}/images/{image}"
-    assert (await shop.service.client.delete(url, headers=shop.as_merchant())).status_code == 204
+    assert (await shop.client.delete(url, headers=shop.as_merchant())).status_code == 204
     assert (await send(shop, product, jpeg())).status_code == 201
     assert (await send(shop, product, jpeg())).status_code == 201
     shop.clock.advance(timedelta(days=2))
     assert await removed_of(shop) == 0
     assert len(files_of(shop)) == 2
-    assert await shop.service.fetch("SELECT 1 FROM leaving_pictures") == []
+    assert await shop.fetch("SELECT 1 FROM leaving_pictures") == []
 
 
 async def test_files_that_nothing_ever_named_leave_after_a_day(dated_shop, broken_outbox):
@@ -244,7 +244,7 @@ async def test_files_that_nothing_ever_named_leave_after_a_day(dated_shop, broke
     product = await shop.sell()
     with broken_outbox():
         assert (await send(shop, product, jpeg())).status_code == 500
-    unfinished = shop.service.settings.media_folder / f".{files_of(shop)[1]}.{uuid4()}"
+    unfinished = shop.app.settings.media_folder / f".{files_of(shop)[1]}.{uuid4()}"
     unfinished.write_bytes(b"half a picture")
     shop.clock.advance(timedelta(hours=23))
     assert await removed_of(shop) == 0
@@ -262,8 +262,8 @@ async def test_the_pictures_of_a_closed_vendor_leave_the_store_and_nobody_elses(
         assert (await send(shop, product, jpeg())).status_code == 201
     stays = (await send(shop, theirs, jpeg(), headers=shop.as_merchant(other))).json()["data"]["id"]
     closed = VendorClosed(vendor_id=shop.vendor_id, owner_user_id=shop.merchant_id, campus_id=shop.campus_id)
-    heard = await shop.service.hear(closed, sequence=9)
-    await shop.service.hear(closed, event_id=heard.event_id, sequence=9)
+    heard = await shop.receive(closed, sequence=9)
+    await shop.receive(closed, event_id=heard.event_id, sequence=9)
     shop.clock.advance(timedelta(minutes=1))
     assert await removed_of(shop) == 2
     assert files_of(shop) == [f"{stays}-thumbnail.webp", f"{stays}.webp"]

@@ -38,7 +38,7 @@ async def open_market(fresh_database, broker_url):
 
 
 async def re_encrypt(market, option=""):
-    await SERVICE.commands["re-encrypt"](market.service.dependencies, option)
+    await SERVICE.commands["re-encrypt"](market.app.dependencies, option)
 
 
 def another(pin):
@@ -62,7 +62,7 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
             await re_encrypt(market, "--count")
         assert "delivery_pins: 0 encrypted anew, 4 remain" in capsys.readouterr().out
         # The events of this test are unpublished: they would be, with a broker, long before a rotation ends.
-        await market.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await re_encrypt(market)
         assert "delivery_pins: 4 encrypted anew, 0 remain" in capsys.readouterr().out
         await re_encrypt(market)
@@ -72,7 +72,7 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
         assert (await market.verify(orders[1], another(pins[1]))).json()["attemptsRemaining"] == 4
         for order, pin in zip(orders[1:], pins[1:], strict=True):
             assert (await market.verify(order, pin)).status_code == 200
-        settings = market.service.settings.model_copy(update=OLD)
+        settings = market.app.settings.model_copy(update=OLD)
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", market.clock):
             pass
@@ -86,7 +86,7 @@ async def test_a_reissue_and_tries_beside_re_encryption_lose_nothing(open_market
 
         async def reissue(order):
             url = f"/api/orders/{order['id']}/delivery-pin/reissue"
-            return (await market.service.client.post(url, json={}, headers=market.as_buyer())).json()["data"]["pin"]
+            return (await market.client.post(url, json={}, headers=market.as_buyer())).json()["data"]["pin"]
 
         async def re_encrypted():
             while True:
@@ -94,7 +94,7 @@ async def test_a_reissue_and_tries_beside_re_encryption_lose_nothing(open_market
                     return await re_encrypt(market)
                 except SystemExit:
                     # Held by the other run or by a request at this moment, or its event is not published.
-                    await market.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+                    await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
 
         reissued, tried, *_ = await asyncio.gather(
             asyncio.gather(*(reissue(order) for order in orders[:6])),
@@ -118,7 +118,7 @@ async def test_events_under_the_old_key_are_counted_until_they_are_published(ope
         with pytest.raises(SystemExit):
             await re_encrypt(market)
         assert "unpublished messages: 0 encrypted anew, 1 remain" in capsys.readouterr().out
-        await market.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         # One under the current key needs nothing.
         await market.paid()
         await re_encrypt(market)
@@ -129,20 +129,20 @@ async def test_the_release_before_reads_pins_and_events_while_it_may_run(open_ma
     async with open_market({**NEW, "pin_key": pin_key, "sealing_key": SHARED}) as market:
         order = await market.paid()
         pin = await market.pin_of(order)
-        [stored] = await market.service.fetch("SELECT issue, digest, sealed FROM delivery_pins")
+        [stored] = await market.fetch("SELECT issue, digest, sealed FROM delivery_pins")
         before = Encryptor("unused", "unused", old_keys=(pin_key,))
         assert before.decrypt(stored["sealed"], f"{order['id']}:{stored['issue']}") == pin
-        [event] = await market.service.published("orders.delivery_pin_issued.v1")
+        [event] = await market.published("orders.delivery_pin_issued.v1")
         assert Encryptor("unused", "unused", old_keys=(SHARED,)).decrypt(event["pinSealed"], order["id"]) == pin
         with pytest.raises(SystemExit):
             await re_encrypt(market)
         assert "Rotate the key first" in capsys.readouterr().err
     async with open_market({**NEW, "pin_key": pin_key, "sealing_key_previous": SHARED}) as market:
         assert await market.pin_of(order) == pin
-        await market.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await re_encrypt(market)
         other = await market.paid()
-        event = (await market.service.published("orders.delivery_pin_issued.v1"))[-1]
+        event = (await market.published("orders.delivery_pin_issued.v1"))[-1]
         opened_by_notifications = Encryptor(PIN_DELIVERY, NEW["pin_delivery_key"]).decrypt(
             event["pinSealed"], other["id"]
         )
@@ -154,8 +154,8 @@ async def test_a_batch_skips_what_others_hold_and_counts_it(open_market, capsys)
     async with open_market(OLD) as market:
         orders = [await market.paid() for _ in range(2)]
     async with open_market(AFTER_THE_SWITCH) as market:
-        await market.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-        database: Database = market.service.runtime.database
+        await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        database: Database = market.app.runtime.database
         async with database.service.acquire() as connection, connection.transaction():
             await connection.execute("SELECT FROM delivery_pins WHERE order_id = $1 FOR UPDATE", UUID(orders[0]["id"]))
             with pytest.raises(SystemExit):

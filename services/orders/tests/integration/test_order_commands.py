@@ -5,8 +5,9 @@ from uuid import UUID
 import pytest
 
 from common.primitives.ids import new_id
-from contracts.payments import RefundSettled
 from orders.timers import fire_timers_once
+
+from .factories import refund_settled
 
 
 @pytest.mark.parametrize("role", ["buyer", "vendor", "support"])
@@ -23,11 +24,11 @@ async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_fre
     assert (response.json()["data"]["status"], response.json()["data"]["revision"]) == ("cancelled", 2)
     assert ("commissionMinor" in response.json()["data"]) == (role != "buyer")
     assert await market.stock_of(product) == 2
-    events = await market.service.published("orders.order_cancelled.v1")
+    events = await market.published("orders.order_cancelled.v1")
     assert [(event["orderId"], event["reason"]) for event in events] == [(order["id"], "changed my mind")]
-    stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
+    stock = [event["inStock"] for event in await market.published("orders.product_changed.v1")]
     assert stock == [False, True]
-    assert await market.service.fetch("SELECT 1 FROM order_timers") == []
+    assert await market.fetch("SELECT 1 FROM order_timers") == []
     again = await market.post(order, "cancel", headers, {"reason": "again"})
     assert (again.status_code, again.json()["data"]["revision"]) == (200, 2)
     assert await market.stock_of(product) == 2
@@ -41,7 +42,7 @@ async def test_cancelling_twenty_times_at_once_frees_the_stock_once(market):
     )
     assert {response.status_code for response in responses} == {200}
     assert await market.stock_of(product) == 5
-    assert len(await market.service.published("orders.order_cancelled.v1")) == 1
+    assert len(await market.published("orders.order_cancelled.v1")) == 1
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
@@ -53,7 +54,7 @@ async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market, dispa
     assert (response.status_code, response.json()["data"]["status"]) == (200, "refund_pending")
     again = await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
     assert again.status_code == 200
-    events = await market.service.published("orders.refund_requested.v1")
+    events = await market.published("orders.refund_requested.v1")
     assert [(event["orderId"], event["amountMinor"], event["reason"]) for event in events] == [
         (order["id"], order["totalMinor"], "sold out")
     ]
@@ -71,7 +72,7 @@ async def test_cancelling_a_paid_order_before_dispatch_puts_the_goods_back_once(
     responses = await asyncio.gather(*(market.post(order, "cancel", headers, {"reason": "no"}) for _ in range(5)))
     assert {response.status_code for response in responses} == {200}
     assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 2)
-    events = await market.service.published("orders.product_changed.v1")
+    events = await market.published("orders.product_changed.v1")
     assert [(event["productId"], event["inStock"]) for event in events] == [(str(product), False), (str(product), True)]
 
 
@@ -86,16 +87,9 @@ async def test_late_replays_never_put_the_goods_back_twice_or_take_them_again(ma
         await market.pay(order)
         await market.post(order, "cancel", market.as_merchant(), cancelled)
         market.clock.advance(timedelta(days=30))
-        assert await fire_timers_once(market.service.dependencies) == 0
-    refund = (await market.service.published("orders.refund_requested.v1"))[0]
-    await market.service.hear(
-        RefundSettled(
-            refund_id=UUID(refund["refundId"]),
-            kind="order",
-            amount_minor=order["totalMinor"],
-            order_id=UUID(order["id"]),
-        )
-    )
+        assert await fire_timers_once(market.app.dependencies) == 0
+    refund = (await market.published("orders.refund_requested.v1"))[0]
+    await market.receive(refund_settled(order, refund["refundId"], order["totalMinor"]))
     # The cancellation has run its course: asking again is a success without effect.
     assert (await market.post(order, "cancel", market.as_buyer(), cancelled)).status_code == 200
     assert (await market.status_of(order), await market.stock_of(product)) == ("refunded", 2)
@@ -108,7 +102,7 @@ async def test_goods_that_are_on_their_way_do_not_return_to_the_shelf_with_a_can
     response = await market.post(order, "cancel", market.as_staff("support_agent"), {"reason": "lost"})
     assert (response.status_code, response.json()["data"]["status"]) == (200, "refund_pending")
     assert await market.stock_of(product) == 0
-    events = await market.service.published("orders.product_changed.v1")
+    events = await market.published("orders.product_changed.v1")
     assert [event["inStock"] for event in events] == [False]
 
 
@@ -117,7 +111,7 @@ async def test_the_goods_of_a_charge_that_came_too_late_go_back_once(market):
     product = await market.sell(stock=1)
     order = await market.ordered(product)
     market.clock.advance(timedelta(minutes=15))
-    assert await fire_timers_once(market.service.dependencies) == 1
+    assert await fire_timers_once(market.app.dependencies) == 1
     await market.pay(order)
     assert await market.stock_of(product) == 0
     await market.post(order, "cancel", market.as_buyer(), {"reason": "too late"})
@@ -135,7 +129,7 @@ async def test_the_buyer_cannot_cancel_what_is_on_its_way(market):
 @pytest.mark.parametrize("status", ["expired", "delivered", "paid", "disputed"])
 async def test_an_order_that_has_ended_cannot_be_cancelled_or_dispatched(market, status):
     order = await market.ordered()
-    await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+    await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
         assert (await market.post(order, "cancel", headers, {"reason": "no"})).status_code == 409
     assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 409
@@ -178,8 +172,8 @@ async def test_dispatch_starts_the_time_for_the_pin_and_is_said_once(market):
     assert [(response.status_code, response.json()["data"]["status"]) for response in responses] == [
         (200, "dispatched")
     ] * 2
-    assert len(await market.service.published("orders.order_dispatched.v1")) == 1
-    timers = await market.service.fetch("SELECT kind FROM order_timers")
+    assert len(await market.published("orders.order_dispatched.v1")) == 1
+    timers = await market.fetch("SELECT kind FROM order_timers")
     assert [timer["kind"] for timer in timers] == ["pin_window"]
 
 
@@ -192,5 +186,5 @@ async def test_an_unpaid_order_cannot_be_dispatched(market):
 
 async def test_an_id_that_is_no_uuid_is_404(market):
     for path in ("/api/orders/12", "/api/orders/12/items", "/api/products/12"):
-        response = await market.service.client.get(path, headers=market.as_buyer())
+        response = await market.client.get(path, headers=market.as_buyer())
         assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")

@@ -43,7 +43,7 @@ class Story:
             self.pin = await self.market.pin_of(self.order)
 
     async def pay_without_stock(self) -> None:
-        await self.market.service.fetch(
+        await self.market.fetch(
             "UPDATE products SET stock = 0 WHERE id = $1::uuid", self.order["items"][0]["productId"]
         )
         await self.pay()
@@ -53,8 +53,8 @@ class Story:
 
     async def time_out(self) -> None:
         now = self.market.clock.now()
-        await self.market.service.fetch("UPDATE order_timers SET due_at = $2 WHERE order_id = $1", self.id, now)
-        await fire_timers_once(self.market.service.dependencies)
+        await self.market.fetch("UPDATE order_timers SET due_at = $2 WHERE order_id = $1", self.id, now)
+        await fire_timers_once(self.market.app.dependencies)
 
     async def cancel(self, headers: dict[str, str]) -> Any:
         return await self.market.post(self.order, "cancel", headers, {"reason": "no"})
@@ -92,7 +92,7 @@ class Story:
         return await self.market.post(self.order, "return-requests", self.market.as_buyer(), body)
 
     async def approve_return(self, request_id: Any) -> Any:
-        return await self.market.service.client.post(
+        return await self.market.client.post(
             f"/api/return-requests/{request_id}/approve", headers=self.market.as_merchant()
         )
 
@@ -100,15 +100,13 @@ class Story:
         return await self.approve_return((await self.ask_back(quantity)).json()["data"]["id"])
 
     async def open_chargeback(self) -> None:
-        await self.market.service.hear(ChargeDisputed(**self.parties, amount_minor=1))
+        await self.market.receive(ChargeDisputed(**self.parties, amount_minor=1))
 
     async def end_refund(self, event: type[RefundSettled] | type[RefundFailed]) -> None:
         if await self.market.status_of(self.order) in ("delivered", "paid"):
             await self.return_goods(1)
-        [refund] = await self.market.service.fetch(
-            "SELECT id, amount_minor FROM order_refunds WHERE order_id = $1", self.id
-        )
-        await self.market.service.hear(
+        [refund] = await self.market.fetch("SELECT id, amount_minor FROM order_refunds WHERE order_id = $1", self.id)
+        await self.market.receive(
             event(refund_id=refund["id"], kind="order", amount_minor=refund["amount_minor"], order_id=self.id)
         )
 
@@ -176,8 +174,8 @@ async def everything(market):
         "return_requests",
         "return_request_items",
     )
-    found = {table: await market.service.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in tables}
-    found["orders"] = await market.service.fetch("SELECT id, status, revision, refunded_minor FROM orders ORDER BY 1")
+    found = {table: await market.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in tables}
+    found["orders"] = await market.fetch("SELECT id, status, revision, refunded_minor FROM orders ORDER BY 1")
     return found
 
 
@@ -243,12 +241,12 @@ async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothin
         story = await reached(market, state)
         for table, column, statement, approve in overtaken_decisions(story, state):
             row_id = new_id()
-            await market.service.fetch_as_owner(statement, row_id, story.id)
+            await market.app.fetch_as_owner(statement, row_id, story.id)
             before = await everything(market)
             status = (await approve(row_id)).status_code
             if status != 409 or await everything(market) != before:
                 wrong[state, statement] = status
-            await market.service.fetch_as_owner(f"DELETE FROM {table} WHERE {column} = $1", row_id)
+            await market.app.fetch_as_owner(f"DELETE FROM {table} WHERE {column} = $1", row_id)
     assert wrong == {}
 
 
@@ -302,18 +300,18 @@ async def test_stale_news_in_every_state_is_ignored_and_counted(market):
 async def outlive(story, kind):
     """A timer of a state that the order has left comes due."""
     now = story.market.clock.now()
-    await story.market.service.fetch("INSERT INTO order_timers VALUES ($1, $2, $3)", story.id, kind, now)
-    await fire_timers_once(story.market.service.dependencies)
+    await story.market.fetch("INSERT INTO order_timers VALUES ($1, $2, $3)", story.id, kind, now)
+    await fire_timers_once(story.market.app.dependencies)
 
 
 async def test_news_of_a_refund_that_no_order_waits_for_leaves_its_status(market):
     for event in (RefundSettled, RefundFailed):
         for state in ("paid_escrow", "dispatched", "disputed", "refunded"):
             story, refund_id = await reached(market, state), new_id()
-            await market.service.fetch(
+            await market.fetch(
                 "INSERT INTO order_refunds VALUES ($1, $2, 1, 'test', 'posted', true, now())", refund_id, story.id
             )
-            await market.service.hear(event(refund_id=refund_id, kind="order", amount_minor=1, order_id=story.id))
+            await market.receive(event(refund_id=refund_id, kind="order", amount_minor=1, order_id=story.id))
             assert await market.status_of(story.order) == state
 
 
@@ -352,21 +350,19 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
     step, moved = timedelta(hours=6), 0
     while market.clock.now() < began + timedelta(days=DAYS):
         market.clock.advance(step)
-        moved += await fire_timers_once(market.service.dependencies)
+        moved += await fire_timers_once(market.app.dependencies)
         for kind, (_, end) in ways.items():
-            rows = await market.service.fetch(
-                "SELECT DISTINCT status FROM orders WHERE id = ANY ($1::uuid[])", by_kind[kind]
-            )
+            rows = await market.fetch("SELECT DISTINCT status FROM orders WHERE id = ANY ($1::uuid[])", by_kind[kind])
             if [row["status"] for row in rows] == [end]:
                 moved_at.setdefault(kind, market.clock.now() - began)
     due = {kind: -(-length // step) * step for kind, (length, _) in ways.items() if length is not None}
     assert moved_at == {**due, "done": step}
     assert moved == ORDERS * 3 // 4
-    assert await market.service.fetch("SELECT 1 FROM order_timers") == []
+    assert await market.fetch("SELECT 1 FROM order_timers") == []
     # What was not handed over is for sale again: the unpaid and the idle ones.
     assert await market.stock_of(product) == ORDERS // 2
     for event in ("order_expired", "refund_requested", "order_disputed"):
-        orders = [line["orderId"] for line in await market.service.published(f"orders.{event}.v1")]
+        orders = [line["orderId"] for line in await market.published(f"orders.{event}.v1")]
         assert len(orders) == len(set(orders)) == ORDERS // 4
 
 
@@ -375,7 +371,7 @@ async def test_a_price_that_moves_during_the_checkout_is_never_charged_unseen(ma
         product = await market.sell(price_minor=100_000, stock=1)
 
         async def change_price(product=product):
-            await market.service.fetch("UPDATE products SET price_minor = 200000 WHERE id = $1", product)
+            await market.fetch("UPDATE products SET price_minor = 200000 WHERE id = $1", product)
 
         placed, _ = await asyncio.gather(market.checkout(product, expectedTotalMinor=100_000), change_price())
         assert placed.status_code in (201, 409)
@@ -383,5 +379,5 @@ async def test_a_price_that_moves_during_the_checkout_is_never_charged_unseen(ma
             assert placed.json()["data"]["totalMinor"] == 100_000
         else:
             assert await market.stock_of(product) == 1
-    totals = await market.service.fetch("SELECT DISTINCT total_amount FROM orders")
+    totals = await market.fetch("SELECT DISTINCT total_amount FROM orders")
     assert [row["total_amount"] for row in totals] in ([], [100_000])

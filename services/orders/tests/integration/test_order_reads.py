@@ -9,16 +9,16 @@ from common.primitives.ids import new_id
 
 
 async def listed(market, headers, **query):
-    response = await market.service.client.get("/api/orders", params=query, headers=headers)
+    response = await market.client.get("/api/orders", params=query, headers=headers)
     assert response.status_code == 200, response.text
     return [order["id"] for order in response.json()["data"]]
 
 
 async def visible(market, table, user_id, **claims):
     """What a bare SELECT shows to this caller: a query that has forgotten its filter."""
-    caller = await market.service.runtime.verifier.caller_of(market.service.token(user_id, **claims))
+    caller = await market.app.runtime.verifier.caller_of(market.app.token(user_id, **claims))
     column = "id" if table == "orders" else "order_id"
-    async with market.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+    async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
         return {str(row[0]) for row in await uow.fetch(f"SELECT {column} FROM {table}")}
 
 
@@ -58,7 +58,7 @@ async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market, t
         {"roles": ("auditor",)},
     ):
         assert await visible(market, "delivery_pins", new_id(), **claims) == set()
-    caller = await market.service.runtime.verifier.caller_of(market.service.token(market.buyer_id))
+    caller = await market.app.runtime.verifier.caller_of(market.app.token(market.buyer_id))
     for statement in (
         "SELECT digest FROM delivery_pins",
         "UPDATE delivery_pins SET wrong_tries = 0",
@@ -71,12 +71,12 @@ async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market, t
         "DELETE FROM orders",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            async with market.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+            async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
                 await uow.execute(statement)
 
 
 async def test_every_table_that_the_api_role_may_touch_stands_under_row_security(market):
-    rows = await market.service.fetch(
+    rows = await market.fetch(
         """
         SELECT DISTINCT relname FROM pg_class, aclexplode(relacl) AS granted
         WHERE relkind = 'r' AND granted.grantee = 'campus_orders_api'::regrole AND NOT relrowsecurity
@@ -88,7 +88,7 @@ async def test_every_table_that_the_api_role_may_touch_stands_under_row_security
 
 async def test_the_policies_of_orders_ask_who_the_caller_is_once_for_a_statement(market):
     """Asked for each row, the planner expects one row to pass, and a page reads and sorts every order of its buyer."""
-    policies = await market.service.fetch(
+    policies = await market.fetch(
         "SELECT qual FROM pg_policies WHERE tablename IN ('orders', 'order_items') AND cmd = 'SELECT'"
     )
     assert len(policies) == 4
@@ -99,8 +99,8 @@ async def test_the_policies_of_orders_ask_who_the_caller_is_once_for_a_statement
 async def test_a_foreign_order_looks_like_an_absent_one(market, two_orders):
     _, theirs = two_orders
     for path in ("", "/items", "/delivery-pin"):
-        foreign = await market.service.client.get(f"/api/orders/{theirs['id']}{path}", headers=market.as_buyer())
-        absent = await market.service.client.get(f"/api/orders/{new_id()}{path}", headers=market.as_buyer())
+        foreign = await market.client.get(f"/api/orders/{theirs['id']}{path}", headers=market.as_buyer())
+        absent = await market.client.get(f"/api/orders/{new_id()}{path}", headers=market.as_buyer())
         assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
         same = ("status", "title", "detail", "code", "invalid_params", "type")
         assert [foreign.json()[name] for name in same] == [absent.json()[name] for name in same]
@@ -115,7 +115,7 @@ async def test_lists_show_each_party_their_orders(market, two_orders):
     assert mine["id"] in await listed(market, market.as_staff("hub_agent", market.campus_id))
     assert theirs["id"] not in await listed(market, market.as_staff("hub_agent", market.campus_id))
     assert len(await listed(market, market.as_staff("support_agent"))) == 3
-    anonymous = await market.service.client.get("/api/orders")
+    anonymous = await market.client.get("/api/orders")
     assert (anonymous.status_code, anonymous.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
@@ -184,7 +184,7 @@ async def test_words_find_the_orders_that_have_them_in_one_item_and_are_the_call
     ],
 )
 async def test_a_filter_that_is_none_is_named(market, name, value):
-    response = await market.service.client.get("/api/orders", params={name: value}, headers=market.as_buyer())
+    response = await market.client.get("/api/orders", params={name: value}, headers=market.as_buyer())
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
 
 
@@ -193,14 +193,12 @@ async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
     paid = [(await market.paid(product_id=product))["id"] for _ in range(3)]
     await market.ordered(product)
     query = {"status": "paid_escrow", "limit": 2}
-    first = (await market.service.client.get("/api/orders", params=query, headers=market.as_buyer())).json()
+    first = (await market.client.get("/api/orders", params=query, headers=market.as_buyer())).json()
     cursor = first["meta"]["next_cursor"]
     rest = await listed(market, market.as_buyer(), **query, cursor=cursor)
     assert {order["id"] for order in first["data"]} | set(rest) == set(paid)
     for other in ({"status": "delivered"}, {}, {"status": "paid_escrow", "as": "buyer"}):
-        response = await market.service.client.get(
-            "/api/orders", params={**other, "cursor": cursor}, headers=market.as_buyer()
-        )
+        response = await market.client.get("/api/orders", params={**other, "cursor": cursor}, headers=market.as_buyer())
         assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
 
 
@@ -221,7 +219,7 @@ async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, t
 
 async def test_the_items_of_an_order_stand_by_themselves_too(market, two_orders):
     mine, _ = two_orders
-    response = await market.service.client.get(f"/api/orders/{mine['id'].upper()}/items", headers=market.as_buyer())
+    response = await market.client.get(f"/api/orders/{mine['id'].upper()}/items", headers=market.as_buyer())
     assert (response.status_code, response.json()["data"]) == (200, mine["items"])
 
 
@@ -241,7 +239,7 @@ async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_
     walked, cursor = [], None
     while True:
         query = {"limit": 3} if cursor is None else {"limit": 3, "cursor": cursor}
-        response = (await market.service.client.get("/api/orders", params=query, headers=headers)).json()
+        response = (await market.client.get("/api/orders", params=query, headers=headers)).json()
         walked += [order["id"] for order in response["data"]]
         assert response["meta"]["limit"] == 3
         assert response["meta"]["has_more"] == (response["meta"]["next_cursor"] is not None)
@@ -259,7 +257,7 @@ async def test_a_changed_or_foreign_cursor_is_422(market):
     product = await market.sell()
     for _ in range(3):
         await market.ordered(product)
-    page = await market.service.client.get("/api/orders", params={"limit": 1}, headers=market.as_buyer())
+    page = await market.client.get("/api/orders", params={"limit": 1}, headers=market.as_buyer())
     cursor = page.json()["meta"]["next_cursor"]
     for headers, sent in (
         (market.as_buyer(), cursor[:-1] + ("A" if cursor[-1] != "A" else "B")),
@@ -267,14 +265,14 @@ async def test_a_changed_or_foreign_cursor_is_422(market):
         (market.as_buyer(), "x" * 600),
         (market.as_buyer(), "é"),
     ):
-        response = await market.service.client.get("/api/orders", params={"cursor": sent}, headers=headers)
+        response = await market.client.get("/api/orders", params={"cursor": sent}, headers=headers)
         assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "x", ""])
 async def test_a_limit_outside_1_to_100_is_422(market, limit):
     for path in ("/api/orders", "/api/products"):
-        response = await market.service.client.get(path, params={"limit": limit}, headers=market.as_buyer())
+        response = await market.client.get(path, params={"limit": limit}, headers=market.as_buyer())
         assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "limit")
 
 
@@ -289,8 +287,8 @@ async def test_the_items_of_an_order_are_a_list_like_any_other(market):
     products = [await market.sell() for _ in range(3)]
     lines = [{"productId": str(product_id), "quantity": 1} for product_id in products]
     headers = market.as_buyer(idempotency_key=uuid4())
-    order = (await market.service.client.post("/api/orders/checkout", json={"items": lines}, headers=headers)).json()
-    path, client = f"/api/orders/{order['data']['id']}/items", market.service.client
+    order = (await market.client.post("/api/orders/checkout", json={"items": lines}, headers=headers)).json()
+    path, client = f"/api/orders/{order['data']['id']}/items", market.client
     first = (await client.get(f"{path}?limit=2", headers=market.as_buyer())).json()
     assert (first["meta"]["has_more"], first["meta"]["limit"], len(first["data"])) == (True, 2, 2)
     cursor = first["meta"]["next_cursor"]

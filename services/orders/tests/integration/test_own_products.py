@@ -24,7 +24,7 @@ SUYA = {
 @pytest.fixture
 async def shop(market):
     """The market, whose vendor was approved."""
-    await market.service.hear(
+    await market.receive(
         VendorApproved(
             vendor_id=market.vendor_id,
             owner_user_id=market.merchant_id,
@@ -37,7 +37,7 @@ async def shop(market):
 
 
 async def offer(market, headers=None, **fields):
-    response = await market.service.client.post(
+    response = await market.client.post(
         "/api/products", json={**SUYA, **fields}, headers=headers or market.as_merchant()
     )
     assert response.status_code == 201, response.text
@@ -46,11 +46,11 @@ async def offer(market, headers=None, **fields):
 
 async def change(market, product, headers=None, if_match=None, **fields):
     headers = {**(headers or market.as_merchant()), **({} if if_match is None else {"If-Match": if_match})}
-    return await market.service.client.patch(f"/api/products/{product['id']}", json=fields, headers=headers)
+    return await market.client.patch(f"/api/products/{product['id']}", json=fields, headers=headers)
 
 
 async def rows(market):
-    return await market.service.fetch(
+    return await market.fetch(
         "SELECT id, name, price_minor, stock, draft, removed_at, revision, images FROM products ORDER BY id"
     )
 
@@ -58,7 +58,7 @@ async def rows(market):
 async def events(market):
     return [
         (event["priceMinor"], event["inStock"], event["removed"])
-        for event in await market.service.published("orders.product_changed.v1")
+        for event in await market.published("orders.product_changed.v1")
     ]
 
 
@@ -67,7 +67,7 @@ async def test_a_new_product_is_on_the_shelf_and_said_aloud(shop):
     assert product["category"] == "snacks"
     assert (product["vendorName"], product["campusId"]) == ("Ada's Kitchen", str(shop.campus_id))
     assert (product["status"], product["revision"], product["images"]) == ("published", 1, [])
-    shown = (await shop.service.client.get(f"/api/products/{product['id']}")).json()["data"]
+    shown = (await shop.client.get(f"/api/products/{product['id']}")).json()["data"]
     assert shown == {name: value for name, value in product.items() if name not in ("status", "updatedAt")}
     assert await events(shop) == [(100_000, True, False)]
 
@@ -75,13 +75,13 @@ async def test_a_new_product_is_on_the_shelf_and_said_aloud(shop):
 async def test_a_draft_is_seen_by_its_merchant_only_and_told_to_nobody(shop):
     draft = await offer(shop, status="draft")
     url = f"/api/products/{draft['id']}"
-    get = shop.service.client.get
+    get = shop.client.get
     assert (await get(url)).status_code == 404
     assert (await get(url, headers=shop.as_merchant(new_id()))).status_code == 404
     assert (await get(url, headers=shop.as_merchant())).json()["data"]["status"] == "draft"
     assert (await get("/api/products")).json()["data"] == []
     assert (await shop.checkout(UUID(draft["id"]), buyer_id=shop.merchant_id)).status_code == 422
-    own_basket = await shop.service.client.post(
+    own_basket = await shop.client.post(
         "/api/orders/checkout",
         json={"items": [{"productId": draft["id"], "quantity": 1}]},
         headers=shop.as_merchant(idempotency_key=uuid4()),
@@ -101,12 +101,12 @@ async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop):
     assert patched == {**product, "priceMinor": 120_000, "revision": 2}
     whole = {**SUYA, "name": "Goat Suya", "stock": 0, "revision": 2}
     url = f"/api/products/{product['id']}"
-    put = await shop.service.client.put(url, json=whole, headers=shop.as_merchant())
+    put = await shop.client.put(url, json=whole, headers=shop.as_merchant())
     assert put.status_code == 200
     assert {**put.json()["data"], **whole, "category": "snacks"} == put.json()["data"] | {"revision": 2}
     assert put.json()["data"]["revision"] == 3
     assert await events(shop) == [(100_000, True, False), (120_000, True, False), (100_000, False, False)]
-    missing = await shop.service.client.put(url, json={"name": "x"}, headers=shop.as_merchant())
+    missing = await shop.client.put(url, json={"name": "x"}, headers=shop.as_merchant())
     assert missing.status_code == 422
 
 
@@ -119,7 +119,7 @@ async def test_the_same_values_again_change_nothing_and_say_nothing(shop):
 
 async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
     product = await offer(shop)
-    tag = (await shop.service.client.get(f"/api/products/{product['id']}")).headers["etag"]
+    tag = (await shop.client.get(f"/api/products/{product['id']}")).headers["etag"]
     assert (await change(shop, product, stock=6, revision=1)).status_code == 200
     before = await rows(shop)
     url, headers = f"/api/products/{product['id']}", shop.as_merchant()
@@ -127,8 +127,8 @@ async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
         await change(shop, product, stock=5, revision=1),
         await change(shop, product, stock=5, if_match='"1"'),
         await change(shop, product, stock=5, if_match=tag),
-        await shop.service.client.put(url, json={**SUYA, "revision": 1}, headers=headers),
-        await shop.service.client.delete(url, headers={**headers, "If-Match": '"1"'}),
+        await shop.client.put(url, json={**SUYA, "revision": 1}, headers=headers),
+        await shop.client.delete(url, headers={**headers, "If-Match": '"1"'}),
     ):
         assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     for bad in ("x", '"1', '"1", "2"', '"' + "9" * 30 + '"'):
@@ -156,7 +156,7 @@ async def test_a_count_of_the_inventory_never_undoes_a_sale(shop):
     assert (await change(shop, product, stock=17, revision=1)).status_code == 409
     assert await shop.stock_of(UUID(product["id"])) == 5
     assert order["totalMinor"] == 200_000
-    read = (await shop.service.client.get(f"/api/products/{product['id']}")).json()["data"]
+    read = (await shop.client.get(f"/api/products/{product['id']}")).json()["data"]
     assert (await change(shop, product, stock=15, revision=read["revision"])).status_code == 200
 
 
@@ -165,7 +165,7 @@ async def test_a_price_that_moves_during_a_checkout_refuses_it(shop):
     await change(shop, product, priceMinor=200_000)
     refused = await shop.checkout(UUID(product["id"]), expectedTotalMinor=100_000)
     assert (refused.status_code, refused.json()["totalMinor"]) == (409, 200_000)
-    async with shop.service.runtime.database.unit_of_work(
+    async with shop.app.runtime.database.unit_of_work(
         acting_as=Caller(user_id=shop.buyer_id, permissions=permissions_of(["buyer"]))
     ) as uow:
         taken = await uow.fetch("SELECT * FROM reserve_stock($1, $2, $3)", [UUID(product["id"])], [1], [100_000])
@@ -177,12 +177,12 @@ async def test_what_was_removed_stays_removed_and_removing_it_again_is_no_error(
     product = await offer(shop)
     url, headers = f"/api/products/{product['id']}", shop.as_merchant()
     for _ in range(2):
-        response = await shop.service.client.delete(url, headers=headers)
+        response = await shop.client.delete(url, headers=headers)
         assert (response.status_code, response.content) == (204, b"")
     assert await events(shop) == [(100_000, True, False), (100_000, True, True)]
-    assert (await shop.service.client.get(url, headers=headers)).status_code == 404
+    assert (await shop.client.get(url, headers=headers)).status_code == 404
     assert (await change(shop, product, stock=1)).status_code == 409
-    mine = await shop.service.client.get("/api/products/mine", params={"status": "removed"}, headers=headers)
+    mine = await shop.client.get("/api/products/mine", params={"status": "removed"}, headers=headers)
     assert [(one["id"], one["status"]) for one in mine.json()["data"]] == [(product["id"], "removed")]
 
 
@@ -191,7 +191,7 @@ async def test_who_may_not_write_changes_nothing(shop):
     hidden = await offer(shop, status="draft")
     url, before = f"/api/products/{product['id']}", await rows(shop)
     other = shop.as_merchant(new_id())
-    client = shop.service.client
+    client = shop.client
     for headers, status, code in (
         ({}, 401, "AUTH_UNAUTHORIZED"),
         (shop.as_buyer(), 403, "AUTH_FORBIDDEN"),
@@ -208,7 +208,7 @@ async def test_who_may_not_write_changes_nothing(shop):
     for product_id in (hidden["id"], new_id()):
         response = await change(shop, {"id": product_id}, headers=other, stock=1)
         assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
-    nobody = shop.service.headers(shop.merchant_id, roles=("merchant",))
+    nobody = shop.headers(shop.merchant_id, roles=("merchant",))
     for response in (
         await client.post("/api/products", json=SUYA, headers=nobody),
         await client.get("/api/products/mine", headers=nobody),
@@ -246,7 +246,7 @@ BAD_FIELDS = [
 async def test_a_bad_field_is_422_and_named_in_each_way_of_writing(shop):
     product = await offer(shop)
     before = await rows(shop)
-    client, headers, url = shop.service.client, shop.as_merchant(), f"/api/products/{product['id']}"
+    client, headers, url = shop.client, shop.as_merchant(), f"/api/products/{product['id']}"
     for field, value in BAD_FIELDS:
         for response in (
             await client.post("/api/products", json={**SUYA, field: value}, headers=headers),
@@ -263,9 +263,9 @@ async def test_a_write_that_dies_before_its_commit_leaves_nothing(shop, broken_o
     before = await rows(shop)
     with broken_outbox():
         for response in (
-            await shop.service.client.post("/api/products", json=SUYA, headers=shop.as_merchant()),
+            await shop.client.post("/api/products", json=SUYA, headers=shop.as_merchant()),
             await change(shop, product, stock=1),
-            await shop.service.client.delete(f"/api/products/{product['id']}", headers=shop.as_merchant()),
+            await shop.client.delete(f"/api/products/{product['id']}", headers=shop.as_merchant()),
         ):
             assert response.status_code == 500
     assert await rows(shop) == before
@@ -281,7 +281,7 @@ async def test_the_own_list_walks_over_everything_while_products_come(shop):
     walked, cursor = [], None
     while True:
         query = {"limit": 2} | ({} if cursor is None else {"cursor": cursor})
-        response = await shop.service.client.get("/api/products/mine", params=query, headers=shop.as_merchant())
+        response = await shop.client.get("/api/products/mine", params=query, headers=shop.as_merchant())
         walked += [product["id"] for product in response.json()["data"]]
         cursor = response.json()["meta"]["next_cursor"]
         if cursor is None:
@@ -290,7 +290,7 @@ async def test_the_own_list_walks_over_everything_while_products_come(shop):
         await offer(shop)
     assert len(walked) == len(set(walked))
     assert set(walked) == standing
-    drafts = await shop.service.client.get("/api/products/mine", params={"status": "draft"}, headers=shop.as_merchant())
+    drafts = await shop.client.get("/api/products/mine", params={"status": "draft"}, headers=shop.as_merchant())
     assert {product["status"] for product in drafts.json()["data"]} == {"draft"}
 
 
@@ -299,15 +299,15 @@ async def test_categories_are_one_name_however_they_are_typed(shop):
         await offer(shop, category=category)
     await offer(shop, category="Phone  accessories")
     await offer(shop, category="hidden", status="draft")
-    shown = (await shop.service.client.get("/api/categories")).json()["data"]
+    shown = (await shop.client.get("/api/categories")).json()["data"]
     assert shown == [{"category": "meals", "products": 3}, {"category": "phone accessories", "products": 1}]
-    found = await shop.service.client.get("/api/products", params={"category": "PHONE accessories"})
+    found = await shop.client.get("/api/products", params={"category": "PHONE accessories"})
     assert len(found.json()["data"]) == 1
 
 
 async def test_row_security_holds_when_a_write_forgets_whose_it_is(shop):
     own, draft = await offer(shop), await offer(shop, status="draft")
-    database = shop.service.runtime.database
+    database = shop.app.runtime.database
     merchant, stranger = permissions_of(["merchant"]), new_id()
     everything = "UPDATE products SET stock = 0"
     for caller, touched in (

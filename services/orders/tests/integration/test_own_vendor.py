@@ -27,7 +27,7 @@ def _vendor(market: Any, **more: Any) -> dict[str, Any]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def shop(market: Any) -> Any:
     """The market, whose vendor is known with its owner."""
-    await market.service.hear(VendorApproved(**_vendor(market)), sequence=1)
+    await market.receive(VendorApproved(**_vendor(market)), sequence=1)
     return market
 
 
@@ -35,7 +35,7 @@ def _insiders(shop: Any) -> dict[str, dict[str, str]]:
     return {
         "owner with a token from before the shop": shop.as_buyer(shop.merchant_id),
         "owner with a new token": shop.as_merchant(),
-        "another account that sells for the vendor": shop.service.headers(
+        "another account that sells for the vendor": shop.headers(
             new_id(), roles=("buyer", "merchant"), vendor_id=shop.vendor_id
         ),
     }
@@ -46,25 +46,23 @@ async def test_nobody_buys_from_their_own_vendor(shop: Any) -> None:
     for who, headers in _insiders(shop).items():
         body = {"items": [{"productId": str(product_id), "quantity": 1}]}
         keyed = {**headers, "Idempotency-Key": str(uuid4())}
-        refused = await shop.service.client.post("/api/orders/checkout", json=body, headers=keyed)
+        refused = await shop.client.post("/api/orders/checkout", json=body, headers=keyed)
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN"), who
         assert "your own vendor" in refused.json()["detail"]
     assert await shop.stock_of(product_id) == 5
-    assert await shop.service.fetch("SELECT id FROM orders") == []
-    assert await shop.service.published("orders.order_placed.v1") == []
+    assert await shop.fetch("SELECT id FROM orders") == []
+    assert await shop.published("orders.order_placed.v1") == []
     assert (await shop.checkout(product_id)).status_code == 201
 
 
 async def test_a_cart_of_the_own_vendor_is_not_checked_out(shop: Any) -> None:
     product_id = await shop.sell(stock=5)
     headers = shop.as_buyer(shop.merchant_id)
-    cart = await shop.service.client.put(
-        f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=headers
-    )
+    cart = await shop.client.put(f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=headers)
     body, keyed = {"cartId": cart.json()["data"]["id"]}, {**headers, "Idempotency-Key": str(uuid4())}
-    refused = await shop.service.client.post("/api/orders/checkout", json=body, headers=keyed)
+    refused = await shop.client.post("/api/orders/checkout", json=body, headers=keyed)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    kept = (await shop.service.client.get("/api/carts/current", headers=headers)).json()["data"]
+    kept = (await shop.client.get("/api/carts/current", headers=headers)).json()["data"]
     assert len(kept["items"]) == 1
 
 
@@ -74,20 +72,20 @@ async def test_nobody_reviews_their_own_vendor(shop: Any) -> None:
     product_id = order["items"][0]["productId"]
     review = {"orderId": order["id"], "rating": 5, "text": "The best"}
     # As if the order was from before the buyer became the owner.
-    await shop.service.hear(VendorChanged(**_vendor(shop, owner_user_id=shop.buyer_id)), sequence=2)
+    await shop.receive(VendorChanged(**_vendor(shop, owner_user_id=shop.buyer_id)), sequence=2)
     owner, seller = shop.as_buyer(), shop.as_buyer(vendor_id=shop.vendor_id)
     for headers in (owner, seller):
         for path in (f"/api/vendors/{shop.vendor_id}/reviews", f"/api/products/{product_id}/reviews"):
-            refused = await shop.service.client.post(path, json=review, headers=headers)
+            refused = await shop.client.post(path, json=review, headers=headers)
             assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN"), path
-    assert await shop.service.fetch("SELECT id FROM reviews") == []
-    await shop.service.hear(VendorChanged(**_vendor(shop)), sequence=3)
+    assert await shop.fetch("SELECT id FROM reviews") == []
+    await shop.receive(VendorChanged(**_vendor(shop)), sequence=3)
     path = f"/api/vendors/{shop.vendor_id}/reviews"
-    assert (await shop.service.client.post(path, json=review, headers=shop.as_buyer())).status_code == 201
+    assert (await shop.client.post(path, json=review, headers=shop.as_buyer())).status_code == 201
 
 
 async def test_the_database_refuses_an_order_of_the_owner(shop: Any) -> None:
-    database, permissions = shop.service.runtime.database, permissions_of(["buyer"])
+    database, permissions = shop.app.runtime.database, permissions_of(["buyer"])
     place = (
         "INSERT INTO orders (id, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor, "
         "commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at) "

@@ -8,9 +8,11 @@ import pytest
 from common.observability import telemetry
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged, VendorApproved, VendorChanged
-from contracts.payments import EscrowHeld, EscrowRefunded, RefundFailed, RefundSettled
+from contracts.payments import EscrowHeld, RefundFailed
 from orders.domain.order_updates import EarlyUpdate, OrderNotReceived
 from orders.timers import fire_timers_once
+
+from .factories import escrow_refunded, refund_failed, refund_settled
 
 
 def stale_count(event_type):
@@ -31,50 +33,25 @@ async def everything(market):
         "outbox",
         "inbox",
     ]
-    return {table: await market.service.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in tables}
-
-
-def refunded(order, refund_id, amount_minor):
-    return EscrowRefunded(
-        order_id=UUID(order["id"]),
-        buyer_id=UUID(order["buyerId"]),
-        vendor_id=UUID(order["vendorId"]),
-        refund_id=refund_id,
-        amount_minor=amount_minor,
-        from_vendor_minor=0,
-        remaining_minor=0,
-        remaining_vendor_minor=0,
-    )
-
-
-def settled(order, refund_id, amount_minor, kind="order"):
-    return RefundSettled(
-        refund_id=refund_id, kind=kind, amount_minor=amount_minor, order_id=UUID(order["id"]), buyer_id=None
-    )
-
-
-def failed(order, refund_id, amount_minor, kind="order"):
-    return RefundFailed(
-        refund_id=refund_id, kind=kind, amount_minor=amount_minor, order_id=UUID(order["id"]), buyer_id=None
-    )
+    return {table: await market.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in tables}
 
 
 async def refunding(market):
     """A paid order that was cancelled, and the id of its refund."""
     order = await market.paid()
     await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
-    event = (await market.service.published("orders.refund_requested.v1"))[-1]
+    event = (await market.published("orders.refund_requested.v1"))[-1]
     return order, UUID(event["refundId"])
 
 
 async def test_held_escrow_makes_the_order_paid_and_gives_it_a_pin(market):
     order = await market.paid()
     assert (await market.show(order))["status"] == "paid_escrow"
-    timers = await market.service.fetch("SELECT kind, due_at FROM order_timers")
+    timers = await market.fetch("SELECT kind, due_at FROM order_timers")
     assert [(timer["kind"], timer["due_at"]) for timer in timers] == [
         ("vendor_idle", market.clock.now() + timedelta(hours=72))
     ]
-    assert len(await market.service.published("orders.delivery_pin_issued.v1")) == 1
+    assert len(await market.published("orders.delivery_pin_issued.v1")) == 1
 
 
 async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_not(market):
@@ -84,7 +61,7 @@ async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_
     assert await market.status_of(order) == "delivered"
     await market.release(order)
     assert await market.status_of(order) == "paid"
-    assert [event["orderId"] for event in await market.service.published("orders.order_completed.v1")] == [order["id"]]
+    assert [event["orderId"] for event in await market.published("orders.order_completed.v1")] == [order["id"]]
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
@@ -107,17 +84,17 @@ async def test_every_event_delivered_twice_takes_effect_once(market):
         "campus_id": market.campus_id,
     }
     hub = HubChanged(hub_id=new_id(), campus_id=market.campus_id, name="Gate", delivery_fee_minor=1, active=True)
-    failed = RefundFailed(refund_id=refund_id, kind="order", amount_minor=amount, order_id=UUID(order["id"]))
+    failed = refund_failed(order, refund_id, amount)
     deliveries = [
-        lambda **twice: market.service.hear(VendorApproved(business_name="Ada", **vendor), **twice),
-        lambda **twice: market.service.hear(VendorChanged(business_name="Ada II", **vendor), **twice),
-        lambda **twice: market.service.hear(CampusChanged(campus_id=new_id(), name="Lagos", active=True), **twice),
-        lambda **twice: market.service.hear(hub, **twice),
+        lambda **twice: market.receive(VendorApproved(business_name="Ada", **vendor), **twice),
+        lambda **twice: market.receive(VendorChanged(business_name="Ada II", **vendor), **twice),
+        lambda **twice: market.receive(CampusChanged(campus_id=new_id(), name="Lagos", active=True), **twice),
+        lambda **twice: market.receive(hub, **twice),
         lambda **twice: market.pay(second, **twice),
         lambda **twice: market.release(third, **twice),
-        lambda **twice: market.service.hear(refunded(order, refund_id, amount), **twice),
-        lambda **twice: market.service.hear(failed, **twice),
-        lambda **twice: market.service.hear(settled(order, refund_id, amount), **twice),
+        lambda **twice: market.receive(escrow_refunded(order, refund_id, amount), **twice),
+        lambda **twice: market.receive(failed, **twice),
+        lambda **twice: market.receive(refund_settled(order, refund_id, amount), **twice),
     ]
     for deliver in deliveries:
         before = await everything(market)
@@ -135,14 +112,14 @@ async def test_the_same_news_under_another_event_id_takes_no_second_effect_eithe
     assert await market.pin_of(order) == pin
     await market.release(order)
     await market.release(order)
-    assert len(await market.service.published("orders.order_completed.v1")) == 1
+    assert len(await market.published("orders.order_completed.v1")) == 1
 
 
 async def test_a_message_that_arrives_ten_times_at_once_takes_effect_once(market):
     order = await market.ordered()
     event_id = new_id()
     await asyncio.gather(*(market.pay(order, event_id=event_id, sequence=1) for _ in range(10)))
-    assert len(await market.service.published("orders.delivery_pin_issued.v1")) == 1
+    assert len(await market.published("orders.delivery_pin_issued.v1")) == 1
 
 
 async def test_stale_news_never_moves_an_order_back_and_is_counted(market):
@@ -159,7 +136,7 @@ async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market
     order = await market.ordered()
     with pytest.raises(EarlyUpdate):
         await market.release(order)
-    assert await market.service.fetch("SELECT 1 FROM inbox") == []
+    assert await market.fetch("SELECT 1 FROM inbox") == []
     await market.pay(order)
     await market.release(order)
     assert await market.status_of(order) == "paid"
@@ -169,9 +146,9 @@ async def test_news_of_an_order_that_is_not_known_is_tried_again(market):
     order = await market.ordered()
     with pytest.raises(OrderNotReceived):
         await market.pay({**order, "id": str(new_id())})
-    for event in (refunded(order, new_id(), 1), settled(order, new_id(), 1)):
+    for event in (escrow_refunded(order, new_id(), 1), refund_settled(order, new_id(), 1)):
         with pytest.raises(OrderNotReceived):
-            await market.service.hear(msgspec.structs.replace(event, order_id=new_id()))
+            await market.receive(msgspec.structs.replace(event, order_id=new_id()))
 
 
 async def end(market, order, how):
@@ -179,7 +156,7 @@ async def end(market, order, how):
         assert (await market.post(order, "cancel", market.as_buyer(), {"reason": "no"})).status_code == 200
     else:
         market.clock.advance(timedelta(minutes=15))
-        assert await fire_timers_once(market.service.dependencies) == 1
+        assert await fire_timers_once(market.app.dependencies) == 1
     assert await market.status_of(order) == how
 
 
@@ -192,7 +169,7 @@ async def test_a_late_charge_takes_the_stock_again_while_there_is_some(market, h
     await market.pay(order)
     assert (await market.status_of(order), await market.stock_of(product)) == ("paid_escrow", 0)
     assert len(await market.pin_of(order)) == 6
-    stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
+    stock = [event["inStock"] for event in await market.published("orders.product_changed.v1")]
     assert stock == [False, True, False]
 
 
@@ -200,7 +177,7 @@ async def test_a_late_charge_takes_the_stock_again_while_there_is_some(market, h
 async def test_a_late_charge_goes_back_when_the_stock_is_gone(market, how):
     scarce, plenty = await market.sell(stock=2), await market.sell(stock=9)
     items = [{"productId": str(scarce), "quantity": 2}, {"productId": str(plenty), "quantity": 3}]
-    response = await market.service.client.post(
+    response = await market.client.post(
         "/api/orders/checkout",
         json={"items": items},
         headers=market.as_buyer(idempotency_key="b2c44a45-7e51-4fd9-a3bb-6a7d8fdc3c10"),
@@ -211,19 +188,19 @@ async def test_a_late_charge_goes_back_when_the_stock_is_gone(market, how):
     await market.pay(order)
     assert await market.status_of(order) == "refund_pending"
     assert [await market.stock_of(scarce), await market.stock_of(plenty)] == [1, 9]
-    events = await market.service.published("orders.refund_requested.v1")
+    events = await market.published("orders.refund_requested.v1")
     assert [(event["orderId"], event["amountMinor"]) for event in events] == [(order["id"], order["totalMinor"])]
-    assert await market.service.published("orders.delivery_pin_issued.v1") == []
+    assert await market.published("orders.delivery_pin_issued.v1") == []
 
 
 async def test_a_refund_is_counted_once_and_ends_the_order_when_it_is_settled(market):
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
-    await market.service.hear(refunded(order, refund_id, amount))
+    await market.receive(escrow_refunded(order, refund_id, amount))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("refund_pending", amount)
-    await market.service.hear(settled(order, refund_id, amount))
-    await market.service.hear(settled(order, refund_id, amount))
+    await market.receive(refund_settled(order, refund_id, amount))
+    await market.receive(refund_settled(order, refund_id, amount))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("refunded", amount)
 
@@ -231,8 +208,8 @@ async def test_a_refund_is_counted_once_and_ends_the_order_when_it_is_settled(ma
 async def test_a_settlement_that_overtakes_the_posting_counts_the_same(market):
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
-    await market.service.hear(settled(order, refund_id, amount))
-    await market.service.hear(refunded(order, refund_id, amount))
+    await market.receive(refund_settled(order, refund_id, amount))
+    await market.receive(escrow_refunded(order, refund_id, amount))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("refunded", amount)
 
@@ -240,14 +217,14 @@ async def test_a_settlement_that_overtakes_the_posting_counts_the_same(market):
 async def test_a_failed_refund_leaves_the_order_waiting_and_the_alert_to_payments(market):
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
-    failed = RefundFailed(refund_id=refund_id, kind="order", amount_minor=amount, order_id=UUID(order["id"]))
-    await market.service.hear(failed)
-    assert await market.service.published("operations.alert_raised.v1") == []
+    failed = refund_failed(order, refund_id, amount)
+    await market.receive(failed)
+    assert await market.published("operations.alert_raised.v1") == []
     assert await market.status_of(order) == "refund_pending"
-    await market.service.hear(settled(order, refund_id, amount))
+    await market.receive(refund_settled(order, refund_id, amount))
     assert await market.status_of(order) == "refunded"
     counted = stale_count(RefundFailed.TYPE)
-    await market.service.hear(failed)
+    await market.receive(failed)
     assert await market.status_of(order) == "refunded"
     assert stale_count(RefundFailed.TYPE) == counted + 1
 
@@ -259,24 +236,27 @@ async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(m
     unpaid = await market.ordered()
     before = await orders_and_refunds(market)
     for kind in ("overpayment", "quarantine"):
-        await market.service.hear(settled(order, new_id(), 1, kind=kind))
-        await market.service.hear(failed(order, own_refund_id, 1, kind=kind))
+        await market.receive(refund_settled(order, new_id(), 1, kind=kind))
+        await market.receive(refund_failed(order, own_refund_id, 1, kind=kind))
     for refund_id in (other_refund_id, new_id()):
-        for event in (settled(order, refund_id, 1), failed(order, refund_id, 1), settled(unpaid, refund_id, 1)):
+        for event in (
+            refund_settled(order, refund_id, 1),
+            refund_failed(order, refund_id, 1),
+            refund_settled(unpaid, refund_id, 1),
+        ):
             counted = stale_count(event.TYPE)
-            await market.service.hear(event)
+            await market.receive(event)
             assert stale_count(event.TYPE) == counted + 1
     assert await orders_and_refunds(market) == before
-    assert await market.service.published("operations.alert_raised.v1") == []
-    await market.service.hear(refunded(order, new_id(), 1))
+    assert await market.published("operations.alert_raised.v1") == []
+    await market.receive(escrow_refunded(order, new_id(), 1))
     assert (await market.show(order))["refundedMinor"] == 0
     assert [await market.status_of(each) for each in (order, other)] == ["refund_pending"] * 2
 
 
 async def orders_and_refunds(market):
     return [
-        await market.service.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1")
-        for table in ("orders", "order_refunds")
+        await market.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in ("orders", "order_refunds")
     ]
 
 
@@ -289,16 +269,16 @@ async def test_of_two_words_of_identity_the_newer_holds_whichever_comes_last(mar
         "campus_id": market.campus_id,
     }
     newer = VendorChanged(business_name="Ada's New Kitchen", commission_basis_points=300, **vendor)
-    await market.service.hear(newer, sequence=2)
-    await market.service.hear(VendorApproved(business_name="Ada's Old Kitchen", **vendor), sequence=1)
-    rows = await market.service.fetch("SELECT business_name, commission_basis_points FROM vendors")
+    await market.receive(newer, sequence=2)
+    await market.receive(VendorApproved(business_name="Ada's Old Kitchen", **vendor), sequence=1)
+    rows = await market.fetch("SELECT business_name, commission_basis_points FROM vendors")
     assert [tuple(row) for row in rows] == [("Ada's New Kitchen", 300)]
-    shown = await market.service.client.get(f"/api/products/{product}")
+    shown = await market.client.get(f"/api/products/{product}")
     assert shown.json()["data"]["vendorName"] == "Ada's New Kitchen"
     for fee, sequence in ((2, 2), (1, 1)):
         events = HubChanged(hub_id=hub, campus_id=market.campus_id, name="G", delivery_fee_minor=fee, active=True)
-        await market.service.hear(events, sequence=sequence)
-    assert (await market.service.fetch("SELECT delivery_fee_minor FROM hubs"))[0][0] == 2
+        await market.receive(events, sequence=sequence)
+    assert (await market.fetch("SELECT delivery_fee_minor FROM hubs"))[0][0] == 2
 
 
 async def test_a_handler_that_dies_before_its_commit_leaves_nothing_and_works_the_next_time(market, broken_outbox):

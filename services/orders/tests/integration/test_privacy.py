@@ -15,17 +15,17 @@ def erasure_requested(market, **more):
 
 
 async def published_verdicts(market):
-    return [event.get("openMatters", []) for event in await market.service.published("orders.erasure_judged.v1")]
+    return [event.get("openMatters", []) for event in await market.published("orders.erasure_judged.v1")]
 
 
 async def traces(market, text):
     """The tables in which the text stands; what leaves as an event is not among them."""
-    rows = await market.service.fetch(
+    rows = await market.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
     )
     found = set()
     for name in {row["relname"] for row in rows} - {"outbox", "outbox_sequences", "alembic_version"}:
-        if await market.service.fetch(f'SELECT 1 FROM "{name}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
+        if await market.fetch(f'SELECT 1 FROM "{name}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
             found.add(name)
     return found
 
@@ -34,8 +34,8 @@ async def delivered(market, **more):
     order = await market.ordered(**more)
     await market.pay(order)
     path = f"/api/orders/{order['id']}"
-    pin = (await market.service.client.get(f"{path}/delivery-pin", headers=market.as_buyer())).json()["data"]["pin"]
-    response = await market.service.client.post(
+    pin = (await market.client.get(f"{path}/delivery-pin", headers=market.as_buyer())).json()["data"]["pin"]
+    response = await market.client.post(
         f"{path}/verify-delivery", json={"pin": pin}, headers=market.as_buyer(idempotency_key=uuid4())
     )
     assert response.status_code == 200, response.text
@@ -44,51 +44,51 @@ async def delivered(market, **more):
 
 
 async def write(market, path, body):
-    return await market.service.client.post(path, json=body, headers=market.as_buyer())
+    return await market.client.post(path, json=body, headers=market.as_buyer())
 
 
 async def test_what_is_under_way_is_told_and_the_person_buys_on(market):
     product_id = await market.sell()
     await market.ordered(product_id)
-    await market.service.hear(erasure_requested(market))
+    await market.receive(erasure_requested(market))
     assert await published_verdicts(market) == [["open_orders"]]
     assert (await market.checkout(product_id)).status_code == 201
 
 
 async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
     product_id = await market.sell()
-    asked = await market.service.hear(erasure_requested(market))
-    await market.service.hear(erasure_requested(market), event_id=asked.event_id, sequence=asked.sequence)
+    asked = await market.receive(erasure_requested(market))
+    await market.receive(erasure_requested(market), event_id=asked.event_id, sequence=asked.sequence)
     assert await published_verdicts(market) == [[]]
     response = await market.checkout(product_id)
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await market.stock_of(product_id) == 10
-    cart = await market.service.client.put(
+    cart = await market.client.put(
         f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=market.as_buyer()
     )
     assert cart.status_code == 409
     assert (await market.checkout(product_id, buyer_id=new_id())).status_code == 201
-    await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()))
+    await market.receive(ErasureRefused(user_id=market.buyer_id, request_id=new_id()))
     assert (await market.checkout(product_id)).status_code == 201
 
 
 async def test_a_checkout_at_the_moment_of_the_judgement_is_counted_or_refused(market):
     product_id = await market.sell(stock=99)
     responses = await asyncio.gather(
-        market.service.hear(erasure_requested(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
+        market.receive(erasure_requested(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
     )
     statuses = {response.status_code for response in responses[1:]}
     [matters] = await published_verdicts(market)
     assert statuses <= {201, 409}
     assert (matters == ["open_orders"]) == (201 in statuses)
     if not matters:
-        assert await market.service.fetch("SELECT 1 FROM orders") == []
+        assert await market.fetch("SELECT 1 FROM orders") == []
 
 
 async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market):
     product_id = await market.sell()
-    await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=8)
-    await market.service.hear(erasure_requested(market), sequence=7)
+    await market.receive(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=8)
+    await market.receive(erasure_requested(market), sequence=7)
     assert await published_verdicts(market) == []
     assert (await market.checkout(product_id)).status_code == 201
 
@@ -100,7 +100,7 @@ async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_nee
     items = [{"itemId": order["items"][0]["id"], "quantity": 1}]
     asked = await write(market, f"{path}/return-requests", {"items": items, "reason": SECRET})
     assert asked.status_code == 201, asked.text
-    await market.service.hear(erasure_requested(market))
+    await market.receive(erasure_requested(market))
     assert await published_verdicts(market) == [["undecided_returns"]]
     review = await write(
         market, f"/api/products/{product_id}/reviews", {"orderId": order["id"], "rating": 4, "text": SECRET}
@@ -115,14 +115,14 @@ async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_nee
     assert dispute.status_code == 200, dispute.text
     assert await traces(market, SECRET) == {"orders", "return_requests", "reviews", "order_refunds", "order_disputes"}
     kept = "SELECT id, buyer_id, status, total_amount, refunded_minor, created_at FROM orders ORDER BY id"
-    before = await market.service.fetch(kept)
-    gone = await market.service.hear(UserErased(user_id=market.buyer_id), sequence=20)
-    await market.service.hear(UserErased(user_id=market.buyer_id), event_id=gone.event_id, sequence=20)
+    before = await market.fetch(kept)
+    gone = await market.receive(UserErased(user_id=market.buyer_id), sequence=20)
+    await market.receive(UserErased(user_id=market.buyer_id), event_id=gone.event_id, sequence=20)
     assert await traces(market, SECRET) == set()
-    assert await market.service.fetch(kept) == before
-    [product] = await market.service.fetch("SELECT rating_sum, rating_count FROM products WHERE id = $1", product_id)
+    assert await market.fetch(kept) == before
+    [product] = await market.fetch("SELECT rating_sum, rating_count FROM products WHERE id = $1", product_id)
     assert tuple(product.values()) == (4, 1)
-    await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=21)
+    await market.receive(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=21)
     late = await write(
         market, f"/api/vendors/{market.vendor_id}/reviews", {"orderId": order["id"], "rating": 1, "text": SECRET}
     )
@@ -132,22 +132,22 @@ async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_nee
 async def test_a_sale_of_late_keeps_a_vendor_and_a_closed_one_has_no_name_and_no_shelf(market):
     told = {"vendor_id": market.vendor_id, "owner_user_id": market.merchant_id, "legal_name": "Yetunde Obi"}
     shop = {**told, "business_name": "Yetunde's Kitchen", "campus_id": market.campus_id}
-    await market.service.hear(VendorApproved(**shop))
+    await market.receive(VendorApproved(**shop))
     order = await delivered(market)
     asked = {"user_id": market.merchant_id, "vendor_id": market.vendor_id}
-    await market.service.hear(ErasureRequested(request_id=new_id(), **asked))
+    await market.receive(ErasureRequested(request_id=new_id(), **asked))
     market.clock.advance(timedelta(days=8))
-    await market.service.hear(ErasureRequested(request_id=new_id(), **asked))
+    await market.receive(ErasureRequested(request_id=new_id(), **asked))
     assert await published_verdicts(market) == [["recent_sales"], []]
-    [product] = await market.service.fetch("SELECT id FROM products")
+    [product] = await market.fetch("SELECT id FROM products")
     assert (await market.checkout(product["id"])).status_code == 409
     closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
-    await market.service.hear(closed, sequence=9)
-    await market.service.hear(VendorChanged(**shop), sequence=8)
+    await market.receive(closed, sequence=9)
+    await market.receive(VendorChanged(**shop), sequence=8)
     assert await traces(market, "Yetunde") == set()
-    shown = await market.service.client.get("/api/products")
+    shown = await market.client.get("/api/products")
     assert shown.json()["data"] == []
-    seen = await market.service.client.get(f"/api/orders/{order['id']}", headers=market.as_buyer())
+    seen = await market.client.get(f"/api/orders/{order['id']}", headers=market.as_buyer())
     assert seen.json()["data"]["items"][0]["name"] == "Jollof Rice"
 
 
@@ -161,12 +161,12 @@ async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_b
     complaint = {"reason": "Yetunde was late", "details": "Yetunde never came"}
     assert (await write(market, f"/api/orders/{disputed['id']}/dispute", complaint)).status_code == 200
     amounts = "SELECT id, order_id, amount_minor, status FROM order_refunds ORDER BY id"
-    before = await market.service.fetch(amounts)
+    before = await market.fetch(amounts)
     closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
-    await market.service.hear(closed)
+    await market.receive(closed)
     assert await traces(market, "Yetunde") == {"order_disputes"}
-    assert await market.service.fetch(amounts) == before
-    await market.service.hear(UserErased(user_id=market.buyer_id))
+    assert await market.fetch(amounts) == before
+    await market.receive(UserErased(user_id=market.buyer_id))
     assert await traces(market, "Yetunde") == set()
 
 
@@ -174,7 +174,7 @@ async def records(market, headers, limit=2):
     """All pages of what is kept of somebody, by section."""
     found, params = {}, {"limit": limit}
     while True:
-        response = await market.service.client.get("/api/personal-records/orders", params=params, headers=headers)
+        response = await market.client.get("/api/personal-records/orders", params=params, headers=headers)
         assert response.status_code == 200, response.text
         page = response.json()
         assert len(page["data"]) <= limit
@@ -199,11 +199,7 @@ async def test_a_buyer_reads_all_that_is_kept_of_them_and_nothing_of_another(mar
     assert await records(market, market.as_staff("auditor")) == {}
     theirs = await records(market, market.as_buyer(stranger), limit=100)
     assert [order["id"] for order in theirs["orders"]] == [foreign["id"]]
-    first = await market.service.client.get(
-        "/api/personal-records/orders", params={"limit": 1}, headers=market.as_buyer()
-    )
+    first = await market.client.get("/api/personal-records/orders", params={"limit": 1}, headers=market.as_buyer())
     stolen = {"limit": 1, "cursor": first.json()["meta"]["next_cursor"]}
-    response = await market.service.client.get(
-        "/api/personal-records/orders", params=stolen, headers=market.as_buyer(stranger)
-    )
+    response = await market.client.get("/api/personal-records/orders", params=stolen, headers=market.as_buyer(stranger))
     assert response.status_code == 422

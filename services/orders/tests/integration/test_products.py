@@ -8,7 +8,7 @@ from orders.demo import demo_products, load_demo_data
 
 
 async def browse(market, **query):
-    response = await market.service.client.get("/api/products", params=query)
+    response = await market.client.get("/api/products", params=query)
     assert response.status_code == 200, response.text
     return [product["id"] for product in response.json()["data"]]
 
@@ -16,7 +16,7 @@ async def browse(market, **query):
 async def test_a_product_is_shown_to_anybody_in_whole(market):
     # No two numbers are alike: a row is read by the place of its columns.
     product = await market.sell(price_minor=150_000, stock=7, rating_sum=14, rating_count=3)
-    response = await market.service.client.get(f"/api/products/{product}")
+    response = await market.client.get(f"/api/products/{product}")
     assert response.status_code == 200
     assert response.json()["data"] == {
         "id": str(product),
@@ -37,7 +37,7 @@ async def test_a_product_is_shown_to_anybody_in_whole(market):
         "revision": 1,
         "createdAt": "2026-01-05T12:00:00.000Z",
     }
-    listed = await market.service.client.get("/api/products")
+    listed = await market.client.get("/api/products")
     assert listed.json()["data"] == [response.json()["data"]]
     assert listed.json()["meta"]["has_more"] is False
 
@@ -45,12 +45,12 @@ async def test_a_product_is_shown_to_anybody_in_whole(market):
 async def test_times_have_milliseconds_whether_there_are_any_or_not(market):
     for microseconds, shown in ((0, "000"), (7_000, "007"), (120_000, "120"), (999_999, "999")):
         product = await market.sell(created_at=market.clock.now().replace(microsecond=microseconds))
-        response = await market.service.client.get(f"/api/products/{product}")
+        response = await market.client.get(f"/api/products/{product}")
         assert response.json()["data"]["createdAt"] == f"2026-01-05T12:00:00.{shown}Z"
 
 
 async def test_a_product_without_a_review_has_no_rating(market):
-    shown = (await market.service.client.get(f"/api/products/{await market.sell()}")).json()["data"]
+    shown = (await market.client.get(f"/api/products/{await market.sell()}")).json()["data"]
     assert (shown["rating"], shown["ratingCount"]) == (None, 0)
 
 
@@ -58,14 +58,14 @@ async def test_what_was_removed_is_absent(market):
     removed = await market.sell(removed_at=market.clock.now())
     assert await browse(market) == []
     for product in (removed, new_id()):
-        response = await market.service.client.get(f"/api/products/{product}")
+        response = await market.client.get(f"/api/products/{product}")
         assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
 
 
 async def test_a_bad_token_is_refused_even_where_none_is_needed(market):
-    response = await market.service.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
+    response = await market.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
     assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
-    assert (await market.service.client.get("/api/products", headers=market.as_buyer())).status_code == 200
+    assert (await market.client.get("/api/products", headers=market.as_buyer())).status_code == 200
 
 
 async def test_each_filter_narrows_and_all_of_them_hold_together(market):
@@ -116,7 +116,7 @@ async def test_each_filter_narrows_and_all_of_them_hold_together(market):
     ],
 )
 async def test_a_bad_filter_is_422_and_named(market, name, value):
-    response = await market.service.client.get("/api/products", params={name: value})
+    response = await market.client.get("/api/products", params={name: value})
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
 
 
@@ -131,7 +131,7 @@ async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(m
     walked, cursor = [], None
     while True:
         query = {"limit": 5, "sort": sort} | ({} if cursor is None else {"cursor": cursor})
-        response = (await market.service.client.get("/api/products", params=query)).json()
+        response = (await market.client.get("/api/products", params=query)).json()
         walked += [product["id"] for product in response["data"]]
         cursor = response["meta"]["next_cursor"]
         if cursor is None:
@@ -148,9 +148,9 @@ async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(m
 async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(market):
     for _ in range(3):
         await market.sell()
-    page = await market.service.client.get("/api/products", params={"limit": 1, "inStock": "true"})
+    page = await market.client.get("/api/products", params={"limit": 1, "inStock": "true"})
     cursor = page.json()["meta"]["next_cursor"]
-    get = market.service.client.get
+    get = market.client.get
     same = await get("/api/products", params={"limit": 2, "inStock": "true", "cursor": cursor})
     assert (same.status_code, len(same.json()["data"])) == (200, 2)
     for query, headers in (
@@ -165,7 +165,7 @@ async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(marke
 
 async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):
     """No sort and no scan of the table: the plan of each list's first page, as the API role gets it."""
-    await market.service.fetch(
+    await market.fetch(
         """
         INSERT INTO products (
             id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock, images, rating_sum,
@@ -176,7 +176,7 @@ async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):
         FROM generate_series(1, 5000) AS n
         """
     )
-    async with market.service.runtime.database.unit_of_work(acting_as=ANONYMOUS) as uow:
+    async with market.app.runtime.database.unit_of_work(acting_as=ANONYMOUS) as uow:
         for clause, order in (
             ("", "created_at DESC, id DESC"),
             ("", "price_minor ASC, id ASC"),
@@ -194,14 +194,14 @@ async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):
 
 
 async def test_demo_data_is_loaded_once_and_said_aloud_once(market):
-    await load_demo_data(market.service.dependencies)
+    await load_demo_data(market.app.dependencies)
     products = demo_products()
-    assert len(await market.service.published("orders.product_changed.v1")) == len(products)
+    assert len(await market.published("orders.product_changed.v1")) == len(products)
     sold = products[0].level.product_id
     await market.ordered(sold)
     left = await market.stock_of(sold)
-    await load_demo_data(market.service.dependencies)
-    assert len(await market.service.published("orders.product_changed.v1")) == len(products)
+    await load_demo_data(market.app.dependencies)
+    assert len(await market.published("orders.product_changed.v1")) == len(products)
     assert await market.stock_of(sold) == left
     assert len(await browse(market, limit=100)) == 100
     assert len(await browse(market, q="jolof rice")) == 3

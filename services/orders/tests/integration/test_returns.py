@@ -6,8 +6,9 @@ import pytest
 
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
-from contracts.payments import EscrowRefunded, RefundSettled
 from contracts.permissions import permissions_of
+
+from .factories import escrow_refunded, refund_settled
 
 REASON = "It is not what I ordered."
 
@@ -23,7 +24,7 @@ async def delivered(market, *lines, fee_minor=0):
     }
     if fee_minor:
         hub = new_id()
-        await market.service.fetch(
+        await market.fetch(
             "INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, 'Gate', $3, true, 1)",
             hub,
             market.campus_id,
@@ -31,7 +32,7 @@ async def delivered(market, *lines, fee_minor=0):
         )
         body["hubId"] = str(hub)
     headers = market.as_buyer(idempotency_key=uuid4())
-    order = (await market.service.client.post("/api/orders/checkout", json=body, headers=headers)).json()["data"]
+    order = (await market.client.post("/api/orders/checkout", json=body, headers=headers)).json()["data"]
     await market.pay(order)
     response = await market.verify(order, await market.pin_of(order), headers=market.as_merchant())
     assert response.status_code == 200, response.text
@@ -57,7 +58,7 @@ async def asked(market, order, *quantities):
 
 async def decide(market, request, verb="approve", headers=None, body=None):
     url = f"/api/return-requests/{request['id']}/{verb}"
-    return await market.service.client.post(url, json=body or {}, headers=headers or market.as_merchant())
+    return await market.client.post(url, json=body or {}, headers=headers or market.as_merchant())
 
 
 async def approved(market, order, *quantities):
@@ -67,7 +68,7 @@ async def approved(market, order, *quantities):
 
 
 async def refunds(market):
-    return [event["amountMinor"] for event in await market.service.published("orders.refund_requested.v1")]
+    return [event["amountMinor"] for event in await market.published("orders.refund_requested.v1")]
 
 
 async def test_the_goods_of_a_delivered_order_are_asked_back_and_everybody_concerned_sees_it(market):
@@ -84,20 +85,20 @@ async def test_the_goods_of_a_delivered_order_are_asked_back_and_everybody_conce
             "unitPriceMinor": 150_000,
         }
     ]
-    [event] = await market.service.published("orders.return_requested.v1")
+    [event] = await market.published("orders.return_requested.v1")
     assert (event["returnRequestId"], event["orderId"], event["vendorId"]) == (
         request["id"],
         order["id"],
         order["vendorId"],
     )
     for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
-        shown = await market.service.client.get(f"/api/return-requests/{request['id']}", headers=headers)
-        listed = await market.service.client.get(f"/api/orders/{order['id']}/return-requests", headers=headers)
+        shown = await market.client.get(f"/api/return-requests/{request['id']}", headers=headers)
+        listed = await market.client.get(f"/api/orders/{order['id']}/return-requests", headers=headers)
         assert shown.json()["data"] == request
         assert listed.json()["data"] == [request]
     for headers in (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id())):
         for path in (f"/api/return-requests/{request['id']}", f"/api/orders/{order['id']}/return-requests"):
-            assert (await market.service.client.get(path, headers=headers)).status_code == 404
+            assert (await market.client.get(path, headers=headers)).status_code == 404
         assert (await ask(market, order, 1, headers=headers)).status_code == 404
     assert (await decide(market, request, headers=market.as_merchant(vendor_id=new_id()))).status_code == 404
 
@@ -113,9 +114,9 @@ async def test_an_approval_sends_the_worth_of_the_goods_back_once(market, by):
     assert {response.status_code for response in responses} == {200}
     decided = responses[0].json()["data"]
     assert (decided["status"], decided["refundMinor"], decided["decisionReason"]) == ("approved", 300_000, "sorry")
-    [refund] = await market.service.published("orders.refund_requested.v1")
+    [refund] = await market.published("orders.refund_requested.v1")
     assert (refund["amountMinor"], refund["refundId"]) == (300_000, decided["refundId"])
-    [event] = await market.service.published("orders.return_decided.v1")
+    [event] = await market.published("orders.return_decided.v1")
     assert (event["outcome"], event["refundMinor"]) == ("approved", 300_000)
     assert await market.status_of(order) == "delivered"
     assert (await decide(market, request, "reject", headers)).status_code == 409
@@ -128,22 +129,10 @@ async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_t
         await market.release(order)
     await approved(market, order, 1)
     assert (await market.show(order))["refundedMinor"] == 0
-    [event] = await market.service.published("orders.refund_requested.v1")
-    posted = EscrowRefunded(
-        order_id=UUID(order["id"]),
-        buyer_id=UUID(order["buyerId"]),
-        vendor_id=UUID(order["vendorId"]),
-        refund_id=UUID(event["refundId"]),
-        amount_minor=100_000,
-        from_vendor_minor=95_000 if released else 0,
-        remaining_minor=0 if released else 100_000,
-        remaining_vendor_minor=0 if released else 95_000,
-    )
-    await market.service.hear(posted)
-    settled = RefundSettled(
-        refund_id=UUID(event["refundId"]), kind="order", amount_minor=100_000, order_id=UUID(order["id"])
-    )
-    await market.service.hear(settled)
+    [event] = await market.published("orders.refund_requested.v1")
+    remaining_minor = 0 if released else 100_000
+    await market.receive(escrow_refunded(order, event["refundId"], 100_000, remaining_minor=remaining_minor))
+    await market.receive(refund_settled(order, event["refundId"], 100_000))
     shown = await market.show(order)
     assert (shown["status"], shown["refundedMinor"]) == ("paid" if released else "delivered", 100_000)
     if not released:
@@ -193,7 +182,7 @@ async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_f
     assert (await decide(market, first, "reject")).status_code == 200
     assert (await decide(market, first)).status_code == 409
     assert await refunds(market) == []
-    [event] = await market.service.published("orders.return_decided.v1")
+    [event] = await market.published("orders.return_decided.v1")
     assert event["outcome"] == "rejected"
     await approved(market, order, 2)
     assert (await ask(market, order, 2)).status_code == 409
@@ -228,7 +217,7 @@ async def test_what_cannot_be_asked_back_is_refused_and_nothing_is_written(marke
         assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED"), items
     assert (await ask(market, order, 1, reason=" ")).status_code == 422
     assert (await ask(market, order, 1, headers=market.as_merchant())).status_code == 403
-    assert await market.service.fetch("SELECT 1 FROM return_requests") == []
+    assert await market.fetch("SELECT 1 FROM return_requests") == []
 
 
 async def test_goods_come_back_within_seven_days_of_delivery_and_not_later(market):
@@ -271,12 +260,12 @@ async def test_only_what_was_delivered_can_be_returned(market, state):
 async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
     order = await delivered(market, (100_000, 1))
     request = await asked(market, order, 1)
-    buyer_as_support = market.service.headers(market.buyer_id, roles=("support_agent",))
+    buyer_as_support = market.headers(market.buyer_id, roles=("support_agent",))
     for headers in (market.as_buyer(), market.as_staff("auditor"), buyer_as_support):
         for verb in ("approve", "reject"):
             refused = await decide(market, request, verb, headers)
             assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    merchant_who_bought_it = market.service.headers(market.buyer_id, roles=("buyer", "merchant"), vendor_id=new_id())
+    merchant_who_bought_it = market.headers(market.buyer_id, roles=("buyer", "merchant"), vendor_id=new_id())
     assert (await decide(market, request, headers=merchant_who_bought_it)).status_code == 403
     for headers in (market.as_merchant(), market.as_staff("support_agent")):
         assert (await decide(market, {"id": new_id()}, headers=headers)).status_code == 404
@@ -308,7 +297,7 @@ async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, br
     with broken_outbox():
         assert (await decide(market, request)).status_code == 500
     assert await market.status_of(order) == "delivered"
-    assert await market.service.fetch("SELECT 1 FROM order_refunds") == []
+    assert await market.fetch("SELECT 1 FROM order_refunds") == []
     assert (await decide(market, request)).status_code == 200
 
 
@@ -317,13 +306,13 @@ async def test_the_requests_of_an_order_are_walked_by_cursor(market):
     made = [(await asked(market, order, 1))["id"] for _ in range(5)]
     url, seen, query = f"/api/orders/{order['id']}/return-requests", [], {"limit": 2}
     while True:
-        response = (await market.service.client.get(url, params=query, headers=market.as_buyer())).json()
+        response = (await market.client.get(url, params=query, headers=market.as_buyer())).json()
         seen += [request["id"] for request in response["data"]]
         if not response["meta"]["has_more"]:
             break
         query["cursor"] = response["meta"]["next_cursor"]
     assert seen == made[::-1]
-    foreign = await market.service.client.get(url, params=query, headers=market.as_merchant())
+    foreign = await market.client.get(url, params=query, headers=market.as_merchant())
     assert foreign.status_code == 422
 
 
@@ -334,6 +323,6 @@ async def test_a_bare_select_shows_return_requests_to_their_parties_only(market)
     vendor = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": market.vendor_id}
     support = {"user_id": new_id(), "permissions": permissions_of(["support_agent"])}
     for claims, seen in ((buyer, 1), (other, 0), (vendor, 1), (support, 1)):
-        async with market.service.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
+        async with market.app.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
             for table in ("return_requests", "return_request_items"):
                 assert len(await uow.fetch(f"SELECT * FROM {table}")) == seen

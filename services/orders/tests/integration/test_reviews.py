@@ -17,7 +17,7 @@ from contracts.permissions import permissions_of
 @pytest.fixture
 def known_vendor(market):
     async def approve():
-        await market.service.hear(
+        await market.receive(
             VendorApproved(
                 vendor_id=market.vendor_id,
                 owner_user_id=market.merchant_id,
@@ -39,15 +39,15 @@ async def delivered(market: Any, product_id: UUID | None = None) -> dict[str, An
 
 async def post(market: Any, subject: str, order: dict[str, Any], headers: Any = None, **body: Any) -> Any:
     sent = {"orderId": order["id"], "rating": 5, "text": "Hot and on time", **body}
-    return await market.service.client.post(f"/api/{subject}/reviews", json=sent, headers=headers or market.as_buyer())
+    return await market.client.post(f"/api/{subject}/reviews", json=sent, headers=headers or market.as_buyer())
 
 
 async def read(market: Any, subject: str, **params: Any) -> Any:
-    return await market.service.client.get(f"/api/{subject}/reviews", params=params)
+    return await market.client.get(f"/api/{subject}/reviews", params=params)
 
 
 async def product_rating(market: Any, product_id: UUID) -> tuple[Any, int]:
-    product = (await market.service.client.get(f"/api/products/{product_id}")).json()["data"]
+    product = (await market.client.get(f"/api/products/{product_id}")).json()["data"]
     return product["rating"], product["ratingCount"]
 
 
@@ -71,7 +71,7 @@ async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product
     assert (page["meta"]["rating"], page["meta"]["ratingCount"]) == (2.0, 1)
     assert [shown["rating"] for shown in page["data"]] == [2]
     assert set(page["data"][0]) == {"id", "vendorId", "productId", "rating", "text", "createdAt"}
-    events = await market.service.published("orders.review_posted.v1")
+    events = await market.published("orders.review_posted.v1")
     assert [(event["rating"], event.get("productId")) for event in events] == [(4, str(product_id)), (2, None)]
 
 
@@ -102,7 +102,7 @@ async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
     }
     seen = {case: (response.status_code, response.json()["code"]) for case, (response, *_) in refusals.items()}
     assert seen == {case: (status, code) for case, (_, status, code) in refusals.items()}
-    assert await market.service.fetch("SELECT * FROM reviews") == []
+    assert await market.fetch("SELECT * FROM reviews") == []
     assert await product_rating(market, product_id) == (None, 0)
 
 
@@ -129,7 +129,7 @@ async def test_a_hidden_review_is_read_by_nobody_and_does_not_count_until_it_is_
     product_id = await market.sell()
     order = await delivered(market, product_id)
     review = (await post(market, f"products/{product_id}", order, rating=1)).json()["data"]
-    staff, client = market.as_staff("support_agent"), market.service.client
+    staff, client = market.as_staff("support_agent"), market.client
     hide, restore = f"/api/reviews/{review['id']}/hide", f"/api/reviews/{review['id']}/restore"
 
     assert (await client.post(hide, json={"reason": "insult"}, headers=market.as_buyer())).status_code == 403
@@ -194,9 +194,9 @@ async def test_the_database_refuses_a_review_of_somebody_else_s_order_and_of_an_
         (buyer, order, market.buyer_id, new_id()),
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            async with market.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+            async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
                 await uow.execute(statement, new_id(), UUID(chosen["id"]), buyer_id, market.vendor_id, product)
-    async with market.service.runtime.database.unit_of_work(acting_as=buyer) as uow:
+    async with market.app.runtime.database.unit_of_work(acting_as=buyer) as uow:
         await uow.execute(statement, new_id(), UUID(order["id"]), market.buyer_id, market.vendor_id, product_id)
         assert (
             await uow.execute("UPDATE reviews SET hidden_at = now(), hidden_by = $1, hidden_because = 'x'", new_id())

@@ -23,7 +23,7 @@ _LEARN = "INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(
 
 
 async def found(market, **query):
-    response = await market.service.client.get("/api/products", params=query)
+    response = await market.client.get("/api/products", params=query)
     assert response.status_code == 200, response.text
     return [product["name"] for product in response.json()["data"]]
 
@@ -32,9 +32,7 @@ async def walk(market, between=None, **query):
     """The products of all pages, one after the other; `between` two pages something happens."""
     walked, cursor = [], None
     while True:
-        response = await market.service.client.get(
-            "/api/products", params=query | ({"cursor": cursor} if cursor else {})
-        )
+        response = await market.client.get("/api/products", params=query | ({"cursor": cursor} if cursor else {}))
         assert response.status_code == 200, response.text
         walked += response.json()["data"]
         cursor = response.json()["meta"]["next_cursor"]
@@ -45,7 +43,7 @@ async def walk(market, between=None, **query):
 
 
 async def learn(market):
-    await market.service.fetch(_LEARN)
+    await market.fetch(_LEARN)
 
 
 async def test_a_search_with_one_typo_in_each_word_finds(market):
@@ -140,7 +138,7 @@ async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_co
 
 
 async def test_every_way_of_a_search_finds_the_same(market, monkeypatch):
-    await market.service.fetch(_FILL, MANY)
+    await market.fetch(_FILL, MANY)
     await learn(market)
     for query in (
         {"q": "slippers", "sort": "relevance"},
@@ -159,8 +157,8 @@ async def test_every_way_of_a_search_finds_the_same(market, monkeypatch):
 
 async def test_a_search_reads_little_of_a_large_catalog(market):
     """Blocks touched by the first page, as the API role gets it: rare word, common word, price range."""
-    await market.service.fetch(_FILL, 20_000)
-    database = market.service.runtime.database
+    await market.fetch(_FILL, 20_000)
+    database = market.app.runtime.database
     for filters in ({"q": "'velvet':*"}, {"q": "'cotton':*"}, {"minPriceMinor": 699}, {"maxPriceMinor": 650}):
         names = "'cotton':*A" if filters == {"q": "'cotton':*"} else None
         statement, values = search.product_statement("id, created_at", filters, _NEWEST, 21, None, names)
@@ -176,7 +174,7 @@ _NEWEST = search.Sort("created_at", "createdAt", descending=True)
 
 async def test_products_of_a_suspended_vendor_are_found_by_nobody(market):
     product = await market.sell(name="Meat Pie")
-    await market.service.fetch(
+    await market.fetch(
         "INSERT INTO vendors (id, business_name, campus_id, sequence, suspended) VALUES ($1, 'Ada', $2, 1, true)",
         market.vendor_id,
         market.campus_id,
@@ -184,14 +182,14 @@ async def test_products_of_a_suspended_vendor_are_found_by_nobody(market):
     await learn(market)
     for query in ({}, {"q": "meat"}, {"q": "maet"}, {"vendorId": str(market.vendor_id)}, {"maxPriceMinor": 10**9}):
         assert await found(market, **query) == []
-    assert (await market.service.client.get(f"/api/products/{product}")).status_code == 404
-    assert (await market.service.client.get("/api/categories")).json()["data"] == []
+    assert (await market.client.get(f"/api/products/{product}")).status_code == 404
+    assert (await market.client.get("/api/categories")).json()["data"] == []
 
 
 async def test_a_page_that_did_not_change_is_not_sent_again(market):
     product = await market.sell()
     await market.sell(vendor_id=new_id())
-    get = market.service.client.get
+    get = market.client.get
     for url in ("/api/products", "/api/products?q=rice", f"/api/products/{product}", "/api/categories"):
         first = await get(url)
         tag = first.headers["etag"]
@@ -202,5 +200,5 @@ async def test_a_page_that_did_not_change_is_not_sent_again(market):
             assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
         assert (await get(url, headers={"If-None-Match": '"other"'})).status_code == 200
         assert "cache-control" not in (await get(url, headers=market.as_buyer())).headers
-    await market.service.fetch("UPDATE products SET stock = stock - 1 WHERE id = $1", UUID(str(product)))
+    await market.fetch("UPDATE products SET stock = stock - 1 WHERE id = $1", UUID(str(product)))
     assert (await get("/api/products", headers={"If-None-Match": first.headers["etag"]})).status_code == 200

@@ -25,20 +25,20 @@ def news(event, market, **more):
 
 
 async def suspend(market, **delivery):
-    return await market.service.hear(news(VendorSuspended, market, reason="Complaints"), **delivery)
+    return await market.receive(news(VendorSuspended, market, reason="Complaints"), **delivery)
 
 
 async def reinstate(market, **delivery):
-    return await market.service.hear(news(VendorReinstated, market), **delivery)
+    return await market.receive(news(VendorReinstated, market), **delivery)
 
 
 async def is_suspended(market):
-    [row] = await market.service.fetch("SELECT suspended FROM vendors WHERE id = $1", market.vendor_id)
+    [row] = await market.fetch("SELECT suspended FROM vendors WHERE id = $1", market.vendor_id)
     return row["suspended"]
 
 
 async def shelf(market, **params):
-    response = await market.service.client.get("/api/products", params=params)
+    response = await market.client.get("/api/products", params=params)
     return {product["id"] for product in response.json()["data"]}
 
 
@@ -48,13 +48,13 @@ async def test_a_suspended_vendors_goods_are_neither_shown_nor_sold(market):
     await suspend(market)
     assert await shelf(market) == {str(elsewhere)}
     assert await shelf(market, vendorId=str(market.vendor_id)) == set()
-    assert (await market.service.client.get(f"/api/products/{product_id}")).status_code == 404
+    assert (await market.client.get(f"/api/products/{product_id}")).status_code == 404
     response = await market.checkout(product_id)
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert "suspended" in response.json()["detail"]
     assert await market.stock_of(product_id) == 5
-    assert await market.service.fetch("SELECT id FROM orders") == []
-    assert await market.service.published("orders.order_placed.v1") == []
+    assert await market.fetch("SELECT id FROM orders") == []
+    assert await market.published("orders.order_placed.v1") == []
     await reinstate(market)
     assert await shelf(market) == {str(product_id), str(elsewhere)}
     assert (await market.checkout(product_id)).status_code == 201
@@ -88,10 +88,10 @@ async def test_the_later_word_of_a_suspension_counts_whichever_arrives_first(mar
 
 
 async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(market):
-    await market.service.hear(news(VendorChanged, market, commission_basis_points=250), sequence=3)
+    await market.receive(news(VendorChanged, market, commission_basis_points=250), sequence=3)
     await suspend(market, sequence=2)
-    await market.service.hear(news(VendorApproved, market), sequence=1)
-    [row] = await market.service.fetch("SELECT suspended, commission_basis_points FROM vendors")
+    await market.receive(news(VendorApproved, market), sequence=1)
+    [row] = await market.fetch("SELECT suspended, commission_basis_points FROM vendors")
     assert (row["suspended"], row["commission_basis_points"]) == (True, 250)
 
 
@@ -105,9 +105,9 @@ async def test_a_suspension_delivered_again_after_the_reinstatement_changes_noth
 async def test_nothing_is_delivered_to_a_hub_of_a_closed_campus(market):
     product_id, hub_id, campus_id = await market.sell(), new_id(), new_id()
     hub = HubChanged(hub_id=hub_id, campus_id=campus_id, name="Gate", delivery_fee_minor=0, active=True)
-    await market.service.hear(hub)
+    await market.receive(hub)
     for active, status in ((True, 201), (False, 422), (True, 201)):
-        await market.service.hear(CampusChanged(campus_id=campus_id, name="Lagos", active=active))
+        await market.receive(CampusChanged(campus_id=campus_id, name="Lagos", active=active))
         response = await market.checkout(product_id, hubId=str(hub_id))
         assert response.status_code == status
     assert await market.stock_of(product_id) == 8

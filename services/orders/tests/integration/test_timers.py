@@ -6,7 +6,7 @@ from orders.timers import BATCH, fire_timers_once
 
 
 async def fire(market):
-    return await fire_timers_once(market.service.dependencies)
+    return await fire_timers_once(market.app.dependencies)
 
 
 async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(market):
@@ -17,9 +17,9 @@ async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(mark
     market.clock.advance(timedelta(milliseconds=1))
     assert await fire(market) == 1
     assert (await market.status_of(order), await market.stock_of(product)) == ("expired", 1)
-    events = await market.service.published("orders.order_expired.v1")
+    events = await market.published("orders.order_expired.v1")
     assert [event["orderId"] for event in events] == [order["id"]]
-    stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
+    stock = [event["inStock"] for event in await market.published("orders.product_changed.v1")]
     assert stock == [False, True]
     assert await fire(market) == 0
 
@@ -32,9 +32,9 @@ async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_goods_ar
     market.clock.advance(timedelta(milliseconds=1))
     assert await fire(market) == 1
     assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 1)
-    stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
+    stock = [event["inStock"] for event in await market.published("orders.product_changed.v1")]
     assert stock == [False, True]
-    events = await market.service.published("orders.refund_requested.v1")
+    events = await market.published("orders.refund_requested.v1")
     assert [(event["orderId"], event["amountMinor"]) for event in events] == [(order["id"], order["totalMinor"])]
 
 
@@ -47,7 +47,7 @@ async def test_a_delivery_without_a_pin_is_disputed_after_14_days(market):
     market.clock.advance(timedelta(milliseconds=1))
     assert await fire(market) == 1
     assert (await market.status_of(order), await market.stock_of(product)) == ("disputed", 0)
-    assert len(await market.service.published("orders.order_disputed.v1")) == 1
+    assert len(await market.published("orders.order_disputed.v1")) == 1
 
 
 async def test_a_delivered_order_has_no_timer_left(market):
@@ -56,7 +56,7 @@ async def test_a_delivered_order_has_no_timer_left(market):
     market.clock.advance(timedelta(days=60))
     assert await fire(market) == 0
     assert await market.status_of(order) == "delivered"
-    assert await market.service.fetch("SELECT 1 FROM order_timers") == []
+    assert await market.fetch("SELECT 1 FROM order_timers") == []
 
 
 async def test_many_workers_fire_each_timer_once(market):
@@ -70,7 +70,7 @@ async def test_many_workers_fire_each_timer_once(market):
         moved.append(fired)
     assert sum(moved) == 30
     assert await market.stock_of(product) == 30
-    assert len(await market.service.published("orders.order_expired.v1")) == 30
+    assert len(await market.published("orders.order_expired.v1")) == 30
 
 
 async def test_the_timer_and_the_charge_at_the_same_moment_end_in_an_allowed_way(market):
@@ -84,19 +84,19 @@ async def test_the_timer_and_the_charge_at_the_same_moment_end_in_an_allowed_way
 
 async def test_a_timer_that_outlived_its_state_is_ignored_and_ended(market):
     order = await market.paid()
-    await market.service.fetch("UPDATE order_timers SET kind = 'payment_window', due_at = $1", market.clock.now())
+    await market.fetch("UPDATE order_timers SET kind = 'payment_window', due_at = $1", market.clock.now())
     counted = telemetry.STALE_EVENTS.labels("payment_window")._value.get()
     assert await fire(market) == 0
     assert await market.status_of(order) == "paid_escrow"
     assert telemetry.STALE_EVENTS.labels("payment_window")._value.get() == counted + 1
-    assert await market.service.fetch("SELECT 1 FROM order_timers") == []
+    assert await market.fetch("SELECT 1 FROM order_timers") == []
 
 
 async def test_a_timer_that_fails_does_not_stand_in_the_way_of_the_others(market):
     product = await market.sell(stock=3)
     orders = [await market.ordered(product) for _ in range(3)]
     # A product whose stock can grow no more: freeing it is out of the range of an integer.
-    await market.service.fetch(
+    await market.fetch(
         "UPDATE order_items SET product_id = $2 WHERE order_id = $1::uuid",
         orders[0]["id"],
         await market.sell(stock=2**31 - 1),
@@ -109,7 +109,7 @@ async def test_a_timer_that_fails_does_not_stand_in_the_way_of_the_others(market
 async def test_a_backlog_is_fired_batch_by_batch(market):
     product = await market.sell(stock=10_000)
     await market.ordered(product)
-    await market.service.fetch(
+    await market.fetch(
         """
         WITH more AS (
             INSERT INTO orders SELECT gen_random_uuid(), buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount,
