@@ -122,12 +122,12 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
     image_id = image_id_of(product_id, content)
-    rendered = await dependencies.image_processor.render(content)
+    made = await dependencies.image_processor.render(content)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await check_image_upload(uow, product_id, image_id, vendor_id=caller.vendor_id, now=dependencies.clock.now())
     # Stored before a row refers to the files, and outside of any transaction.
-    await dependencies.media.put(image_name(image_id), rendered.picture)
-    await dependencies.media.put(thumbnail_name(image_id), rendered.thumbnail)
+    await dependencies.media.put(image_name(image_id), made.picture)
+    await dependencies.media.put(thumbnail_name(image_id), made.thumbnail)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
         await attach_image(uow, product_id, image_id, vendor_id=caller.vendor_id, now=now)

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.web.responses import EnvelopeMeta
 from common.web.schemas import RequestBody, ResponseShape
+from orders.schemas.envelopes import response_of
 
 
 class CartItemRequest(RequestBody):
@@ -37,7 +37,4 @@ class Cart(ResponseShape):
     currency: str
 
 
-class CartResponse(ResponseShape):
-    success: bool
-    data: Cart
-    meta: EnvelopeMeta
+CartResponse = response_of("CartResponse", Cart)

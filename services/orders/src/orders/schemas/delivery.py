@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.web.responses import EnvelopeMeta
 from common.web.schemas import RequestBody, ResponseShape
+from orders.schemas.envelopes import response_of
 
 
 class VerifyDeliveryRequest(RequestBody):
@@ -28,19 +28,6 @@ class ReissuedPin(DeliveryPin):
     reissues_remaining: int
 
 
-class DeliveryResponse(ResponseShape):
-    success: bool
-    data: Delivery
-    meta: EnvelopeMeta
-
-
-class DeliveryPinResponse(ResponseShape):
-    success: bool
-    data: DeliveryPin
-    meta: EnvelopeMeta
-
-
-class ReissuedPinResponse(ResponseShape):
-    success: bool
-    data: ReissuedPin
-    meta: EnvelopeMeta
+DeliveryResponse = response_of("DeliveryResponse", Delivery)
+DeliveryPinResponse = response_of("DeliveryPinResponse", DeliveryPin)
+ReissuedPinResponse = response_of("ReissuedPinResponse", ReissuedPin)

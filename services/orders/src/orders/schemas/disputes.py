@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import EnvelopeMeta
 from common.web.schemas import DecisionHash, Kobo, RequestBody, ResponseShape
+from orders.schemas.envelopes import page_response_of, response_of
 from orders.schemas.orders import OffsetMeta, Reason
 
 Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
@@ -73,25 +73,7 @@ class DisputeResolution(ResponseShape):
     decided_at: str | None
 
 
-class DisputeResponse(ResponseShape):
-    success: bool
-    data: Dispute
-    meta: EnvelopeMeta
-
-
-class PreparedResolutionResponse(ResponseShape):
-    success: bool
-    data: PreparedResolution
-    meta: EnvelopeMeta
-
-
-class ResolutionResponse(ResponseShape):
-    success: bool
-    data: DisputeResolution
-    meta: EnvelopeMeta
-
-
-class ResolutionPageResponse(ResponseShape):
-    success: bool
-    data: list[DisputeResolution]
-    meta: OffsetMeta
+DisputeResponse = response_of("DisputeResponse", Dispute)
+PreparedResolutionResponse = response_of("PreparedResolutionResponse", PreparedResolution)
+ResolutionResponse = response_of("ResolutionResponse", DisputeResolution)
+ResolutionPageResponse = page_response_of("ResolutionPageResponse", DisputeResolution, OffsetMeta)

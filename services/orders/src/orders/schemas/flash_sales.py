@@ -6,8 +6,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from common.web.responses import EnvelopeMeta, PageMeta
 from common.web.schemas import Instant, PositiveKobo, RequestBody, ResponseShape
+from orders.schemas.envelopes import page_response_of, response_of
 
 
 class FlashSaleRequest(RequestBody):
@@ -69,13 +69,5 @@ class FlashSaleApproval(RequestBody):
     ] = None
 
 
-class FlashSaleResponse(ResponseShape):
-    success: bool
-    data: FlashSale
-    meta: EnvelopeMeta
-
-
-class FlashSalePageResponse(ResponseShape):
-    success: bool
-    data: list[FlashSale]
-    meta: PageMeta
+FlashSaleResponse = response_of("FlashSaleResponse", FlashSale)
+FlashSalePageResponse = page_response_of("FlashSalePageResponse", FlashSale)

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.responses import EnvelopeMeta
 from common.web.schemas import Kobo, RequestBody, ResponseShape
+from orders.schemas.envelopes import page_response_of, response_of
 
 # A checkout is one delivery of one vendor; 50 lines cover it.
 CHECKOUT_LINES_MAX = 50
@@ -78,25 +79,7 @@ class Order(ResponseShape):
     updated_at: str
 
 
-class OrderResponse(ResponseShape):
-    success: bool
-    data: Order
-    meta: EnvelopeMeta
-
-
-class OrderPageResponse(ResponseShape):
-    success: bool
-    data: list[Order]
-    meta: PageMeta
-
-
-class CampusOrderPageResponse(ResponseShape):
-    success: bool
-    data: list[Order]
-    meta: OffsetMeta
-
-
-class OrderItemsResponse(ResponseShape):
-    success: bool
-    data: list[OrderItem]
-    meta: PageMeta
+OrderResponse = response_of("OrderResponse", Order)
+OrderPageResponse = page_response_of("OrderPageResponse", Order)
+CampusOrderPageResponse = page_response_of("CampusOrderPageResponse", Order, OffsetMeta)
+OrderItemsResponse = page_response_of("OrderItemsResponse", OrderItem)

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import EnvelopeMeta, PageMeta
 from common.web.schemas import RequestBody, ResponseShape
 from orders.domain.products import (
     CATEGORY_CHARACTERS_MAX,
@@ -14,6 +13,7 @@ from orders.domain.products import (
     PRICE_MINOR_MAX,
     STOCK_MAX,
 )
+from orders.schemas.envelopes import page_response_of, response_of
 from orders.schemas.products import Product
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_CHARACTERS_MAX)]
@@ -58,18 +58,6 @@ class OwnProduct(Product):
     updated_at: str
 
 
-class OwnProductResponse(ResponseShape):
-    success: bool
-    data: OwnProduct
-    meta: EnvelopeMeta
-
-
-class OwnProductPageResponse(ResponseShape):
-    success: bool
-    data: list[OwnProduct]
-    meta: PageMeta
-
-
 class ProductImage(ResponseShape):
     id: UUID
     url: str
@@ -79,7 +67,6 @@ class ProductImage(ResponseShape):
     revision: int
 
 
-class ProductImageResponse(ResponseShape):
-    success: bool
-    data: ProductImage
-    meta: EnvelopeMeta
+OwnProductResponse = response_of("OwnProductResponse", OwnProduct)
+OwnProductPageResponse = page_response_of("OwnProductPageResponse", OwnProduct)
+ProductImageResponse = response_of("ProductImageResponse", ProductImage)

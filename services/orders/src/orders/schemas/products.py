@@ -8,9 +8,10 @@ from pydantic.alias_generators import to_camel
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.web.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
-from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.responses import EnvelopeMeta
 from common.web.schemas import IN_DIGITS, ResponseShape
 from orders.domain.products import normalize_category
+from orders.schemas.envelopes import page_response_of, response_of
 
 Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]
 
@@ -82,24 +83,11 @@ class Product(ResponseShape):
     created_at: str
 
 
-class ProductResponse(ResponseShape):
-    success: bool
-    data: Product
-    meta: EnvelopeMeta
-
-
-class ProductPageResponse(ResponseShape):
-    success: bool
-    data: list[Product]
-    meta: PageMeta
-
-
 class Category(ResponseShape):
     category: str
     products: int
 
 
-class CategoriesResponse(ResponseShape):
-    success: bool
-    data: list[Category]
-    meta: EnvelopeMeta
+ProductResponse = response_of("ProductResponse", Product)
+ProductPageResponse = page_response_of("ProductPageResponse", Product)
+CategoriesResponse = page_response_of("CategoriesResponse", Category, EnvelopeMeta)

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.web.responses import EnvelopeMeta, PageMeta
 from common.web.schemas import RequestBody, ResponseShape
+from orders.schemas.envelopes import page_response_of, response_of
 from orders.schemas.orders import CHECKOUT_LINES_MAX, Reason
 
 
@@ -48,13 +48,5 @@ class ReturnRequest(ResponseShape):
     created_at: str
 
 
-class ReturnRequestResponse(ResponseShape):
-    success: bool
-    data: ReturnRequest
-    meta: EnvelopeMeta
-
-
-class ReturnRequestPageResponse(ResponseShape):
-    success: bool
-    data: list[ReturnRequest]
-    meta: PageMeta
+ReturnRequestResponse = response_of("ReturnRequestResponse", ReturnRequest)
+ReturnRequestPageResponse = page_response_of("ReturnRequestPageResponse", ReturnRequest)

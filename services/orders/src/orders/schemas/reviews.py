@@ -6,8 +6,9 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.responses import PageMeta
 from common.web.schemas import RequestBody, ResponseShape
+from orders.schemas.envelopes import page_response_of, response_of
 from orders.schemas.orders import Reason
 
 TEXT_CHARACTERS_MAX = 2_000
@@ -60,19 +61,6 @@ class ReviewPageMeta(PageMeta):
     rating_count: int
 
 
-class ReviewResponse(ResponseShape):
-    success: bool
-    data: OwnReview
-    meta: EnvelopeMeta
-
-
-class ReviewPageResponse(ResponseShape):
-    success: bool
-    data: list[Review]
-    meta: ReviewPageMeta
-
-
-class ModerationPageResponse(ResponseShape):
-    success: bool
-    data: list[OwnReview]
-    meta: PageMeta
+ReviewResponse = response_of("ReviewResponse", OwnReview)
+ReviewPageResponse = page_response_of("ReviewPageResponse", Review, ReviewPageMeta)
+ModerationPageResponse = page_response_of("ModerationPageResponse", OwnReview)
