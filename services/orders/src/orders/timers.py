@@ -21,8 +21,8 @@ BATCH: Final = 100
 async def fire_timers_once(dependencies: Dependencies) -> int:
     """Fire due timers and return the number of orders whose state changed.
 
-    Each timer has its own transaction: releasing the stock of several orders in one would deadlock with checkouts. A failed
-    timer is logged and does not block the others.
+    Each timer has its own transaction: releasing the stock of several orders in one would deadlock with checkouts. A
+    failed timer is logged and does not block the others.
     """
     now = dependencies.clock.now()
     changed = 0

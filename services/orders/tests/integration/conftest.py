@@ -1,4 +1,6 @@
-"""Fixtures: the running service on a migrated database, its HTTP client, its clock, and a market with one vendor and one buyer."""
+"""Fixtures: the running service on a migrated database, its HTTP client, its clock, and a market with one vendor and
+one buyer.
+"""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

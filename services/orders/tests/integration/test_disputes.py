@@ -514,7 +514,9 @@ async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charg
     ids=str,
 )
 async def test_what_the_bank_decides_ends_no_dispute_and_is_told_to_who_resolves_it(market, news, stands):
-    """Payments keeps the money frozen as well until staff resolve: the two never disagree, in whichever order the news comes."""
+    """Payments keeps the money frozen as well until staff resolve: the two never disagree, in whichever order the news
+    comes.
+    """
     order = await market.paid()
     sequences = [2, 1] if news[0] else range(1, 4)
     for outcome, sequence in zip(news, sequences, strict=False):

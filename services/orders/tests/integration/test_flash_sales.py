@@ -116,7 +116,8 @@ async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_
         market.clock.advance(timedelta(minutes=16))
         await fire_timers_once(market.app.dependencies)
     kept = await market.ordered(product_id)
-    # Three payment pages are open, and all of them are paid at once: one unit is left of the buyer's share, and each asks for two.
+    # Three payment pages are open, and all of them are paid at once: one unit is left of the buyer's share, and each
+    # asks for two.
     await asyncio.gather(*(market.pay(order) for order in (kept, *ended)))
     assert [await market.status_of(order) for order in (kept, *ended)] == ["paid_escrow", *["refund_pending"] * 2]
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (9, 99)

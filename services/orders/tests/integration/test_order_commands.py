@@ -107,7 +107,9 @@ async def test_goods_that_are_on_their_way_do_not_return_to_the_shelf_with_a_can
 
 
 async def test_the_goods_of_a_charge_that_came_too_late_go_back_once(market):
-    """Freed by the end of the payment window, taken again by the late charge, and freed again when that order is cancelled."""
+    """Freed by the end of the payment window, taken again by the late charge, and freed again when that order is
+    cancelled.
+    """
     product = await market.sell(stock=1)
     order = await market.ordered(product)
     market.clock.advance(timedelta(minutes=15))

@@ -251,7 +251,9 @@ async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothin
 
 
 def overtaken_decisions(story, state):
-    """What may wait for a decision when it is none any more: the table, its column, how it is written down, its approval."""
+    """What may wait for a decision when it is none any more: the table, its column, how it is written down, its
+    approval.
+    """
     if state != "disputed":
         for outcome, refund in (("buyer", story.order["totalMinor"]), ("vendor", 0), ("split", 1)):
             prepared = (

@@ -230,7 +230,10 @@ async def test_a_failed_refund_leaves_the_order_waiting_and_the_alert_to_payment
 
 
 async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(market):
-    """Whose refund it is, is known by its id alone. Another one is no news of this order: ignored at once, and no dead letter."""
+    """Whose refund it is, is known by its id alone.
+
+    Another one is no news of this order: ignored at once, and no dead letter.
+    """
     order, own_refund_id = await refunding(market)
     other, other_refund_id = await refunding(market)
     unpaid = await market.ordered()

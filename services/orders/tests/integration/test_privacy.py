@@ -1,4 +1,6 @@
-"""A person who wants to go: what is under way is told, nothing new is begun meanwhile, and afterwards nothing they wrote is left."""
+"""A person who wants to go: what is under way is told, nothing new is begun meanwhile, and afterwards nothing they
+wrote is left.
+"""
 
 import asyncio
 from datetime import timedelta

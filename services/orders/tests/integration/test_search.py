@@ -59,7 +59,9 @@ async def test_a_search_with_one_typo_in_each_word_finds(market):
 
 
 async def test_a_search_finds_accented_words_typed_with_and_without_their_accents(market):
-    """Names as phones of Lagos write them: letters with marks behind them, whether or not one character exists for both."""
+    """Names as phones of Lagos write them: letters with marks behind them, whether or not one character exists for
+    both.
+    """
     marked = {
         "O\u0323\u0300fada\u0300 Rice": ("O\u0323\u0300fada\u0300", "\u1ecd\u0300fad\u00e0", "ofada", "ofda"),
         "\u1eb8\u0300GU\u0301S\u00cd Soup": ("\u1eb9\u0300g\u00fas\u00ed", "egusi", "egusi soup"),

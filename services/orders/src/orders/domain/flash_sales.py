@@ -63,7 +63,9 @@ def check_terms(
     others: Iterable[tuple[datetime, datetime]],
     now: datetime,
 ) -> None:
-    """Raises InvalidFlashSale (422) for invalid terms, FlashSaleOverlaps (409) for an overlap with another sale of the product."""
+    """Raises InvalidFlashSale (422) for invalid terms, FlashSaleOverlaps (409) for an overlap with another sale of the
+    product.
+    """
     faults = {
         "priceMinor": terms.price_minor >= regular_price_minor and "must be below the product's price",
         "quantity": terms.quantity > stock and "is more than the product's stock",

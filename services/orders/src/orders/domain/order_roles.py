@@ -32,8 +32,8 @@ class OrderParties(Protocol):
     def campus_id(self) -> UUID: ...
 
 
-# By precedence. A vendor who is also the buyer acts as the vendor, who may do more. Staff who bought act as the buyer, so they
-# cannot refund dispatched goods to themselves.
+# By precedence. A vendor who is also the buyer acts as the vendor, who may do more. Staff who bought act as the buyer,
+# so they cannot refund dispatched goods to themselves.
 _CANCELLING: Final[tuple[tuple[OrderRole, Trigger], ...]] = (
     ("vendor", "vendor_cancels"),
     ("buyer", "buyer_cancels"),

@@ -12,7 +12,9 @@ class OrderNotReceived(NotYetKnown):
 
 
 class EarlyUpdate(NotYetKnown):
-    """The event depends on an event that has not arrived, such as the charge of a release: the retry ladder redelivers it."""
+    """The event depends on an event that has not arrived, such as the charge of a release: the retry ladder redelivers
+    it.
+    """
 
 
 def require_order(order: Order | None, *, about: UUID) -> Order:

@@ -63,8 +63,9 @@ class Product:
 def check_writable(own: Product | None, visible_vendor_id: UUID | None, revision: int | None) -> Product:
     """The caller's own product, if it may be changed at the revision that the caller read.
 
-    `visible_vendor_id` is the vendor of the product that the caller sees under this id, if any. Raises NotFound (404) for an
-    invisible product, ForeignProduct (403) for another vendor's listed product, ProductRemoved and StaleRevision (409).
+    `visible_vendor_id` is the vendor of the product that the caller sees under this id, if any. Raises NotFound (404)
+    for an invisible product, ForeignProduct (403) for another vendor's listed product, ProductRemoved and StaleRevision
+    (409).
     """
     if own is None:
         raise NotFound if visible_vendor_id is None else ForeignProduct
@@ -81,7 +82,10 @@ def normalize_category(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """The text for a search: lower case, without accents and compatibility forms. The database function `plain` does the same."""
+    """The text for a search: lower case, without accents and compatibility forms.
+
+    The database function `plain` does the same.
+    """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", bare).lower()
 

@@ -107,8 +107,8 @@ def quote(
 ) -> Quote:
     """Validate a checkout against the offers and price it.
 
-    Raises RepeatedProduct, UnknownProduct, MultipleVendors, UnknownHub, UnknownCampus (422), VendorSuspended, FlashSaleSoldOut,
-    FlashSaleLimitReached, PriceChanged, OutOfStock (409).
+    Raises RepeatedProduct, UnknownProduct, MultipleVendors, UnknownHub, UnknownCampus (422), VendorSuspended,
+    FlashSaleSoldOut, FlashSaleLimitReached, PriceChanged, OutOfStock (409).
     """
     if len({item.product_id for item in items}) < len(items):
         raise RepeatedProduct

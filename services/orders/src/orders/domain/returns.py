@@ -71,7 +71,8 @@ class ReturnRefund:
 def check_request(order: Order, items: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], now: datetime) -> None:
     """Validate a return request.
 
-    Raises RepeatedItem, UnknownItem, QuantityExceedsOrder (422), ForbiddenTransition, ReturnWindowClosed, QuantityExceedsRemainder (409).
+    Raises RepeatedItem, UnknownItem, QuantityExceedsOrder (422), ForbiddenTransition, ReturnWindowClosed,
+    QuantityExceedsRemainder (409).
     """
     if len({line.item_id for line in items}) < len(items):
         raise RepeatedItem

@@ -1,7 +1,8 @@
 """The table of an order's transitions (contract section 6): state and trigger give the next state or a rejection.
 
-`REPEATED` is a success without effect. `STALE` is a late event, which is ignored and counted. `FORBIDDEN` is a command that the
-state does not allow (409), or an early event such as a release before its charge, which the retry ladder redelivers.
+`REPEATED` is a success without effect. `STALE` is a late event, which is ignored and counted. `FORBIDDEN` is a command
+that the state does not allow (409), or an early event such as a release before its charge, which the retry ladder
+redelivers.
 """
 
 from collections.abc import Mapping, Set

@@ -48,7 +48,10 @@ async def list_campus_orders(
 
 
 def _where(caller: Caller, filters: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The filters and the caller's campus. Row policies also show a campus admin purchases of their own on other campuses."""
+    """The filters and the caller's campus.
+
+    Row policies also show a campus admin purchases of their own on other campuses.
+    """
     clauses, values = [], []
     for name, value in filters.items():
         values.append(filter_value(name, value))

@@ -71,8 +71,8 @@ async def page_of_orders(
 ) -> Page:
     """One page of the orders that concern the caller, newest first, narrowed by `filters` and by the caller's `role`.
 
-    Row policies decide which orders these are. Each role reads its own index, so a page costs the same with ten orders and
-    with ten million.
+    Row policies decide which orders these are. Each role reads its own index, so a page costs the same with ten orders
+    and with ten million.
     """
     scope = ["orders", role, *filters.items(), caller.id]
     values: list[Any] = []
@@ -110,7 +110,9 @@ def _page_statement(conditions: Sequence[str], rows: int) -> str:
 
 
 def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | None]]:
-    """The conditions under which an order concerns the caller, in line with the row policies; only those of `role` if given."""
+    """The conditions under which an order concerns the caller, in line with the row policies; only those of `role` if
+    given.
+    """
     if role is None and caller.may("orders:read"):
         return [("true", None)]
     by_role: dict[ListRole, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}

@@ -1,4 +1,7 @@
-"""A user's personal records in this service. Orders that other users placed with the user's vendor belong to those users."""
+"""A user's personal records in this service.
+
+Orders that other users placed with the user's vendor belong to those users.
+"""
 
 from typing import Final
 

@@ -6,7 +6,8 @@ from typing import Final
 from common.primitives.clock import iso
 from orders.queries.pages import Row
 
-# `has_sales` spares products without any sale the subquery. The service's clock, not the database's, finds the running sale.
+# `has_sales` spares products without any sale the subquery. The service's clock, not the database's, finds the running
+# sale.
 _FLASH_SALES: Final = """
     CASE WHEN has_sales THEN ARRAY (
         SELECT jsonb_build_object(

@@ -87,7 +87,8 @@ async def page_of_products(
 ) -> Page:
     """One page of the listed products, in one round trip: the rows are public, so no caller is set in the database.
 
-    A search without a result runs again with each unknown word replaced by its nearest known words. Its cursor carries these words.
+    A search without a result runs again with each unknown word replaced by its nearest known words. Its cursor carries
+    these words.
     """
     sort = SORTS[sort_name]
     scope = ["products", sort_name, *filters.items(), caller.user_id]

@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-# A search first filters the next NEAR_PRODUCTS of the list: a common word fills its page there, and a small catalog is read whole.
-# At most FEW_MATCHES_MAX rarer matches are collected by the word index and sorted. More matches come from a scan of the list.
+# A search first filters the next NEAR_PRODUCTS of the list: a common word fills its page there, and a small catalog is
+# read whole. At most FEW_MATCHES_MAX rarer matches are collected by the word index and sorted. More matches come from a
+# scan of the list.
 NEAR_PRODUCTS: Final = 1_000
 FEW_MATCHES_MAX: Final = 2_000
 # An unknown word is replaced by its two nearest words, for at most four words of a search: the cursor carries them.
 NEAR_WORDS_MAX: Final = 2
 CORRECTED_WORDS_MAX: Final = 4
 
-# Two words are one typo apart when they are equal after one letter is left out of one or both. The first letter is rarely the
-# wrong one. A prefix of a known word is no typo.
+# Two words are one typo apart when they are equal after one letter is left out of one or both. The first letter is
+# rarely the wrong one. A prefix of a known word is no typo.
 NEAR_WORDS: Final = f"""
 SELECT searched.position - 1 AS position, near.word
 FROM unnest($1::text[]) WITH ORDINALITY AS searched (word, position)
@@ -61,8 +62,8 @@ class Position:
     id: Any
 
 
-# Each filter is a clause with one value. A statement holds only the given filters, so each combination has its own plan;
-# asyncpg caches the prepared statements.
+# Each filter is a clause with one value. A statement holds only the given filters, so each combination has its own
+# plan; asyncpg caches the prepared statements.
 _FILTERS: Final[Mapping[str, str]] = {
     "q": "words @@ to_tsquery('english', {})",
     "vendorId": "vendor_id = {}",
@@ -97,8 +98,8 @@ def product_statement(
 ) -> tuple[str, list[Any]]:
     """The statement of a page and its values. `filters` holds `q` as the text of a tsquery.
 
-    A list by relevance passes `names_only`, the same query over names: matches in names (tier 1) precede all other matches
-    (tier 2), each newest first.
+    A list by relevance passes `names_only`, the same query over names: matches in names (tier 1) precede all other
+    matches (tier 2), each newest first.
     """
     values = Values()
     clauses = {name: _FILTERS[name].format(values.bind(value)) for name, value in filters.items()}
@@ -113,7 +114,8 @@ def product_statement(
         tiers = {1: searched}
     else:
         named = _FILTERS["q"].format(values.bind(names_only))
-        # A match in the name is a match in `words` too. Both conditions together would make the planner expect few rows.
+        # A match in the name is a match in `words` too. Both conditions together would make the planner expect few
+        # rows.
         tiers = {1: [*(clause for clause in searched if clause != clauses["q"]), named], 2: [*searched, f"NOT {named}"]}
     parts: list[str] = []
     gathered: list[str] = []

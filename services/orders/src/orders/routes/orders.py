@@ -114,7 +114,10 @@ async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) ->
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The items of the order in the sequence of its checkout. An order has at most 50 items, so each page reads the order."""
+    """The items of the order in the sequence of its checkout.
+
+    An order has at most 50 items, so each page reads the order.
+    """
     dependencies = dependencies_of(request, Dependencies)
     order = await _visible_order(request, caller, order_id)
     scope = ["items", order_id, caller.id]

@@ -34,8 +34,8 @@ LEFT JOIN hubs AS hub ON hub.id = $2 AND hub.active
 LEFT JOIN orders AS earlier ON earlier.buyer_id = $4 AND earlier.idempotency_key = $5
 """
 
-# One round trip: the order claims the caller's key before it reserves stock. Of twenty requests under one key, nineteen wait for the
-# first one's commit and touch no stock.
+# One round trip: the order claims the caller's key before it reserves stock. Of twenty requests under one key, nineteen
+# wait for the first one's commit and touch no stock.
 _PLACE_ORDER: Final = """
 WITH placed AS (
     INSERT INTO orders (

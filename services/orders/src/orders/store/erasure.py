@@ -23,7 +23,8 @@ ON CONFLICT (user_id) DO UPDATE SET standing = excluded.standing, sequence = exc
     vendor_id = coalesce(excluded.vendor_id, known.vendor_id)
 WHERE known.sequence < excluded.sequence AND known.standing <> 'gone'
 """
-# The column names are the published matters. A recent sale may be returned, and its money may not have reached the wallet yet.
+# The column names are the published matters. A recent sale may be returned, and its money may not have reached the
+# wallet yet.
 _FIND_OPEN_MATTERS: Final = """
 SELECT
     EXISTS (SELECT FROM orders WHERE buyer_id = $1 AND status <> ALL ($3)) AS open_orders,

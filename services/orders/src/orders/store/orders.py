@@ -42,7 +42,9 @@ async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
 
 
 async def save_transition(uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows) -> None:
-    """Set the state of the locked order, stop its timer, start the timer of the new state, and open the return window on delivery."""
+    """Set the state of the locked order, stop its timer, start the timer of the new state, and open the return window
+    on delivery.
+    """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     await uow.execute(_SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns)
 

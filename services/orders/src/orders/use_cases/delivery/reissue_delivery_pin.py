@@ -16,7 +16,9 @@ from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delive
 async def reissue_delivery_pin(
     uow: UnitOfWork, pins: PinIssuer, order_id: UUID, roles: frozenset[OrderRole], now: datetime
 ) -> tuple[str, int]:
-    """Replace the PIN of an undelivered order; the old PIN becomes invalid. Returns the PIN and the number of remaining reissues.
+    """Replace the PIN of an undelivered order; the old PIN becomes invalid.
+
+    Returns the PIN and the number of remaining reissues.
 
     Raises NotFound for anyone but the buyer, ForbiddenTransition and ReissueLimitReached (409).
     """

@@ -30,8 +30,8 @@ async def verify_delivery(
 ) -> WrongPin | None:
     """Vendor, hub agent or buyer enter the PIN: the correct PIN delivers the order, a wrong PIN is counted.
 
-    A wrong PIN is a return value, so that its count commits; the endpoint responds 400 after the commit. The same key again
-    returns the same result and counts no attempt. Raises Forbidden, IdempotencyKeyReused (422),
+    A wrong PIN is a return value, so that its count commits; the endpoint responds 400 after the commit. The same key
+    again returns the same result and counts no attempt. Raises Forbidden, IdempotencyKeyReused (422),
     ForbiddenTransition (409), DeliveryPinLocked (429).
     """
     if not VERIFIER_ROLES & roles:

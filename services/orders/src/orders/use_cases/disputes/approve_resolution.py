@@ -30,8 +30,8 @@ async def approve_resolution(
 ) -> None:
     """Apply the resolution once: transition, refund and release commit together (contract sections 6 and 7).
 
-    Only the event `refund_requested` refunds; the resolution event unfreezes escrow and releases the rest of it. Raises NotFound,
-    PartyCannotDecide (403), ForbiddenTransition (409), and the errors of `evaluate_approval`.
+    Only the event `refund_requested` refunds; the resolution event unfreezes escrow and releases the rest of it. Raises
+    NotFound, PartyCannotDecide (403), ForbiddenTransition (409), and the errors of `evaluate_approval`.
     """
     order = await store.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)

@@ -20,7 +20,8 @@ async def prepare_resolution(
 ) -> Resolution:
     """Prepare the outcome, with the buyer's refund (kobo) for a split; another member of staff decides on it.
 
-    Raises NotFound, PartyCannotDecide (403), the errors of `refund_of` (422), ForbiddenTransition and ResolutionPending (409).
+    Raises NotFound, PartyCannotDecide (403), the errors of `refund_of` (422), ForbiddenTransition and ResolutionPending
+    (409).
     """
     order = await store.lock_order(uow, order_id)
     if order is None:

@@ -27,8 +27,8 @@ async def record_chargeback(
 ) -> Rejection | None:
     """Dispute an undelivered order on a chargeback; after the PIN its status stays (contract section 6).
 
-    The bank's decision closes no dispute. It is saved for the staff who resolve the dispute, also when it arrives first.
-    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
+    The bank's decision closes no dispute. It is saved for the staff who resolve the dispute, also when it arrives
+    first. Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = await store.lock_order(uow, order_id)
     order, transition = evaluate_update(order, CHARGEBACK.trigger, about=order_id)

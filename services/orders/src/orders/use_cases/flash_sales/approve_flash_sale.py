@@ -16,10 +16,12 @@ from orders.store import flash_sales
 async def approve_flash_sale(
     uow: UnitOfWork, caller: Caller, sale_id: UUID, product_id: UUID, approved_hash: str | None, *, now: datetime
 ) -> None:
-    """The vendor approves the sale, whose terms are validated like those of a new sale. A repeated approval changes nothing.
+    """The vendor approves the sale, whose terms are validated like those of a new sale.
 
-    The caller must have been shown to see the sale. Raises NotFound, Forbidden for another vendor's sale, the errors of `must_match`,
-    FlashSaleNotPossible and FlashSaleOverlaps (409).
+    A repeated approval changes nothing.
+
+    The caller must have been shown to see the sale. Raises NotFound, Forbidden for another vendor's sale, the errors of
+    `must_match`, FlashSaleNotPossible and FlashSaleOverlaps (409).
     """
     await flash_sales.lock_sales_of(uow, product_id)
     sale = await flash_sales.lock_sale(uow, sale_id)

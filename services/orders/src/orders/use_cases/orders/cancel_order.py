@@ -20,8 +20,8 @@ async def cancel_order(
 ) -> None:
     """Buyer, vendor or staff cancel an order; a paid order is refunded in full (contract section 6).
 
-    Undispatched units return to the stock once: a repeated cancellation finds the new state. Raises Forbidden (403) for a
-    caller who may only read the order, ForbiddenTransition (409).
+    Undispatched units return to the stock once: a repeated cancellation finds the new state. Raises Forbidden (403) for
+    a caller who may only read the order, ForbiddenTransition (409).
     """
     trigger = cancel_trigger(roles)
     if trigger is None:

@@ -33,8 +33,8 @@ async def fire_timer(
 ) -> Rejection | None:
     """Expire an unpaid order, refund the order of an idle vendor, dispute an unconfirmed delivery (contract section 6).
 
-    Undispatched units return to the stock. Returns the reason when nothing changed: the timer is stale, or another transaction
-    holds the order and the next round retries.
+    Undispatched units return to the stock. Returns the reason when nothing changed: the timer is stale, or another
+    transaction holds the order and the next round retries.
     """
     if not await store.claim_timer(uow, order_id, kind, now):
         return Rejection.REPEATED

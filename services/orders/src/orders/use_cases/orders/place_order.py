@@ -42,7 +42,10 @@ class Checkout:
 
     @property
     def fingerprint(self) -> bytes:
-        """The digest of the request that an Idempotency-Key is bound to. A cart counts by its id: checkout changes its lines."""
+        """The digest of the request that an Idempotency-Key is bound to.
+
+        A cart counts by its id: checkout changes its lines.
+        """
         lines: object = [(item.product_id, item.quantity) for item in self.requested_items]
         if self.cart is not None:
             lines = (self.cart.cart_id, self.cart.vendor_id)
@@ -50,7 +53,9 @@ class Checkout:
         return hashlib.sha256(msgspec.json.encode(content)).digest()
 
     def repeated_order_id(self, earlier: store.IdempotencyRecord) -> UUID:
-        """The id of the order that is bound to the key; raises IdempotencyKeyReused (422) for a request with other content."""
+        """The id of the order that is bound to the key; raises IdempotencyKeyReused (422) for a request with other
+        content.
+        """
         if earlier.fingerprint != self.fingerprint:
             raise IdempotencyKeyReused
         return earlier.order_id

@@ -15,7 +15,8 @@ async def attach_image(
 ) -> None:
     """Append the image to the product. The same image again changes nothing.
 
-    Raises the errors of `load_writable_product`, TooManyImages (409), MediaUnavailable (503) when the image was removed again.
+    Raises the errors of `load_writable_product`, TooManyImages (409), MediaUnavailable (503) when the image was removed
+    again.
     """
     before = await load_writable_product(uow, product_id, vendor_id)
     after = before.with_image(image_id)

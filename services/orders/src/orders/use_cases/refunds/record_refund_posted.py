@@ -23,9 +23,9 @@ async def record_refund_posted(
 ) -> Rejection | None:
     """Add the refund to the order's `refundedMinor`, once for each refund.
 
-    A delivered order whose escrow (kobo) is empty after the refund is complete: the vendor's part was released before, and no
-    release follows. A refund that this service did not request only updates the saved escrow balance. Raises OrderNotReceived.
-    Returns the reason when nothing changed.
+    A delivered order whose escrow (kobo) is empty after the refund is complete: the vendor's part was released before,
+    and no release follows. A refund that this service did not request only updates the saved escrow balance. Raises
+    OrderNotReceived. Returns the reason when nothing changed.
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order_id)

@@ -28,7 +28,8 @@ async def approve_return(
 ) -> None:
     """Vendor or staff approve the return; its units are refunded, and a completely returned order becomes `refunded`.
 
-    Returned units do not return to the stock: the vendor decides that. Raises NotFound, AlreadyDecided and ForbiddenTransition (409).
+    Returned units do not return to the stock: the vendor decides that. Raises NotFound, AlreadyDecided and
+    ForbiddenTransition (409).
     """
     order = await store.lock_order(uow, order_id)
     request = await returns.lock_request(uow, request_id)

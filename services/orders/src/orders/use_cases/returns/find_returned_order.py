@@ -14,8 +14,8 @@ from orders.store import returns
 async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID) -> UUID:
     """The order of a return request that the caller may decide on, as its vendor or as support, never as its buyer.
 
-    The parties of an order never change, so the result stays valid for the next transaction. Raises NotFound for an absent or
-    invisible request, Forbidden for a caller who may only read it, BuyerCannotDecide (403).
+    The parties of an order never change, so the result stays valid for the next transaction. Raises NotFound for an
+    absent or invisible request, Forbidden for a caller who may only read it, BuyerCannotDecide (403).
     """
     order_id = await returns.find_order_of_request(uow, request_id)
     order = None if order_id is None else await store.find_order(uow, order_id)

@@ -14,7 +14,10 @@ from orders.store import returns
 async def reject_return(
     uow: UnitOfWork, request_id: UUID, order_id: UUID, reason: str | None, *, by: UUID, now: datetime
 ) -> None:
-    """Vendor or staff reject the return; the buyer may request it again within the window. Raises NotFound, AlreadyDecided (409)."""
+    """Vendor or staff reject the return; the buyer may request it again within the window.
+
+    Raises NotFound, AlreadyDecided (409).
+    """
     order = await store.lock_order(uow, order_id)
     request = await returns.lock_request(uow, request_id)
     if order is None or request is None:

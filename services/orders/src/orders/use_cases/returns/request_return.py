@@ -24,7 +24,8 @@ async def request_return(
 ) -> UUID:
     """The buyer requests the return of items within the return window (contract section 6). Returns the request's id.
 
-    The lock on the order's row serializes concurrent requests. Raises Forbidden (403) and the errors of `check_request`.
+    The lock on the order's row serializes concurrent requests. Raises Forbidden (403) and the errors of
+    `check_request`.
     """
     if "buyer" not in roles:
         raise Forbidden
