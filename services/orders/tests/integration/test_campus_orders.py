@@ -87,7 +87,7 @@ async def test_the_export_is_the_same_orders_as_a_file_that_no_spreadsheet_runs(
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1"])
-def test_a_text_that_begins_like_a_formula_is_shown_as_text(text):
+def test_a_text_like_a_formula_is_exported_as_text(text):
     assert as_text(text) == f"'{text}"
 
 
@@ -95,7 +95,7 @@ def test_any_other_text_stands_as_it_is():
     assert [as_text(text) for text in ("Room 4", "", None)] == ["Room 4", "", None]
 
 
-async def test_an_export_of_too_many_orders_asks_for_narrower_filters(market, monkeypatch):
+async def test_an_export_of_too_many_orders_is_422(market, monkeypatch):
     await two_campuses(market)
     monkeypatch.setattr("orders.routes.campus_orders.EXPORT_ROWS_MAX", 1)
     refused = await listed(market, market.as_staff("auditor"), "/export")

@@ -26,7 +26,7 @@ async def check_out(market: Any, body: dict[str, Any], key: UUID | None = None, 
     return await market.client.post("/api/orders/checkout", json=body, headers=headers)
 
 
-async def test_the_cart_shows_what_the_shelf_says_now(market):
+async def test_the_cart_shows_current_prices_and_stock(market):
     rice, stew = await market.sell(price_minor=1_000, stock=5), await market.sell(price_minor=500, stock=5, name="Stew")
     gone = await market.sell(price_minor=700)
     for product_id, quantity in ((rice, 2), (stew, 3), (gone, 1)):
@@ -53,7 +53,7 @@ async def test_the_cart_shows_what_the_shelf_says_now(market):
     assert (seen["id"], (await cart(market))["id"]) == (shown["id"], shown["id"])
 
 
-async def test_what_cannot_be_put_in_a_cart_is_refused_and_what_is_not_in_it_leaves_it_as_it_was(market):
+async def test_invalid_items_are_rejected_and_removing_an_absent_item_changes_nothing(market):
     rice = await market.sell()
     assert (await put(market, new_id())).status_code == 404
     assert (await put(market, rice, 0)).status_code == 422
@@ -84,18 +84,18 @@ async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(ma
 async def test_nobody_sees_or_writes_another_s_cart(market):
     rice = await market.sell()
     await put(market, rice)
-    stranger = new_id()
-    assert (await cart(market, stranger))["items"] == []
-    foreign = await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=stranger)
+    outsider = new_id()
+    assert (await cart(market, outsider))["items"] == []
+    foreign = await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=outsider)
     assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
-    thief = Caller(user_id=stranger, permissions=permissions_of(["buyer"]))
+    thief = Caller(user_id=outsider, permissions=permissions_of(["buyer"]))
     async with market.app.runtime.database.unit_of_work(acting_as=thief) as uow:
         assert await uow.fetch("SELECT * FROM cart_items") == []
         assert await uow.execute("UPDATE cart_items SET quantity = 99") == 0
         assert await uow.execute("DELETE FROM cart_items") == 0
 
 
-async def test_checkout_takes_one_vendor_s_part_and_leaves_the_rest(market):
+async def test_checkout_removes_only_the_vendor_s_lines_from_the_cart(market):
     other_vendor = new_id()
     rice, stew = await market.sell(price_minor=1_000), await market.sell(price_minor=500)
     phone = await market.sell(price_minor=9_000, vendor_id=other_vendor)

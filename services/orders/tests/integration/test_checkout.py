@@ -14,7 +14,7 @@ async def nothing_happened(market, product_id, stock):
     assert await market.fetch("SELECT 1 FROM outbox") == []
 
 
-async def test_checkout_freezes_prices_takes_stock_and_says_so(market):
+async def test_checkout_freezes_prices_reserves_stock_and_publishes(market):
     rice = await market.sell(price_minor=150_050, stock=10)
     pie = await market.sell(price_minor=70_000, stock=2, name="Meat Pie")
     items = [{"productId": str(rice), "quantity": 2}, {"productId": str(pie), "quantity": 2}]
@@ -98,7 +98,7 @@ async def test_the_key_stays_bound_to_its_order_for_good(market):
     assert other.json()["invalid_params"][0]["name"] == "Idempotency-Key"
 
 
-async def test_the_key_of_another_caller_is_a_stranger(market):
+async def test_the_same_key_of_another_caller_is_independent(market):
     product, key = await market.sell(), uuid4()
     mine = await market.ordered(product, key=key)
     theirs = await market.ordered(product, key=key, buyer_id=new_id())
@@ -202,9 +202,9 @@ async def test_only_who_may_buy_checks_out(market):
 
 async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market):
     hub, other_campus = new_id(), new_id()
-    heard = market.receive
-    await heard(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=30_000, active=True))
-    await heard(
+    receive = market.receive
+    await receive(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=30_000, active=True))
+    await receive(
         VendorApproved(
             vendor_id=market.vendor_id,
             owner_user_id=market.merchant_id,
@@ -220,7 +220,7 @@ async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market):
     assert (order["hubId"], order["campusId"]) == (str(hub), str(other_campus))
     # 7.5 % of 100,100 is 7,507.5: half to even.
     assert (await market.show(order, market.as_merchant()))["commissionMinor"] == 7_508
-    await heard(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=1, active=False))
+    await receive(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=1, active=False))
     assert (await market.show(order))["deliveryFeeMinor"] == 30_000
     closed = await market.checkout(product, hubId=str(hub))
     assert (closed.status_code, closed.json()["invalid_params"][0]["name"]) == (422, "hubId")
@@ -232,7 +232,7 @@ async def test_an_order_may_go_to_another_campus_that_is_known(market):
     assert (await market.ordered(campusId=str(campus)))["campusId"] == str(campus)
 
 
-async def test_a_checkout_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
+async def test_a_checkout_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
     product = await market.sell(stock=5)
     with broken_outbox():
         response = await market.checkout(product)

@@ -55,7 +55,7 @@ async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
 
 
 @pytest.mark.parametrize("status", ["Processing", "cancelled", "expired", "refund_pending"])
-async def test_an_order_that_has_no_pin_says_why_to_its_buyer_and_is_absent_for_others(market, status):
+async def test_a_missing_pin_is_409_with_a_reason_for_the_buyer_and_404_for_others(market, status):
     order = await market.ordered()
     await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
@@ -69,7 +69,7 @@ async def test_an_order_that_has_no_pin_says_why_to_its_buyer_and_is_absent_for_
 
 @pytest.mark.parametrize("role", ["vendor", "hub_agent", "buyer"])
 @pytest.mark.parametrize("dispatched", [False, True])
-async def test_the_right_pin_delivers_whoever_of_the_three_shows_it(market, role, dispatched):
+async def test_the_correct_pin_of_vendor_hub_agent_or_buyer_delivers(market, role, dispatched):
     order = await market.paid()
     if dispatched:
         assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 200
@@ -89,18 +89,18 @@ async def test_the_right_pin_delivers_whoever_of_the_three_shows_it(market, role
     assert (event["orderId"], event["deliveredAt"]) == (order["id"], "2026-01-05T12:00:00.000Z")
 
 
-async def test_who_may_read_but_not_verify_spends_no_try(market):
+async def test_a_reader_without_verification_rights_counts_no_attempt(market):
     order = await market.paid()
     response = await market.verify(order, await market.pin_of(order), headers=market.as_staff("auditor"))
     assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    stranger = await market.verify(
+    outsider = await market.verify(
         order, await market.pin_of(order), headers=market.as_staff("hub_agent", campus_id=new_id())
     )
-    assert stranger.status_code == 404
+    assert outsider.status_code == 404
     assert (await wrong_tries_of(market, order), await market.status_of(order)) == (0, "paid_escrow")
 
 
-async def test_five_wrong_tries_by_anybody_lock_the_pin_even_for_the_right_one(market):
+async def test_five_wrong_attempts_in_total_lock_the_pin(market):
     order = await market.paid()
     pin = await market.pin_of(order)
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
@@ -166,7 +166,7 @@ async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(ma
     assert (await market.verify(order, another(pin))).status_code == 400
 
 
-async def test_one_key_is_one_try(market):
+async def test_one_key_is_one_attempt(market):
     order = await market.paid()
     pin, key = await market.pin_of(order), uuid4()
     responses = await asyncio.gather(*(market.verify(order, another(pin), key=key) for _ in range(10)))
@@ -203,7 +203,7 @@ async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market):
 @pytest.mark.parametrize(
     "pin", ["123", "123456789", "12345a", "\uff11\uff12\uff13\uff14\uff15\uff16", "", " 1234", "1234\n", 123456]
 )
-async def test_a_pin_that_is_not_four_to_eight_ascii_digits_is_422_and_no_try(market, pin):
+async def test_a_malformed_pin_is_422_and_counts_no_attempt(market, pin):
     order = await market.paid()
     response = await market.verify(order, pin)
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "pin")
@@ -215,7 +215,7 @@ async def test_four_and_eight_digits_are_well_formed_and_wrong(market):
     assert [(await market.verify(order, pin)).status_code for pin in ("1234", "12345678")] == [400, 400]
 
 
-async def test_other_states_are_409_and_spend_no_try(market):
+async def test_other_states_are_409_and_count_no_attempt(market):
     order = await market.paid()
     pin = await market.pin_of(order)
     for status in ("Processing", "expired", "cancelled", "disputed", "refund_pending", "refunded"):
@@ -250,7 +250,7 @@ async def test_without_a_key_nothing_is_verified(market):
     assert await market.status_of(order) == "paid_escrow"
 
 
-async def test_a_verification_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
+async def test_a_verification_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
     order = await market.paid()
     pin = await market.pin_of(order)
     with broken_outbox():

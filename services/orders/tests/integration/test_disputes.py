@@ -62,8 +62,8 @@ async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(marke
     for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
         shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
         assert {**COMPLAINT, "cause": "buyer", "raisedBy": order["buyerId"]}.items() <= shown.json()["data"].items()
-    strangers = (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id()))
-    for headers in strangers:
+    outsiders = (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id()))
+    for headers in outsiders:
         shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
         assert shown.status_code == 404
 
@@ -175,7 +175,7 @@ async def test_what_staff_released_before_the_dispute_is_not_released_again(mark
     assert (total, resolved["refundMinor"], resolved["releaseMinor"]) == (150_000, refund, released)
 
 
-async def test_older_news_of_escrow_never_overwrites_younger(market):
+async def test_an_older_escrow_event_never_overwrites_a_newer_one(market):
     order = await market.paid()
     await market.release(order, remaining_minor=30_000, sequence=9)
     await market.release(order, remaining_minor=70_000, sequence=8)
@@ -202,7 +202,7 @@ async def test_a_full_release_before_the_freeze_ends_the_dispute_and_payments_he
 
 
 @pytest.mark.parametrize("outcome", ["buyer", "vendor", "split"])
-async def test_a_dispute_says_how_it_ended(market, outcome):
+async def test_a_closed_dispute_shows_its_outcome(market, outcome):
     order = await disputed(market)
     assert [(await shown_dispute(market, order))[name] for name in ("outcome", "endedAt")] == [None, None]
     resolution = await prepared(market, order, outcome, 1 if outcome == "split" else None)
@@ -277,7 +277,7 @@ async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
     assert await market.status_of(order) == "disputed"
 
 
-async def test_who_bought_does_not_take_back_the_money_of_dispatched_goods_as_staff(market):
+async def test_staff_who_bought_cannot_cancel_the_dispatched_order(market):
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     own = market.headers(UUID(order["buyerId"]), roles=("buyer", "support_agent"))
@@ -302,7 +302,7 @@ async def test_only_checkers_with_a_second_factor_decide_and_only_support_prepar
     assert await market.status_of(order) == "disputed"
 
 
-async def test_refund_minor_belongs_to_a_split_and_leaves_something_to_each(market):
+async def test_refund_minor_is_for_a_split_and_below_the_total(market):
     order = await disputed(market)
     support, total = market.as_staff("support_agent"), order["totalMinor"]
     for body in (
@@ -367,7 +367,7 @@ async def test_approval_and_rejection_at_once_leave_one_decision(market):
     assert len(await events(market, "dispute_resolved")) == 5
 
 
-async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
+async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
     order = await disputed(market)
     resolution = await prepared(market, order, "split", 1)
     with broken_outbox():
@@ -441,7 +441,7 @@ ROUNDS = 200
 async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends_and_the_money_follows(market):
     """Two hundred times: the one that comes second finds the order moved and is refused, and nothing is said for it."""
     product = await market.sell(stock=ROUNDS)
-    ends = {"delivered": 0, "disputed": 0}
+    outcomes = {"delivered": 0, "disputed": 0}
     for number in range(ROUNDS):
         order = await market.paid(product_id=product)
         pin = await market.pin_of(order)
@@ -455,12 +455,12 @@ async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends
         assert sorted(response.status_code for response in responses) == [200, 409]
         end = next(response for response in responses if response.status_code == 200).json()["data"]["status"]
         assert await market.status_of(order) == end
-        ends[end] += 1
+        outcomes[end] += 1
     delivered = {event["orderId"] for event in await events(market, "order_delivered")}
     frozen = {event["orderId"] for event in await events(market, "order_disputed")}
-    assert (len(delivered), len(frozen)) == (ends["delivered"], ends["disputed"])
+    assert (len(delivered), len(frozen)) == (outcomes["delivered"], outcomes["disputed"])
     assert not delivered & frozen
-    assert all(ends.values())
+    assert all(outcomes.values())
 
 
 def chargeback(order, outcome=None):
@@ -487,7 +487,7 @@ async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market, dis
     assert (shown.json()["data"]["cause"], shown.json()["data"]["raisedBy"]) == ("chargeback", None)
 
 
-async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charge_it_is_tried_again(market):
+async def test_a_chargeback_after_the_pin_keeps_the_status_and_before_the_charge_is_retried(market):
     order = await market.ordered()
     with pytest.raises(EarlyUpdate):
         await market.receive(chargeback(order))
@@ -503,7 +503,7 @@ async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charg
 
 
 @pytest.mark.parametrize(
-    ("news", "stands"),
+    ("charge_events", "stands"),
     [
         ([None, "won"], "won"),
         ([None, "lost"], "lost"),
@@ -513,13 +513,13 @@ async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charg
     ],
     ids=str,
 )
-async def test_what_the_bank_decides_ends_no_dispute_and_is_told_to_who_resolves_it(market, news, stands):
+async def test_the_bank_s_decision_closes_no_dispute_and_is_shown(market, charge_events, stands):
     """Payments keeps the money frozen as well until staff resolve: the two never disagree, in whichever order the news
     comes.
     """
     order = await market.paid()
-    sequences = [2, 1] if news[0] else range(1, 4)
-    for outcome, sequence in zip(news, sequences, strict=False):
+    sequences = [2, 1] if charge_events[0] else range(1, 4)
+    for outcome, sequence in zip(charge_events, sequences, strict=False):
         await market.receive(chargeback(order, outcome=outcome), sequence=sequence)
         assert await market.status_of(order) == "disputed"
     assert len(await events(market, "order_disputed")) == 1

@@ -17,7 +17,7 @@ from operations.audit.invariants import INVARIANTS
 from orders.timers import fire_timers_once
 
 
-async def begin(market: Any, product_id: UUID, headers: dict[str, str] | None = None, **terms: Any) -> Any:
+async def create_sale(market: Any, product_id: UUID, headers: dict[str, str] | None = None, **terms: Any) -> Any:
     now = market.clock.now()
     body = {
         "productId": str(product_id),
@@ -31,8 +31,8 @@ async def begin(market: Any, product_id: UUID, headers: dict[str, str] | None = 
     return await market.client.post("/api/flash-sales", json=body, headers=headers or market.as_merchant())
 
 
-async def begun(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
-    response = await begin(market, product_id, **terms)
+async def created_sale(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
+    response = await create_sale(market, product_id, **terms)
     assert response.status_code == 201, response.text
     return response.json()["data"]
 
@@ -51,7 +51,7 @@ async def insisting_checkout(market: Any, product_id: UUID) -> httpx.Response:
 
 async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_at_the_sale_price(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
-    sale = await begun(market, product_id)
+    sale = await created_sale(market, product_id)
     responses = await asyncio.gather(*(insisting_checkout(market, product_id) for _ in range(500)))
     placed = [response.json()["data"] for response in responses if response.status_code == 201]
     assert [order["totalMinor"] for order in placed] == [600] * 20
@@ -64,7 +64,7 @@ async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_a
 
 async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_send_at_once(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
-    await begun(market, product_id, perBuyerLimit=3)
+    await created_sale(market, product_id, perBuyerLimit=3)
     responses = await asyncio.gather(*(market.checkout(product_id) for _ in range(12)))
     assert sorted(response.status_code for response in responses) == [201] * 3 + [409] * 9
     assert (await market.checkout(product_id, 3, buyer_id=new_id())).status_code == 201
@@ -76,7 +76,7 @@ async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(mark
     product_id = await market.sell(price_minor=1_000, stock=100)
     now = market.clock.now()
     starts_at, ends_at = now + timedelta(minutes=10), now + timedelta(minutes=20)
-    sale = await begun(market, product_id, startsAt=iso(starts_at), endsAt=iso(ends_at))
+    sale = await created_sale(market, product_id, startsAt=iso(starts_at), endsAt=iso(ends_at))
     assert sale["status"] == "upcoming"
     assert (await market.ordered(product_id))["totalMinor"] == 1_000
     market.clock.advance(timedelta(minutes=10))
@@ -90,7 +90,7 @@ async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(mark
 
 async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_them_again_or_gives_all_back(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
-    sale = await begun(market, product_id, quantity=2, perBuyerLimit=1)
+    sale = await created_sale(market, product_id, quantity=2, perBuyerLimit=1)
     first, second = await market.ordered(product_id), await market.ordered(product_id, buyer_id=new_id())
     assert (await market.checkout(product_id, buyer_id=new_id())).status_code == 409
     market.clock.advance(timedelta(minutes=16))
@@ -109,36 +109,36 @@ async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_th
 
 async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_their_share(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
-    sale = await begun(market, product_id, quantity=10, perBuyerLimit=2)
-    ended = []
+    sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
+    closed = []
     for _ in range(2):
-        ended.append(await market.ordered(product_id, 2))
+        closed.append(await market.ordered(product_id, 2))
         market.clock.advance(timedelta(minutes=16))
         await fire_timers_once(market.app.dependencies)
     kept = await market.ordered(product_id)
     # Three payment pages are open, and all of them are paid at once: one unit is left of the buyer's share, and each
     # asks for two.
-    await asyncio.gather(*(market.pay(order) for order in (kept, *ended)))
-    assert [await market.status_of(order) for order in (kept, *ended)] == ["paid_escrow", *["refund_pending"] * 2]
+    await asyncio.gather(*(market.pay(order) for order in (kept, *closed)))
+    assert [await market.status_of(order) for order in (kept, *closed)] == ["paid_escrow", *["refund_pending"] * 2]
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (9, 99)
 
 
 async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_share(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
-    sale = await begun(market, product_id, quantity=10, perBuyerLimit=2)
-    ended = []
+    sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
+    closed = []
     for _ in range(3):
-        ended.append(await market.ordered(product_id, 2))
+        closed.append(await market.ordered(product_id, 2))
         market.clock.advance(timedelta(minutes=16))
         await fire_timers_once(market.app.dependencies)
-    await asyncio.gather(*(market.pay(order) for order in ended))
-    assert sorted([await market.status_of(order) for order in ended]) == ["paid_escrow", *["refund_pending"] * 2]
+    await asyncio.gather(*(market.pay(order) for order in closed))
+    assert sorted([await market.status_of(order) for order in closed]) == ["paid_escrow", *["refund_pending"] * 2]
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (8, 98)
 
 
 async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyers_share(market):
     product_id = await market.sell(price_minor=1_000, stock=100)
-    sale = await begun(market, product_id, quantity=10, perBuyerLimit=2)
+    sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
     await market.ordered(product_id, 2)
     [offending] = [line.offending for line in INVARIANTS if line.promise.startswith("a flash sale has sold")]
     assert await market.fetch(offending) == []
@@ -150,39 +150,41 @@ async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyer
     assert await market.fetch(offending) == []
 
 
-async def test_who_may_begin_a_sale_and_on_which_terms(market):
+async def test_a_sale_needs_the_right_caller_and_valid_terms(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     other_campus = market.as_staff("campus_admin", new_id(), stepped_up=True)
     own_campus = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     now = market.clock.now()
-    refusals = {
-        "buyer": (await begin(market, product_id, market.as_buyer()), 403),
-        "another vendor": (await begin(market, product_id, market.as_merchant(new_id())), 403),
-        "another campus": (await begin(market, product_id, other_campus), 403),
-        "no product": (await begin(market, new_id()), 422),
-        "not cheaper": (await begin(market, product_id, priceMinor=1_000), 422),
-        "free": (await begin(market, product_id, priceMinor=0), 422),
-        "more than the stock": (await begin(market, product_id, quantity=31), 422),
-        "limit above quantity": (await begin(market, product_id, perBuyerLimit=21), 422),
-        "over": (await begin(market, product_id, startsAt=iso(now - timedelta(hours=2)), endsAt=iso(now)), 422),
-        "backwards": (await begin(market, product_id, startsAt=iso(now + timedelta(hours=2))), 422),
-        "for a year": (await begin(market, product_id, endsAt=iso(now + timedelta(days=365))), 422),
-        "no zone": (await begin(market, product_id, startsAt="2026-01-05T12:00:00"), 422),
-        "unknown field": (await begin(market, product_id, sold=3), 422),
+    errors = {
+        "buyer": (await create_sale(market, product_id, market.as_buyer()), 403),
+        "another vendor": (await create_sale(market, product_id, market.as_merchant(new_id())), 403),
+        "another campus": (await create_sale(market, product_id, other_campus), 403),
+        "no product": (await create_sale(market, new_id()), 422),
+        "not cheaper": (await create_sale(market, product_id, priceMinor=1_000), 422),
+        "free": (await create_sale(market, product_id, priceMinor=0), 422),
+        "more than the stock": (await create_sale(market, product_id, quantity=31), 422),
+        "limit above quantity": (await create_sale(market, product_id, perBuyerLimit=21), 422),
+        "over": (await create_sale(market, product_id, startsAt=iso(now - timedelta(hours=2)), endsAt=iso(now)), 422),
+        "backwards": (await create_sale(market, product_id, startsAt=iso(now + timedelta(hours=2))), 422),
+        "for a year": (await create_sale(market, product_id, endsAt=iso(now + timedelta(days=365))), 422),
+        "no zone": (await create_sale(market, product_id, startsAt="2026-01-05T12:00:00"), 422),
+        "unknown field": (await create_sale(market, product_id, sold=3), 422),
     }
-    assert {case: response.status_code for case, (response, _) in refusals.items()} == {
-        case: status for case, (_, status) in refusals.items()
+    assert {case: response.status_code for case, (response, _) in errors.items()} == {
+        case: status for case, (_, status) in errors.items()
     }
     assert await market.fetch("SELECT * FROM flash_sales") == []
-    assert (await begin(market, product_id, own_campus)).status_code == 201
-    assert (await begin(market, product_id)).status_code == 201, "a proposal of staff blocks no sale of the vendor"
-    assert (await begin(market, product_id)).status_code == 409
+    assert (await create_sale(market, product_id, own_campus)).status_code == 201
+    assert (await create_sale(market, product_id)).status_code == 201, (
+        "a proposal of staff blocks no sale of the vendor"
+    )
+    assert (await create_sale(market, product_id)).status_code == 409
 
 
 async def proposed(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
     """A sale that staff of the campus propose."""
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
-    response = await begin(market, product_id, staff, **terms)
+    response = await create_sale(market, product_id, staff, **terms)
     assert (response.status_code, response.json()["data"]["status"]) == (201, "prepared"), response.text
     return response.json()["data"]
 
@@ -256,8 +258,8 @@ async def test_a_consent_that_comes_too_late_is_none(market):
         market, product_id, startsAt=iso(now + timedelta(hours=1)), endsAt=iso(now + timedelta(hours=2))
     )
     path = f"/api/flash-sales/{declined['id']}/end"
-    ended = await market.client.post(path, json={}, headers=market.as_merchant())
-    assert (ended.status_code, ended.json()["data"]["status"]) == (200, "expired")
+    closed = await market.client.post(path, json={}, headers=market.as_merchant())
+    assert (closed.status_code, closed.json()["data"]["status"]) == (200, "expired")
     market.clock.advance(timedelta(minutes=2))
     rows = await market.fetch("SELECT * FROM flash_sales ORDER BY id")
     for sale in (past, dearer, declined):
@@ -278,9 +280,9 @@ async def test_of_two_proposals_for_one_time_one_holds(market):
 
 async def test_staff_touch_sales_with_a_second_factor_only(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale, staff = await begun(market, product_id), market.as_staff("campus_admin", market.campus_id)
+    sale, staff = await created_sale(market, product_id), market.as_staff("campus_admin", market.campus_id)
     ending = await market.client.post(f"/api/flash-sales/{sale['id']}/end", json={}, headers=staff)
-    for refused in (await begin(market, product_id, staff), ending):
+    for refused in (await create_sale(market, product_id, staff), ending):
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
     assert (await sale_of(market, sale))["status"] == "running"
 
@@ -311,22 +313,22 @@ async def test_the_database_gives_nobody_the_vendors_consent(market):
 
 async def test_of_two_sales_of_one_product_begun_at_once_one_stands(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    responses = await asyncio.gather(*(begin(market, product_id) for _ in range(5)))
+    responses = await asyncio.gather(*(create_sale(market, product_id) for _ in range(5)))
     assert sorted(response.status_code for response in responses) == [201, 409, 409, 409, 409]
 
 
 async def test_its_keeper_ends_a_sale_and_another_may_follow(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale = await begun(market, product_id)
+    sale = await created_sale(market, product_id)
     path, client = f"/api/flash-sales/{sale['id']}/end", market.client
     assert (await client.post(path, json={}, headers=market.as_merchant(new_id()))).status_code == 403
     for _ in range(2):
-        ended = await client.post(path, json={}, headers=market.as_merchant())
-        assert (ended.status_code, ended.json()["data"]["status"]) == (200, "ended")
+        closed = await client.post(path, json={}, headers=market.as_merchant())
+        assert (closed.status_code, closed.json()["data"]["status"]) == (200, "ended")
     assert (await market.ordered(product_id))["totalMinor"] == 1_000
     assert (await client.get("/api/flash-sales")).json()["data"] == []
     assert [row["id"] for row in (await client.get("/api/flash-sales?status=ended")).json()["data"]] == [sale["id"]]
-    assert (await begin(market, product_id)).status_code == 201
+    assert (await create_sale(market, product_id)).status_code == 201
     assert (
         await client.post(f"/api/flash-sales/{uuid4()}/end", json={}, headers=market.as_merchant())
     ).status_code == 404
@@ -336,7 +338,7 @@ async def test_the_list_is_walked_by_cursor_and_filtered(market):
     sales = []
     for _ in range(3):
         market.clock.advance(timedelta(seconds=1))
-        sales.append((await begun(market, await market.sell(price_minor=1_000, stock=30)))["id"])
+        sales.append((await created_sale(market, await market.sell(price_minor=1_000, stock=30)))["id"])
     client, seen, cursor = market.client, [], ""
     while True:
         page = (await client.get(f"/api/flash-sales?limit=2&vendorId={market.vendor_id}{cursor}")).json()
@@ -351,11 +353,11 @@ async def test_the_list_is_walked_by_cursor_and_filtered(market):
 
 async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_without_an_order(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale = await begun(market, product_id)
+    sale = await created_sale(market, product_id)
     merchant = Caller(
         user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["buyer", "merchant"])
     )
-    stranger = Caller(user_id=new_id(), vendor_id=new_id(), permissions=permissions_of(["buyer", "merchant"]))
+    outsider = Caller(user_id=new_id(), vendor_id=new_id(), permissions=permissions_of(["buyer", "merchant"]))
     database = market.app.runtime.database
     order = await market.ordered(await market.sell())
     for statement in (
@@ -367,7 +369,7 @@ async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_withou
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with database.unit_of_work(acting_as=merchant) as uow:
                 await uow.execute(statement)
-    async with database.unit_of_work(acting_as=stranger) as uow:
+    async with database.unit_of_work(acting_as=outsider) as uow:
         assert await uow.execute("UPDATE flash_sales SET ends_at = now() + interval '1 year'") == 0
         for order_id in (new_id(), UUID(order["id"])):
             taken = await uow.fetch_value(
@@ -379,7 +381,7 @@ async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_withou
 
 async def test_the_cart_shows_the_sale_s_price_while_it_runs(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    await begun(market, product_id)
+    await created_sale(market, product_id)
     path = f"/api/carts/current/items/{product_id}"
     shown = await market.client.put(path, json={"quantity": 2}, headers=market.as_buyer())
     assert shown.json()["data"]["totalMinor"] == 1_200
@@ -388,19 +390,19 @@ async def test_the_cart_shows_the_sale_s_price_while_it_runs(market):
     assert (later["totalMinor"], later["items"][0]["priceChanged"]) == (2_000, True)
 
 
-async def test_the_product_tells_of_its_sale_while_it_runs(market):
+async def test_the_product_shows_its_sale_while_it_runs(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     now = market.clock.now()
     starts_at, ends_at = now + timedelta(minutes=1), now + timedelta(minutes=2)
-    sale = await begun(market, product_id, startsAt=iso(starts_at), endsAt=iso(ends_at))
+    sale = await created_sale(market, product_id, startsAt=iso(starts_at), endsAt=iso(ends_at))
 
-    async def told() -> list[Any]:
+    async def shown_sales() -> list[Any]:
         one = (await market.client.get(f"/api/products/{product_id}")).json()["data"]
         page = (await market.client.get("/api/products")).json()["data"]
         found = (await market.client.get("/api/products?q=jollof")).json()["data"]
         return [one["flashSale"], *(row["flashSale"] for row in (*page, *found))]
 
-    assert await told() == [None] * 3
+    assert await shown_sales() == [None] * 3
     market.clock.advance(timedelta(minutes=1))
     await market.ordered(product_id)
     running = {
@@ -412,6 +414,6 @@ async def test_the_product_tells_of_its_sale_while_it_runs(market):
         "startsAt": sale["startsAt"],
         "endsAt": sale["endsAt"],
     }
-    assert await told() == [running] * 3
+    assert await shown_sales() == [running] * 3
     market.clock.advance(timedelta(minutes=1))
-    assert await told() == [None] * 3
+    assert await shown_sales() == [None] * 3

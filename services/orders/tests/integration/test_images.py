@@ -72,7 +72,7 @@ async def images_of(shop, product):
     return (await shop.client.get(f"/api/products/{product}")).json()["data"]["images"]
 
 
-async def test_a_picture_is_shown_to_everybody_for_ever(shop):
+async def test_an_image_is_public_and_immutable(shop):
     product = await shop.sell()
     response = await send(shop, product, jpeg(), name="../../etc/passwd.svg", kind="image/svg+xml")
     assert response.status_code == 201, response.text
@@ -85,15 +85,15 @@ async def test_a_picture_is_shown_to_everybody_for_ever(shop):
         shown = await shop.client.get(path)
         assert (shown.status_code, shown.headers["content-type"]) == (200, "image/webp")
         assert shown.headers["cache-control"] == "public, max-age=31536000, immutable"
-        with Image.open(io.BytesIO(shown.content)) as picture:
-            assert picture.size == (40, 30)
+        with Image.open(io.BytesIO(shown.content)) as pixels:
+            assert pixels.size == (40, 30)
         again = await shop.client.get(path, headers={"If-None-Match": shown.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
     events = await shop.published("orders.product_changed.v1")
     assert [event["productId"] for event in events] == [str(product)]
 
 
-async def test_the_same_picture_again_is_the_same_picture(shop):
+async def test_the_same_file_has_the_same_image_id(shop):
     product, other = await shop.sell(), await shop.sell()
     responses = await asyncio.gather(*(send(shop, product, jpeg()) for _ in range(3)))
     assert {response.status_code for response in responses} == {201}
@@ -103,7 +103,7 @@ async def test_the_same_picture_again_is_the_same_picture(shop):
     assert elsewhere["id"] != responses[0].json()["data"]["id"]
 
 
-async def test_a_product_has_eight_pictures_however_many_come_at_once(shop):
+async def test_concurrent_uploads_never_exceed_eight_images(shop):
     product = await shop.sell()
     responses = [await send(shop, product, jpeg(shade)) for shade in range(0, 120, 20)]
     responses += await asyncio.gather(*(send(shop, product, jpeg(shade)) for shade in range(140, 240, 20)))
@@ -117,18 +117,18 @@ async def test_a_product_has_eight_pictures_however_many_come_at_once(shop):
     assert (await send(shop, product, jpeg(250))).status_code == 201
 
 
-async def test_what_is_refused_leaves_neither_row_nor_file(shop):
+async def test_a_rejected_upload_leaves_neither_row_nor_file(shop):
     product, draft = await shop.sell(), await shop.sell(draft=True)
     removed = await shop.sell(removed_at=shop.clock.now())
-    stranger = shop.as_merchant(new_id())
+    outsider = shop.as_merchant(new_id())
     boundary = {**shop.as_merchant(), "Content-Type": "multipart/form-data"}
     url = f"/api/products/{product}/images"
     post = shop.client.post
     for response, status, code in (
         (await send(shop, product, jpeg(), headers={"X": "y"}), 401, "AUTH_UNAUTHORIZED"),
         (await send(shop, product, jpeg(), headers=shop.as_buyer()), 403, "AUTH_FORBIDDEN"),
-        (await send(shop, product, jpeg(), headers=stranger), 403, "AUTH_FORBIDDEN"),
-        (await send(shop, draft, jpeg(), headers=stranger), 404, "RESOURCE_NOT_FOUND"),
+        (await send(shop, product, jpeg(), headers=outsider), 403, "AUTH_FORBIDDEN"),
+        (await send(shop, draft, jpeg(), headers=outsider), 404, "RESOURCE_NOT_FOUND"),
         (await send(shop, new_id(), jpeg()), 404, "RESOURCE_NOT_FOUND"),
         (await send(shop, removed, jpeg()), 409, "CONCURRENCY_CONFLICT"),
         (await send(shop, product, b"<svg/>", kind="image/png"), 422, "VALIDATION_FAILED"),
@@ -188,7 +188,7 @@ async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop):
     assert await images_of(shop, product) == []
 
 
-class HalfAway:
+class HalfUnavailable:
     """The shop's own folder, in which the second removal finds nobody: as when the process dies between two files."""
 
     def __init__(self, media) -> None:
@@ -201,7 +201,7 @@ class HalfAway:
         await self._media.remove(name)
 
 
-async def test_a_picture_that_is_taken_away_leaves_the_store_even_when_the_worker_dies_between_its_files(dated_shop):
+async def test_a_detached_image_is_removed_even_when_the_worker_dies_between_its_files(dated_shop):
     shop = dated_shop
     product = await shop.sell()
     gone, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]
@@ -209,7 +209,7 @@ async def test_a_picture_that_is_taken_away_leaves_the_store_even_when_the_worke
     assert (await shop.client.delete(url, headers=shop.as_merchant())).status_code == 204
     assert await removed_of(shop) == 0
     shop.clock.advance(timedelta(minutes=1))
-    assert await removed_of(shop, HalfAway(shop.app.dependencies.media)) == 0
+    assert await removed_of(shop, HalfUnavailable(shop.app.dependencies.media)) == 0
     assert len(files_of(shop)) == 3
     # Whoever brings the picture back meanwhile is told to come again: the file would be removed behind the new row.
     assert (await send(shop, product, jpeg(10))).status_code == 503
@@ -223,7 +223,7 @@ async def test_a_picture_that_is_taken_away_leaves_the_store_even_when_the_worke
     assert len(files_of(shop)) == 4
 
 
-async def test_a_picture_that_comes_back_before_it_is_removed_stays(dated_shop):
+async def test_an_image_attached_again_before_its_removal_stays(dated_shop):
     shop = dated_shop
     product = await shop.sell()
     image = (await send(shop, product, jpeg())).json()["data"]["id"]
@@ -253,7 +253,7 @@ async def test_files_that_nothing_ever_named_leave_after_a_day(dated_shop, broke
     assert files_of(shop) == []
 
 
-async def test_the_pictures_of_a_closed_vendor_leave_the_store_and_nobody_elses(dated_shop):
+async def test_closing_a_vendor_removes_its_images_only(dated_shop):
     shop = dated_shop
     other = new_id()
     mine = [await shop.sell(), await shop.sell(removed_at=None, draft=True)]
@@ -262,8 +262,8 @@ async def test_the_pictures_of_a_closed_vendor_leave_the_store_and_nobody_elses(
         assert (await send(shop, product, jpeg())).status_code == 201
     stays = (await send(shop, theirs, jpeg(), headers=shop.as_merchant(other))).json()["data"]["id"]
     closed = VendorClosed(vendor_id=shop.vendor_id, owner_user_id=shop.merchant_id, campus_id=shop.campus_id)
-    heard = await shop.receive(closed, sequence=9)
-    await shop.receive(closed, event_id=heard.event_id, sequence=9)
+    received = await shop.receive(closed, sequence=9)
+    await shop.receive(closed, event_id=received.event_id, sequence=9)
     shop.clock.advance(timedelta(minutes=1))
     assert await removed_of(shop) == 2
     assert files_of(shop) == [f"{stays}-thumbnail.webp", f"{stays}.webp"]
@@ -298,7 +298,7 @@ class Store:
         return Response(self.objects[path]) if path in self.objects else Response(status_code=404)
 
 
-async def test_a_bucket_keeps_pictures_for_who_has_its_key():
+async def test_a_bucket_stores_images_for_the_holder_of_its_key():
     key = Key("id", "secret", "eu-west-1")
     store = Store(key)
     async with served(store.app()) as url, httpx.AsyncClient(trust_env=False, timeout=60) as http:
@@ -309,8 +309,8 @@ async def test_a_bucket_keeps_pictures_for_who_has_its_key():
             await bucket.put(name, b"content")
         assert store.objects == {f"/pictures/{name}": b"content"}
         assert await bucket.get(name) == b"content"
-        stranger = Bucket(http, url, "pictures", Key("id", "guess"), SystemClock())
-        for call in (stranger.get(name), stranger.put(name, b"other"), stranger.remove(name)):
+        outsider = Bucket(http, url, "pictures", Key("id", "guess"), SystemClock())
+        for call in (outsider.get(name), outsider.put(name, b"other"), outsider.remove(name)):
             with pytest.raises(MediaUnavailable):
                 await call
         assert store.objects == {f"/pictures/{name}": b"content"}

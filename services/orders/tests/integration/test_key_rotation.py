@@ -78,7 +78,7 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
             pass
 
 
-async def test_a_reissue_and_tries_beside_re_encryption_lose_nothing(open_market):
+async def test_reissue_and_attempts_during_re_encryption_lose_nothing(open_market):
     async with open_market(OLD) as market:
         orders = [await market.paid() for _ in range(12)]
         pins = [await market.pin_of(order) for order in orders]

@@ -61,7 +61,7 @@ async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market, dispa
 
 
 @pytest.mark.parametrize("role", ["buyer", "vendor", "support"])
-async def test_cancelling_a_paid_order_before_dispatch_puts_the_goods_back_once(market, role):
+async def test_cancelling_a_paid_order_before_dispatch_returns_its_stock_once(market, role):
     product = await market.sell(stock=2)
     order = await market.paid(product_id=product, quantity=2)
     headers = {
@@ -76,7 +76,7 @@ async def test_cancelling_a_paid_order_before_dispatch_puts_the_goods_back_once(
     assert [(event["productId"], event["inStock"]) for event in events] == [(str(product), False), (str(product), True)]
 
 
-async def test_late_replays_never_put_the_goods_back_twice_or_take_them_again(market):
+async def test_late_replays_never_change_the_stock_again(market):
     product = await market.sell(stock=2)
     order = await market.ordered(product, 2)
     received = await market.pay(order)
@@ -95,7 +95,7 @@ async def test_late_replays_never_put_the_goods_back_twice_or_take_them_again(ma
     assert (await market.status_of(order), await market.stock_of(product)) == ("refunded", 2)
 
 
-async def test_goods_that_are_on_their_way_do_not_return_to_the_shelf_with_a_cancellation(market):
+async def test_a_cancellation_returns_no_stock_of_dispatched_units(market):
     product = await market.sell(stock=2)
     order = await market.paid(product_id=product, quantity=2)
     await market.post(order, "dispatch", market.as_merchant())
@@ -106,7 +106,7 @@ async def test_goods_that_are_on_their_way_do_not_return_to_the_shelf_with_a_can
     assert [event["inStock"] for event in events] == [False]
 
 
-async def test_the_goods_of_a_charge_that_came_too_late_go_back_once(market):
+async def test_the_stock_of_a_late_charge_returns_once(market):
     """Freed by the end of the payment window, taken again by the late charge, and freed again when that order is
     cancelled.
     """
@@ -153,10 +153,10 @@ async def test_who_may_see_but_not_act_is_refused_and_who_may_not_see_finds_noth
     for headers in (market.as_staff("auditor"), market.as_staff("hub_agent", market.campus_id)):
         assert (await market.post(order, "cancel", headers, {"reason": "no"})).status_code == 403
         assert (await market.post(order, "dispatch", headers)).status_code == 403
-    stranger = market.as_merchant(vendor_id=new_id())
+    outsider = market.as_merchant(vendor_id=new_id())
     for verb, body in (("cancel", {"reason": "no"}), ("dispatch", {})):
-        response = await market.post(order, verb, stranger, body)
-        absent = await market.post({"id": str(new_id())}, verb, stranger, body)
+        response = await market.post(order, verb, outsider, body)
+        absent = await market.post({"id": str(new_id())}, verb, outsider, body)
         assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
         assert response.json()["detail"] == absent.json()["detail"]
     assert await market.status_of(order) == "paid_escrow"
@@ -168,7 +168,7 @@ async def test_a_merchant_who_bought_it_from_another_cannot_dispatch_it(market):
     assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
-async def test_dispatch_starts_the_time_for_the_pin_and_is_said_once(market):
+async def test_dispatch_starts_the_pin_window_and_is_published_once(market):
     order = await market.paid()
     responses = [await market.post(order, "dispatch", market.as_merchant()) for _ in range(2)]
     assert [(response.status_code, response.json()["data"]["status"]) for response in responses] == [

@@ -34,7 +34,7 @@ class Story:
     def id(self) -> UUID:
         return UUID(self.order["id"])
 
-    async def begin(self) -> None:
+    async def create_sale(self) -> None:
         self.order = await self.market.ordered(await self.market.sell(stock=5), 2)
 
     async def pay(self) -> None:
@@ -87,7 +87,7 @@ class Story:
     async def resolve(self, outcome: str) -> Any:
         return await self.approve_resolution((await self.prepare(outcome)).json()["data"]["resolutionId"])
 
-    async def ask_back(self, quantity: int) -> Any:
+    async def request_return(self, quantity: int) -> Any:
         body = {"items": [{"itemId": self.order["items"][0]["id"], "quantity": quantity}], "reason": "torn"}
         return await self.market.post(self.order, "return-requests", self.market.as_buyer(), body)
 
@@ -96,15 +96,15 @@ class Story:
             f"/api/return-requests/{request_id}/approve", headers=self.market.as_merchant()
         )
 
-    async def return_goods(self, quantity: int) -> Any:
-        return await self.approve_return((await self.ask_back(quantity)).json()["data"]["id"])
+    async def return_items(self, quantity: int) -> Any:
+        return await self.approve_return((await self.request_return(quantity)).json()["data"]["id"])
 
     async def open_chargeback(self) -> None:
         await self.market.receive(ChargeDisputed(**self.parties, amount_minor=1))
 
     async def end_refund(self, event: type[RefundSettled] | type[RefundFailed]) -> None:
         if await self.market.status_of(self.order) in ("delivered", "paid"):
-            await self.return_goods(1)
+            await self.return_items(1)
         [refund] = await self.market.fetch("SELECT id, amount_minor FROM order_refunds WHERE order_id = $1", self.id)
         await self.market.receive(
             event(refund_id=refund["id"], kind="order", amount_minor=refund["amount_minor"], order_id=self.id)
@@ -125,8 +125,8 @@ TRIGGERS: dict[str, Callable[[Story], Awaitable[Any]]] = {
     "buyer_disputes": Story.dispute,
     "resolved_for_buyer": lambda story: story.resolve("buyer"),
     "resolved_for_vendor": lambda story: story.resolve("split"),
-    "return_approved": lambda story: story.return_goods(1),
-    "everything_returned": lambda story: story.return_goods(2),
+    "return_approved": lambda story: story.return_items(1),
+    "everything_returned": lambda story: story.return_items(2),
     "payment_window_ended": Story.time_out,
     "vendor_idle": Story.time_out,
     "pin_window_ended": Story.time_out,
@@ -138,7 +138,7 @@ TRIGGERS: dict[str, Callable[[Story], Awaitable[Any]]] = {
     "refund_failed": lambda story: story.end_refund(RefundFailed),
 }
 # The way that an order takes into each state.
-WAYS: dict[str, tuple[str, ...]] = {
+PATHS: dict[str, tuple[str, ...]] = {
     "Processing": (),
     "expired": ("payment_window_ended",),
     "cancelled": ("buyer_cancels",),
@@ -154,8 +154,8 @@ WAYS: dict[str, tuple[str, ...]] = {
 
 async def reached(market, state) -> Story:
     story = Story(market)
-    await story.begin()
-    for trigger in WAYS[state]:
+    await story.create_sale()
+    for trigger in PATHS[state]:
         await TRIGGERS[trigger](story)
     assert await market.status_of(story.order) == state
     return story
@@ -180,11 +180,11 @@ async def everything(market):
 
 
 def test_there_is_a_way_to_every_state_and_a_hand_for_every_trigger():
-    assert set(WAYS) == set(STATES)
+    assert set(PATHS) == set(STATES)
     assert set(TRIGGERS) == set(TRANSITIONS)
 
 
-async def test_each_row_of_the_table_is_a_move_of_the_running_service(market):
+async def test_the_running_service_makes_each_transition_of_the_table(market):
     wrong = {}
     for state, trigger in ROWS:
         story = await reached(market, state)
@@ -228,7 +228,7 @@ def refused_commands(story, state):
             yield f"prepare {outcome}", 409, partial(story.prepare, outcome)
     if state not in ("delivered", "paid"):
         for quantity in (1, 2):
-            yield f"ask {quantity} back", 409, partial(story.ask_back, quantity)
+            yield f"ask {quantity} back", 409, partial(story.request_return, quantity)
     if state not in ("paid_escrow", "dispatched"):
         market = story.market
         yield "reissue", 409, partial(market.post, story.order, "delivery-pin/reissue", market.as_buyer())
@@ -271,12 +271,12 @@ def overtaken_decisions(story, state):
             yield "return_request_items", "return_request_id", asked, story.approve_return
 
 
-NEWS = {"escrow_held": EscrowHeld, "escrow_fully_released": EscrowReleased, "chargeback_opened": ChargeDisputed}
+EVENTS = {"escrow_held": EscrowHeld, "escrow_fully_released": EscrowReleased, "chargeback_opened": ChargeDisputed}
 TIMERS = {"payment_window": "payment_window_ended", "vendor_idle": "vendor_idle", "pin_window": "pin_window_ended"}
 
 
-async def test_stale_news_in_every_state_is_ignored_and_counted(market):
-    wrong, told = [], 0
+async def test_stale_events_are_ignored_and_counted_in_every_state(market):
+    wrong, ignored = [], 0
 
     async def expect_ignored(state, label, tell):
         counter = telemetry.STALE_EVENTS.labels(label)._value
@@ -287,16 +287,16 @@ async def test_stale_news_in_every_state_is_ignored_and_counted(market):
 
     for state in STATES:
         story = await reached(market, state)
-        for trigger, event in NEWS.items():
+        for trigger, event in EVENTS.items():
             if next_state(state, trigger) is Rejection.STALE:
                 await expect_ignored(state, event.TYPE, partial(TRIGGERS[trigger], story))
-                told += 1
+                ignored += 1
         for kind, trigger in TIMERS.items():
             if next_state(state, trigger) is Rejection.STALE:
                 await expect_ignored(state, kind, partial(outlive, story, kind))
-                told += 1
+                ignored += 1
     assert wrong == []
-    assert told > len(STATES)
+    assert ignored > len(STATES)
 
 
 async def outlive(story, kind):
@@ -306,7 +306,7 @@ async def outlive(story, kind):
     await fire_timers_once(story.market.app.dependencies)
 
 
-async def test_news_of_a_refund_that_no_order_waits_for_leaves_its_status(market):
+async def test_the_event_of_an_unexpected_refund_keeps_the_status(market):
     for event in (RefundSettled, RefundFailed):
         for state in ("paid_escrow", "dispatched", "disputed", "refunded"):
             story, refund_id = await reached(market, state), new_id()
@@ -324,13 +324,13 @@ DAYS = 60
 async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
     """Two hundred orders left alone at every point of their way, six hours at a time."""
     product = await market.sell(stock=ORDERS)
-    ways = {
+    paths = {
         "unpaid": (timedelta(minutes=15), "expired"),
         "idle": (timedelta(hours=72), "refund_pending"),
         "unproven": (timedelta(days=14), "disputed"),
         "done": (None, "delivered"),
     }
-    began, kinds = market.clock.now(), list(ways)
+    began, kinds = market.clock.now(), list(paths)
 
     async def leave_alone(number):
         order = await market.ordered(product)
@@ -353,11 +353,11 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
     while market.clock.now() < began + timedelta(days=DAYS):
         market.clock.advance(step)
         moved += await fire_timers_once(market.app.dependencies)
-        for kind, (_, end) in ways.items():
+        for kind, (_, end) in paths.items():
             rows = await market.fetch("SELECT DISTINCT status FROM orders WHERE id = ANY ($1::uuid[])", by_kind[kind])
             if [row["status"] for row in rows] == [end]:
                 moved_at.setdefault(kind, market.clock.now() - began)
-    due = {kind: -(-length // step) * step for kind, (length, _) in ways.items() if length is not None}
+    due = {kind: -(-length // step) * step for kind, (length, _) in paths.items() if length is not None}
     assert moved_at == {**due, "done": step}
     assert moved == ORDERS * 3 // 4
     assert await market.fetch("SELECT 1 FROM order_timers") == []
@@ -368,7 +368,7 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
         assert len(orders) == len(set(orders)) == ORDERS // 4
 
 
-async def test_a_price_that_moves_during_the_checkout_is_never_charged_unseen(market):
+async def test_a_price_that_changes_during_the_checkout_is_never_charged_unseen(market):
     for _ in range(20):
         product = await market.sell(price_minor=100_000, stock=1)
 

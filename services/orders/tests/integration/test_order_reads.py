@@ -157,7 +157,7 @@ async def test_a_list_is_narrowed_by_status_and_time(market):
         assert await listed(market, headers, **narrowed) == [first["id"]]
 
 
-async def test_words_find_the_orders_that_have_them_in_one_item_and_are_the_caller_s(market):
+async def test_q_finds_own_orders_with_all_words_in_one_item(market):
     jollof = await market.ordered(await market.sell(name="Jollof rice with Ẹ̀wà"))
     fried = await market.ordered(await market.sell(name="Fried rice"))
     foreign = await market.ordered(await market.sell(name="Jollof rice"), buyer_id=new_id())

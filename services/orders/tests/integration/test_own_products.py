@@ -62,7 +62,7 @@ async def events(market):
     ]
 
 
-async def test_a_new_product_is_on_the_shelf_and_said_aloud(shop):
+async def test_a_new_product_is_listed_and_published(shop):
     product = await offer(shop)
     assert product["category"] == "snacks"
     assert (product["vendorName"], product["campusId"]) == ("Ada's Kitchen", str(shop.campus_id))
@@ -72,7 +72,7 @@ async def test_a_new_product_is_on_the_shelf_and_said_aloud(shop):
     assert await events(shop) == [(100_000, True, False)]
 
 
-async def test_a_draft_is_seen_by_its_merchant_only_and_told_to_nobody(shop):
+async def test_a_draft_is_visible_to_its_merchant_only_and_not_published(shop):
     draft = await offer(shop, status="draft")
     url = f"/api/products/{draft['id']}"
     get = shop.client.get
@@ -110,7 +110,7 @@ async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop):
     assert missing.status_code == 422
 
 
-async def test_the_same_values_again_change_nothing_and_say_nothing(shop):
+async def test_unchanged_values_change_and_publish_nothing(shop):
     product = await offer(shop)
     again = await change(shop, product, priceMinor=100_000, stock=7, category=" SNACKS ")
     assert again.json()["data"] == product
@@ -160,7 +160,7 @@ async def test_a_count_of_the_inventory_never_undoes_a_sale(shop):
     assert (await change(shop, product, stock=15, revision=read["revision"])).status_code == 200
 
 
-async def test_a_price_that_moves_during_a_checkout_refuses_it(shop):
+async def test_a_price_change_during_a_checkout_rejects_it(shop):
     product = await offer(shop)
     await change(shop, product, priceMinor=200_000)
     refused = await shop.checkout(UUID(product["id"]), expectedTotalMinor=100_000)
@@ -208,11 +208,11 @@ async def test_who_may_not_write_changes_nothing(shop):
     for product_id in (hidden["id"], new_id()):
         response = await change(shop, {"id": product_id}, headers=other, stock=1)
         assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
-    nobody = shop.headers(shop.merchant_id, roles=("merchant",))
+    vendorless = shop.headers(shop.merchant_id, roles=("merchant",))
     for response in (
-        await client.post("/api/products", json=SUYA, headers=nobody),
-        await client.get("/api/products/mine", headers=nobody),
-        await client.patch(url, json={"stock": 1}, headers=nobody),
+        await client.post("/api/products", json=SUYA, headers=vendorless),
+        await client.get("/api/products/mine", headers=vendorless),
+        await client.patch(url, json={"stock": 1}, headers=vendorless),
     ):
         assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
     unheard = await client.post("/api/products", json=SUYA, headers=other)
@@ -258,7 +258,7 @@ async def test_a_bad_field_is_422_and_named_in_each_way_of_writing(shop):
     assert await rows(shop) == before
 
 
-async def test_a_write_that_dies_before_its_commit_leaves_nothing(shop, broken_outbox):
+async def test_a_write_that_fails_before_its_commit_changes_nothing(shop, broken_outbox):
     product = await offer(shop)
     before = await rows(shop)
     with broken_outbox():
@@ -308,13 +308,13 @@ async def test_categories_are_one_name_however_they_are_typed(shop):
 async def test_row_security_holds_when_a_write_forgets_whose_it_is(shop):
     own, draft = await offer(shop), await offer(shop, status="draft")
     database = shop.app.runtime.database
-    merchant, stranger = permissions_of(["merchant"]), new_id()
+    merchant, outsider = permissions_of(["merchant"]), new_id()
     everything = "UPDATE products SET stock = 0"
     for caller, touched in (
         (Caller(), 0),
         (Caller(user_id=shop.buyer_id, permissions=permissions_of(["buyer"])), 0),
-        (Caller(user_id=stranger, vendor_id=stranger, permissions=merchant), 0),
-        (Caller(user_id=stranger, vendor_id=shop.vendor_id), 0),
+        (Caller(user_id=outsider, vendor_id=outsider, permissions=merchant), 0),
+        (Caller(user_id=outsider, vendor_id=shop.vendor_id), 0),
         (Caller(user_id=shop.merchant_id, vendor_id=shop.vendor_id, permissions=merchant), 2),
     ):
         async with database.unit_of_work(acting_as=caller) as uow:
@@ -322,7 +322,7 @@ async def test_row_security_holds_when_a_write_forgets_whose_it_is(shop):
             seen = {row["id"] for row in await uow.fetch("SELECT id FROM products")}
             assert (UUID(draft["id"]) in seen) == (caller.vendor_id == shop.vendor_id)
             assert UUID(own["id"]) in seen
-    foreign = Caller(user_id=stranger, vendor_id=stranger, permissions=merchant)
+    foreign = Caller(user_id=outsider, vendor_id=outsider, permissions=merchant)
     insert = (
         "INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, "
         "created_at, updated_at) VALUES ($1, $2, '', $2, '', '', '', 1, 1, now(), now())"
@@ -332,10 +332,10 @@ async def test_row_security_holds_when_a_write_forgets_whose_it_is(shop):
         (foreign, insert, (new_id(), shop.vendor_id)),
         (Caller(vendor_id=shop.vendor_id), insert, (new_id(), shop.vendor_id)),
         (own_caller, "UPDATE products SET rating_sum = 5, rating_count = 1", ()),
-        (own_caller, "UPDATE products SET vendor_id = $1", (stranger,)),
+        (own_caller, "UPDATE products SET vendor_id = $1", (outsider,)),
         (own_caller, "DELETE FROM products", ()),
         (foreign, "UPDATE search_words SET word = ''", ()),
-        (Caller(user_id=stranger), "INSERT INTO search_words (word) VALUES ('word')", ()),
+        (Caller(user_id=outsider), "INSERT INTO search_words (word) VALUES ('word')", ()),
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with database.unit_of_work(acting_as=caller) as uow:

@@ -45,8 +45,8 @@ async def test_nobody_buys_from_their_own_vendor(shop: Any) -> None:
     product_id = await shop.sell(stock=5)
     for who, headers in _insiders(shop).items():
         body = {"items": [{"productId": str(product_id), "quantity": 1}]}
-        keyed = {**headers, "Idempotency-Key": str(uuid4())}
-        refused = await shop.client.post("/api/orders/checkout", json=body, headers=keyed)
+        with_key = {**headers, "Idempotency-Key": str(uuid4())}
+        refused = await shop.client.post("/api/orders/checkout", json=body, headers=with_key)
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN"), who
         assert "your own vendor" in refused.json()["detail"]
     assert await shop.stock_of(product_id) == 5
@@ -59,8 +59,8 @@ async def test_a_cart_of_the_own_vendor_is_not_checked_out(shop: Any) -> None:
     product_id = await shop.sell(stock=5)
     headers = shop.as_buyer(shop.merchant_id)
     cart = await shop.client.put(f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=headers)
-    body, keyed = {"cartId": cart.json()["data"]["id"]}, {**headers, "Idempotency-Key": str(uuid4())}
-    refused = await shop.client.post("/api/orders/checkout", json=body, headers=keyed)
+    body, with_key = {"cartId": cart.json()["data"]["id"]}, {**headers, "Idempotency-Key": str(uuid4())}
+    refused = await shop.client.post("/api/orders/checkout", json=body, headers=with_key)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
     kept = (await shop.client.get("/api/carts/current", headers=headers)).json()["data"]
     assert len(kept["items"]) == 1

@@ -105,7 +105,7 @@ async def test_every_event_delivered_twice_takes_effect_once(market):
         assert await everything(market) == after
 
 
-async def test_the_same_news_under_another_event_id_takes_no_second_effect_either(market):
+async def test_the_same_event_under_another_id_takes_no_second_effect(market):
     order = await market.paid()
     pin = await market.pin_of(order)
     await market.pay(order)
@@ -122,7 +122,7 @@ async def test_a_message_that_arrives_ten_times_at_once_takes_effect_once(market
     assert len(await market.published("orders.delivery_pin_issued.v1")) == 1
 
 
-async def test_stale_news_never_moves_an_order_back_and_is_counted(market):
+async def test_a_stale_event_never_changes_an_order_and_is_counted(market):
     order = await market.paid()
     await market.verify(order, await market.pin_of(order))
     await market.release(order)
@@ -142,7 +142,7 @@ async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market
     assert await market.status_of(order) == "paid"
 
 
-async def test_news_of_an_order_that_is_not_known_is_tried_again(market):
+async def test_an_event_of_an_unknown_order_is_retried(market):
     order = await market.ordered()
     with pytest.raises(OrderNotReceived):
         await market.pay({**order, "id": str(new_id())})
@@ -161,7 +161,7 @@ async def end(market, order, how):
 
 
 @pytest.mark.parametrize("how", ["expired", "cancelled"])
-async def test_a_late_charge_takes_the_stock_again_while_there_is_some(market, how):
+async def test_a_late_charge_reserves_the_stock_again(market, how):
     product = await market.sell(stock=2)
     order = await market.ordered(product, 2)
     await end(market, order, how)
@@ -174,7 +174,7 @@ async def test_a_late_charge_takes_the_stock_again_while_there_is_some(market, h
 
 
 @pytest.mark.parametrize("how", ["expired", "cancelled"])
-async def test_a_late_charge_goes_back_when_the_stock_is_gone(market, how):
+async def test_a_late_charge_without_stock_is_refunded(market, how):
     scarce, plenty = await market.sell(stock=2), await market.sell(stock=9)
     items = [{"productId": str(scarce), "quantity": 2}, {"productId": str(plenty), "quantity": 3}]
     response = await market.client.post(
@@ -214,7 +214,7 @@ async def test_a_settlement_that_overtakes_the_posting_counts_the_same(market):
     assert (shown["status"], shown["refundedMinor"]) == ("refunded", amount)
 
 
-async def test_a_failed_refund_leaves_the_order_waiting_and_the_alert_to_payments(market):
+async def test_a_failed_refund_keeps_refund_pending_and_raises_no_alert(market):
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     failed = refund_failed(order, refund_id, amount)
@@ -263,7 +263,7 @@ async def orders_and_refunds(market):
     ]
 
 
-async def test_of_two_words_of_identity_the_newer_holds_whichever_comes_last(market):
+async def test_the_highest_sequence_of_identity_wins_in_any_order(market):
     product, hub = await market.sell(), new_id()
     vendor = {
         "vendor_id": market.vendor_id,
@@ -284,7 +284,7 @@ async def test_of_two_words_of_identity_the_newer_holds_whichever_comes_last(mar
     assert (await market.fetch("SELECT delivery_fee_minor FROM hubs"))[0][0] == 2
 
 
-async def test_a_handler_that_dies_before_its_commit_leaves_nothing_and_works_the_next_time(market, broken_outbox):
+async def test_a_handler_that_fails_before_its_commit_changes_nothing_and_succeeds_on_retry(market, broken_outbox):
     order = await market.ordered()
     before = await everything(market)
     with broken_outbox(), pytest.raises(Exception, match="division by zero"):

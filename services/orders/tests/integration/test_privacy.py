@@ -49,7 +49,7 @@ async def write(market, path, body):
     return await market.client.post(path, json=body, headers=market.as_buyer())
 
 
-async def test_what_is_under_way_is_told_and_the_person_buys_on(market):
+async def test_open_matters_are_published_and_the_user_may_buy_on(market):
     product_id = await market.sell()
     await market.ordered(product_id)
     await market.receive(erasure_requested(market))
@@ -57,7 +57,7 @@ async def test_what_is_under_way_is_told_and_the_person_buys_on(market):
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
+async def test_a_user_without_open_matters_is_blocked_until_the_refusal(market):
     product_id = await market.sell()
     asked = await market.receive(erasure_requested(market))
     await market.receive(erasure_requested(market), event_id=asked.event_id, sequence=asked.sequence)
@@ -74,7 +74,7 @@ async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_a_checkout_at_the_moment_of_the_judgement_is_counted_or_refused(market):
+async def test_a_checkout_during_the_evaluation_is_counted_or_rejected(market):
     product_id = await market.sell(stock=99)
     responses = await asyncio.gather(
         market.receive(erasure_requested(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
@@ -95,7 +95,7 @@ async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market):
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_need_stays(market):
+async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market):
     product_id = await market.sell()
     order = await delivered(market, product_id=product_id, deliveryNote=SECRET)
     path = f"/api/orders/{order['id']}"
@@ -131,9 +131,9 @@ async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_nee
     assert (late.status_code, await traces(market, SECRET)) == (409, set())
 
 
-async def test_a_sale_of_late_keeps_a_vendor_and_a_closed_one_has_no_name_and_no_shelf(market):
-    told = {"vendor_id": market.vendor_id, "owner_user_id": market.merchant_id, "legal_name": "Yetunde Obi"}
-    shop = {**told, "business_name": "Yetunde's Kitchen", "campus_id": market.campus_id}
+async def test_a_recent_sale_blocks_a_vendor_s_erasure_which_removes_name_and_products(market):
+    vendor = {"vendor_id": market.vendor_id, "owner_user_id": market.merchant_id, "legal_name": "Yetunde Obi"}
+    shop = {**vendor, "business_name": "Yetunde's Kitchen", "campus_id": market.campus_id}
     await market.receive(VendorApproved(**shop))
     order = await delivered(market)
     asked = {"user_id": market.merchant_id, "vendor_id": market.vendor_id}
@@ -190,8 +190,8 @@ async def records(market, headers, limit=2):
 async def test_a_buyer_reads_all_that_is_kept_of_them_and_nothing_of_another(market):
     product_id = await market.sell(stock=50)
     mine = [(await market.ordered(product_id, deliveryNote=SECRET))["id"] for _ in range(3)]
-    stranger = new_id()
-    foreign = await market.ordered(product_id, buyer_id=stranger, deliveryNote="Another room")
+    outsider = new_id()
+    foreign = await market.ordered(product_id, buyer_id=outsider, deliveryNote="Another room")
     found = await records(market, market.as_buyer())
     assert [order["id"] for order in found["orders"]] == sorted(mine)
     assert {order["deliveryNote"] for order in found["orders"]} == {SECRET}
@@ -199,9 +199,9 @@ async def test_a_buyer_reads_all_that_is_kept_of_them_and_nothing_of_another(mar
     assert "Another room" not in str(found)
     # Staff who may read every order have records of their own here, and these are none.
     assert await records(market, market.as_staff("auditor")) == {}
-    theirs = await records(market, market.as_buyer(stranger), limit=100)
+    theirs = await records(market, market.as_buyer(outsider), limit=100)
     assert [order["id"] for order in theirs["orders"]] == [foreign["id"]]
     first = await market.client.get("/api/personal-records/orders", params={"limit": 1}, headers=market.as_buyer())
     stolen = {"limit": 1, "cursor": first.json()["meta"]["next_cursor"]}
-    response = await market.client.get("/api/personal-records/orders", params=stolen, headers=market.as_buyer(stranger))
+    response = await market.client.get("/api/personal-records/orders", params=stolen, headers=market.as_buyer(outsider))
     assert response.status_code == 422

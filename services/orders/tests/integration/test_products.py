@@ -193,7 +193,7 @@ async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):
             assert "Seq Scan" not in plan, plan
 
 
-async def test_demo_data_is_loaded_once_and_said_aloud_once(market):
+async def test_demo_data_is_inserted_and_published_once(market):
     await load_demo_data(market.app.dependencies)
     products = demo_products()
     assert len(await market.published("orders.product_changed.v1")) == len(products)

@@ -71,7 +71,7 @@ async def refunds(market):
     return [event["amountMinor"] for event in await market.published("orders.refund_requested.v1")]
 
 
-async def test_the_goods_of_a_delivered_order_are_asked_back_and_everybody_concerned_sees_it(market):
+async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(market):
     order = await delivered(market, (150_000, 3))
     request = await asked(market, order, 2)
     item = order["items"][0]
@@ -104,7 +104,7 @@ async def test_the_goods_of_a_delivered_order_are_asked_back_and_everybody_conce
 
 
 @pytest.mark.parametrize("by", ["vendor", "support"])
-async def test_an_approval_sends_the_worth_of_the_goods_back_once(market, by):
+async def test_an_approval_refunds_the_items_once(market, by):
     order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
     request = await asked(market, order, 2)
     headers = market.as_merchant() if by == "vendor" else market.as_staff("support_agent")
@@ -153,13 +153,13 @@ async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery
     assert (await ask(market, order, 1)).status_code == 409
 
 
-async def test_goods_that_came_back_do_not_go_on_the_shelf_by_themselves(market):
+async def test_returned_units_do_not_return_to_the_stock(market):
     order = await delivered(market, (100_000, 1))
     await approved(market, order, 1)
     assert await market.stock_of(UUID(order["items"][0]["productId"])) == 98
 
 
-async def test_after_a_split_dispute_goods_are_worth_what_was_still_paid_for_them(market):
+async def test_after_a_split_dispute_returns_are_refunded_in_proportion(market):
     product = await market.sell(price_minor=100_001, stock=9)
     order = await market.paid(product_id=product, quantity=3)
     await market.post(order, "dispute", market.as_buyer(), {"reason": "late", "details": "very"})
@@ -200,7 +200,7 @@ async def test_twenty_requests_at_once_never_ask_back_more_than_was_bought(marke
     assert await refunds(market) == [200_000] * 3
 
 
-async def test_what_cannot_be_asked_back_is_refused_and_nothing_is_written(market):
+async def test_an_invalid_return_request_is_rejected_and_not_stored(market):
     order = await delivered(market, (100_000, 2))
     item = order["items"][0]["id"]
     for items in (
@@ -220,7 +220,7 @@ async def test_what_cannot_be_asked_back_is_refused_and_nothing_is_written(marke
     assert await market.fetch("SELECT 1 FROM return_requests") == []
 
 
-async def test_goods_come_back_within_seven_days_of_delivery_and_not_later(market):
+async def test_the_return_window_closes_seven_days_after_delivery(market):
     order, late = await delivered(market, (100_000, 1)), await delivered(market, (100_000, 1))
     await market.release(late)
     market.clock.advance(timedelta(days=7) - timedelta(milliseconds=1))
@@ -291,7 +291,7 @@ async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_lo
     assert (await decide(market, {"id": new_id()}, verb, body={"unknown": 1})).status_code == 422
 
 
-async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
+async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
     order = await delivered(market, (100_000, 1))
     request = await asked(market, order, 1)
     with broken_outbox():

@@ -81,7 +81,7 @@ async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
     waiting = await market.paid(product_id=product_id)
     order = await delivered(market, product_id)
     subject = f"products/{product_id}"
-    refusals = {
+    errors = {
         "not delivered": (await post(market, subject, waiting), 409, "CONCURRENCY_CONFLICT"),
         "a stranger's order": (
             await post(market, subject, order, market.as_buyer(new_id())),
@@ -100,8 +100,8 @@ async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
         "too long": (await post(market, subject, order, text="x" * 2_001), 422, "VALIDATION_FAILED"),
         "unknown field": (await post(market, subject, order, hidden=True), 422, "VALIDATION_FAILED"),
     }
-    seen = {case: (response.status_code, response.json()["code"]) for case, (response, *_) in refusals.items()}
-    assert seen == {case: (status, code) for case, (_, status, code) in refusals.items()}
+    seen = {case: (response.status_code, response.json()["code"]) for case, (response, *_) in errors.items()}
+    assert seen == {case: (status, code) for case, (_, status, code) in errors.items()}
     assert await market.fetch("SELECT * FROM reviews") == []
     assert await product_rating(market, product_id) == (None, 0)
 
@@ -177,7 +177,7 @@ async def test_reviews_of_what_does_not_exist_are_404(market):
         assert (await read(market, subject)).status_code == 404
 
 
-async def test_the_database_refuses_a_review_of_somebody_else_s_order_and_of_an_undelivered_one(market, known_vendor):
+async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders(market, known_vendor):
     await known_vendor()
     product_id = await market.sell()
     order, waiting = await delivered(market, product_id), await market.paid(product_id=product_id)

@@ -19,7 +19,9 @@ SELECT gen_random_uuid(), gen_random_uuid(), 'Vendor', gen_random_uuid(),
        CASE WHEN n % 3 = 0 THEN 'goes with slippers' ELSE '' END, 'clothes', 1 + n % 700, n % 2, now() - make_interval(secs => n), now()
 FROM generate_series(1, $1) AS n
 """
-_LEARN = "INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(name || ' ' || category) AS word ON CONFLICT DO NOTHING"
+_SAVE_WORDS = """
+INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(name || ' ' || category) AS word ON CONFLICT DO NOTHING
+"""
 
 
 async def found(market, **query):
@@ -42,14 +44,14 @@ async def walk(market, between=None, **query):
             await between()
 
 
-async def learn(market):
-    await market.fetch(_LEARN)
+async def save_words(market):
+    await market.fetch(_SAVE_WORDS)
 
 
 async def test_a_search_with_one_typo_in_each_word_finds(market):
     for name in ("Jollof Rice", "Fried Rice", "Power Bank", "Scientific Calculator", "Zobo"):
         await market.sell(name=name)
-    await learn(market)
+    await save_words(market)
     for typed in ("jolof rice", "jollof rise", "jolof rcie", "JOLLOFF", "jollfo", "joll rice", "dollof"):
         assert await found(market, q=typed) == ["Jollof Rice"], typed
     for typed, name in (("pwoer bnak", "Power Bank"), ("sceintific", "Scientific Calculator"), ("zbo", "Zobo")):
@@ -70,22 +72,22 @@ async def test_a_search_finds_accented_words_typed_with_and_without_their_accent
     }
     for name in marked:
         await market.sell(name=name)
-    await learn(market)
+    await save_words(market)
     for name, typed in marked.items():
         for q in typed:
             assert await found(market, q=q) == [name], q
             assert await found(market, q=q, sort="relevance") == [name], q
 
 
-async def test_a_word_that_is_known_is_never_read_as_another(market):
+async def test_a_known_word_is_never_replaced(market):
     await market.sell(name="Rice Bowl")
     await market.sell(name="Dice Game")
-    await learn(market)
+    await save_words(market)
     assert await found(market, q="dice") == ["Dice Game"]
     assert await found(market, q="dice", category="none such") == []
 
 
-async def test_what_the_name_says_comes_before_what_the_description_mentions(market):
+async def test_matches_in_names_precede_matches_in_descriptions(market):
     await market.sell(name="Plantain Chips", description="")
     market.clock.advance(timedelta(seconds=1))
     await market.sell(name="Beans", description="with fried plantain")
@@ -110,13 +112,13 @@ async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_co
         )
         standing[str(product)] = (not in_name, market.clock.now(), 100 + number % 4)
     await market.sell(name="Something else")
-    await learn(market)
+    await save_words(market)
 
     async def more_come():
         market.clock.advance(timedelta(seconds=1))
         await market.sell(name="Ankara Cap", price_minor=101)
         await market.sell(name="Ankra", description="a new word", price_minor=101)
-        await learn(market)
+        await save_words(market)
 
     for sort, q in (
         ("newest", "ankara"),
@@ -141,7 +143,7 @@ async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_co
 
 async def test_every_way_of_a_search_finds_the_same(market, monkeypatch):
     await market.fetch(_FILL, MANY)
-    await learn(market)
+    await save_words(market)
     for query in (
         {"q": "slippers", "sort": "relevance"},
         {"q": "cotton shirt", "sort": "price_asc", "maxPriceMinor": 90},
@@ -181,7 +183,7 @@ async def test_products_of_a_suspended_vendor_are_found_by_nobody(market):
         market.vendor_id,
         market.campus_id,
     )
-    await learn(market)
+    await save_words(market)
     for query in ({}, {"q": "meat"}, {"q": "maet"}, {"vendorId": str(market.vendor_id)}, {"maxPriceMinor": 10**9}):
         assert await found(market, **query) == []
     assert (await market.client.get(f"/api/products/{product}")).status_code == 404

@@ -30,7 +30,7 @@ async def test_the_migrated_database_and_the_tables_agree(fresh_database):
     await engine.dispose()
 
 
-def test_the_service_hears_what_the_broker_map_says():
+def test_the_subscriptions_match_the_broker_topology():
     service: Service = SERVICE
-    heard = [subscription.event for subscription in service.subscriptions]
-    assert [SessionRevoked, *heard] == list(SUBSCRIPTIONS["orders"])
+    subscribed = [subscription.event for subscription in service.subscriptions]
+    assert [SessionRevoked, *subscribed] == list(SUBSCRIPTIONS["orders"])

@@ -13,7 +13,7 @@ from contracts.identity import (
 )
 
 
-def news(event, market, **more):
+def charge_events(event, market, **more):
     return event(
         vendor_id=market.vendor_id,
         owner_user_id=market.merchant_id,
@@ -25,11 +25,11 @@ def news(event, market, **more):
 
 
 async def suspend(market, **delivery):
-    return await market.receive(news(VendorSuspended, market, reason="Complaints"), **delivery)
+    return await market.receive(charge_events(VendorSuspended, market, reason="Complaints"), **delivery)
 
 
 async def reinstate(market, **delivery):
-    return await market.receive(news(VendorReinstated, market), **delivery)
+    return await market.receive(charge_events(VendorReinstated, market), **delivery)
 
 
 async def is_suspended(market):
@@ -37,17 +37,17 @@ async def is_suspended(market):
     return row["suspended"]
 
 
-async def shelf(market, **params):
+async def listed(market, **params):
     response = await market.client.get("/api/products", params=params)
     return {product["id"] for product in response.json()["data"]}
 
 
-async def test_a_suspended_vendors_goods_are_neither_shown_nor_sold(market):
+async def test_a_suspended_vendors_products_are_neither_listed_nor_sold(market):
     product_id = await market.sell(stock=5)
     elsewhere = await market.sell(vendor_id=new_id())
     await suspend(market)
-    assert await shelf(market) == {str(elsewhere)}
-    assert await shelf(market, vendorId=str(market.vendor_id)) == set()
+    assert await listed(market) == {str(elsewhere)}
+    assert await listed(market, vendorId=str(market.vendor_id)) == set()
     assert (await market.client.get(f"/api/products/{product_id}")).status_code == 404
     response = await market.checkout(product_id)
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
@@ -56,7 +56,7 @@ async def test_a_suspended_vendors_goods_are_neither_shown_nor_sold(market):
     assert await market.fetch("SELECT id FROM orders") == []
     assert await market.published("orders.order_placed.v1") == []
     await reinstate(market)
-    assert await shelf(market) == {str(product_id), str(elsewhere)}
+    assert await listed(market) == {str(product_id), str(elsewhere)}
     assert (await market.checkout(product_id)).status_code == 201
 
 
@@ -78,7 +78,7 @@ async def test_the_same_checkout_again_answers_its_order_even_after_the_suspensi
 
 
 @pytest.mark.parametrize("order", [(2, 3), (3, 2)])
-async def test_the_later_word_of_a_suspension_counts_whichever_arrives_first(market, order):
+async def test_the_highest_sequence_of_a_suspension_wins_in_any_order(market, order):
     deliveries = {2: suspend, 3: reinstate}
     for sequence in order:
         await deliveries[sequence](market, sequence=sequence)
@@ -88,9 +88,9 @@ async def test_the_later_word_of_a_suspension_counts_whichever_arrives_first(mar
 
 
 async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(market):
-    await market.receive(news(VendorChanged, market, commission_basis_points=250), sequence=3)
+    await market.receive(charge_events(VendorChanged, market, commission_basis_points=250), sequence=3)
     await suspend(market, sequence=2)
-    await market.receive(news(VendorApproved, market), sequence=1)
+    await market.receive(charge_events(VendorApproved, market), sequence=1)
     [row] = await market.fetch("SELECT suspended, commission_basis_points FROM vendors")
     assert (row["suspended"], row["commission_basis_points"]) == (True, 250)
 

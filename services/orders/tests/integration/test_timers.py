@@ -24,7 +24,7 @@ async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(mark
     assert await fire(market) == 0
 
 
-async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_goods_are_for_sale_again(market):
+async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_stock_returns(market):
     product = await market.sell(stock=1)
     order = await market.paid(product_id=product)
     market.clock.advance(timedelta(hours=72) - timedelta(milliseconds=1))

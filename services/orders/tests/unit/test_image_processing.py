@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from PIL import Image
 
-from common.media import images as pictures
+from common.media import images
 from common.media.images import ImageProcessor, ImageProcessorBusy, NotAnImage, render
 from orders.domain.images import image_id_of
 
@@ -42,25 +42,25 @@ def png_of_claimed_size(width, height):
 @pytest.mark.parametrize(
     ("form", "mode"), [("JPEG", "RGB"), ("JPEG", "CMYK"), ("PNG", "RGB"), ("PNG", "P"), ("WEBP", "RGB")]
 )
-def test_each_known_form_becomes_a_picture_and_a_thumbnail(form, mode):
+def test_each_supported_format_becomes_an_image_and_a_thumbnail(form, mode):
     made = render(drawn(form, (2_400, 1_200), mode))
     sizes = []
     for content in (made.picture, made.thumbnail):
-        with Image.open(io.BytesIO(content)) as picture:
-            assert picture.format == "WEBP"
-            sizes.append(picture.size)
+        with Image.open(io.BytesIO(content)) as pixels:
+            assert pixels.format == "WEBP"
+            sizes.append(pixels.size)
     assert sizes == [(1_600, 800), (320, 160)]
 
 
-def test_a_small_picture_is_not_blown_up_and_what_is_transparent_stays_so():
+def test_a_small_image_keeps_its_size_and_transparency():
     out = io.BytesIO()
     Image.new("RGBA", (10, 20), (255, 0, 0, 0)).save(out, "PNG")
-    with Image.open(io.BytesIO(render(out.getvalue()).picture)) as picture:
-        assert picture.size == (10, 20)
-        assert picture.convert("RGBA").getpixel((5, 5))[3] == 0
+    with Image.open(io.BytesIO(render(out.getvalue()).picture)) as pixels:
+        assert pixels.size == (10, 20)
+        assert pixels.convert("RGBA").getpixel((5, 5))[3] == 0
 
 
-def test_where_it_was_taken_is_gone_and_it_stands_upright():
+def test_location_metadata_is_removed_and_rotation_applied():
     sent = with_gps()
     assert b"CameraMaker" in sent
     assert b"taken at home" in sent
@@ -68,12 +68,12 @@ def test_where_it_was_taken_is_gone_and_it_stands_upright():
     for content in (made.picture, made.thumbnail):
         assert b"CameraMaker" not in content
         assert b"taken at home" not in content
-        with Image.open(io.BytesIO(content)) as picture:
-            assert dict(picture.getexif()) == {}
-            assert picture.size[0] < picture.size[1]
+        with Image.open(io.BytesIO(content)) as pixels:
+            assert dict(pixels.getexif()) == {}
+            assert pixels.size[0] < pixels.size[1]
 
 
-def test_what_a_file_carries_beside_its_picture_is_gone():
+def test_embedded_data_is_removed():
     sent = drawn() + b"<script>alert(1)</script>PK\x03\x04#!/bin/sh"
     made = render(sent)
     assert b"script" not in made.picture
@@ -100,7 +100,7 @@ def test_what_a_file_carries_beside_its_picture_is_gone():
     ],
     ids=lambda content: content[:12].hex() + f"-{len(content)}",
 )
-def test_what_is_no_whole_picture_of_a_bearable_size_is_refused(content):
+def test_a_truncated_or_oversized_image_is_rejected(content):
     with pytest.raises(NotAnImage):
         render(content)
 
@@ -114,25 +114,25 @@ def with_scans(times):
 
 def test_a_small_file_cannot_keep_the_decoder_at_work_by_thousands_of_scans():
     with pytest.raises(NotAnImage, match="scans"):
-        render(with_scans(pictures.SCANS_MAX))
+        render(with_scans(images.SCANS_MAX))
     assert render(with_scans(2)).picture
 
 
-def test_what_looks_like_scans_but_is_none_of_the_picture_refuses_nothing():
-    comment, behind = b"\xff\xda\x00\x02" * 200, b"\xff\xda\x00\x02" * 200
-    sent = drawn(size=(64, 64), progressive=True, comment=comment) + behind
-    assert 1 < pictures.scans_of(sent) <= 10
+def test_bytes_that_look_like_scans_outside_the_image_are_accepted():
+    comment, queued = b"\xff\xda\x00\x02" * 200, b"\xff\xda\x00\x02" * 200
+    sent = drawn(size=(64, 64), progressive=True, comment=comment) + queued
+    assert 1 < images.scans_of(sent) <= 10
     assert render(sent).picture
-    assert pictures.scans_of(drawn("PNG", size=(8, 8))) == 0
+    assert images.scans_of(drawn("PNG", size=(8, 8))) == 0
 
 
-async def test_more_pictures_than_can_wait_are_told_to_come_again(monkeypatch):
+async def test_images_beyond_the_queue_are_rejected_with_retry(monkeypatch):
     image_processor = ImageProcessor()
     try:
-        monkeypatch.setattr(pictures, "WAITING_MAX", -pictures.THREADS)
+        monkeypatch.setattr(images, "WAITING_MAX", -images.THREADS)
         with pytest.raises(ImageProcessorBusy):
             await image_processor.render(drawn())
-        monkeypatch.setattr(pictures, "WAITING_MAX", 1)
+        monkeypatch.setattr(images, "WAITING_MAX", 1)
         assert (await image_processor.render(drawn(size=(8, 8)))).picture
     finally:
         image_processor.close()

@@ -33,20 +33,20 @@ def test_the_right_pin_delivers_once(state, moves):
 
 
 @pytest.mark.parametrize("wrong_tries", range(WRONG_ATTEMPTS_MAX))
-def test_a_wrong_pin_spends_a_try(wrong_tries):
+def test_a_wrong_pin_counts_an_attempt(wrong_tries):
     assert evaluate_attempt("dispatched", issued(wrong_tries), tried("123457")) == WrongPin(4 - wrong_tries)
 
 
-def test_after_five_wrong_tries_even_the_right_pin_is_refused():
-    with pytest.raises(DeliveryPinLocked) as refusal:
+def test_after_five_wrong_attempts_even_the_correct_pin_is_rejected():
+    with pytest.raises(DeliveryPinLocked) as error:
         evaluate_attempt("dispatched", issued(5), tried("123456"))
-    assert int(refusal.value.headers["Retry-After"]) > 0
+    assert int(error.value.headers["Retry-After"]) > 0
 
 
 @pytest.mark.parametrize(
     "state", [state for state in STATES if state not in ("paid_escrow", "dispatched", "delivered", "paid")]
 )
-def test_no_other_state_takes_a_pin_and_no_try_is_spent(state):
+def test_no_other_state_accepts_a_pin_or_counts_an_attempt(state):
     with pytest.raises(ForbiddenTransition):
         evaluate_attempt(state, issued(), tried("123456"))
 
@@ -60,13 +60,13 @@ def test_digests_of_two_keys_differ():
     assert PinKey("another pin key for tests").digests(ORDER, 1, "123456") != tried("123456")
 
 
-def test_the_tries_left_never_fall_below_none():
+def test_the_remaining_attempts_are_never_negative():
     assert [attempts_remaining(count) for count in range(7)] == [5, 4, 3, 2, 1, 0, 0]
 
 
 @pytest.mark.parametrize("state", ["delivered", "paid"])
 @pytest.mark.parametrize("wrong_tries", [0, WRONG_ATTEMPTS_MAX])
-def test_a_used_pin_spends_no_try_and_its_repetition_is_never_locked_out(state, wrong_tries):
+def test_a_used_pin_counts_no_attempt_and_is_never_locked(state, wrong_tries):
     assert evaluate_attempt(state, issued(wrong_tries), tried("123456")) == CorrectPin(delivers=False)
     wrong = evaluate_attempt(state, issued(wrong_tries), tried("123457"))
     assert wrong == WrongPin(WRONG_ATTEMPTS_MAX - wrong_tries, counts=False)

@@ -66,25 +66,25 @@ def test_commission_is_the_vendors_share_or_five_percent_half_to_even(commission
         (to(campus_id=OTHER_CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
     ],
 )
-def test_an_order_goes_to_the_hubs_campus_else_the_one_asked_for_else_the_vendors(destination, campus):
+def test_the_campus_is_the_hubs_else_the_requested_else_the_vendors(destination, campus):
     assert quote([RequestedItem(PRODUCT, 1)], {PRODUCT: offer()}, destination, None).campus_id == campus
 
 
 @pytest.mark.parametrize(
-    ("destination", "refusal"),
+    ("destination", "error"),
     [
         (to(campus_id=OTHER_CAMPUS), UnknownCampus),
         (to(hub_id=HUB), UnknownHub),
         (to(campus_id=CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), UnknownHub),
     ],
 )
-def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destination, refusal):
-    with pytest.raises(refusal):
+def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destination, error):
+    with pytest.raises(error):
         quote([RequestedItem(PRODUCT, 1)], {PRODUCT: offer()}, destination, None)
 
 
 @pytest.mark.parametrize(
-    ("requested_items", "expected_total", "refusal"),
+    ("requested_items", "expected_total", "error"),
     [
         ([RequestedItem(PRODUCT, 1), RequestedItem(PRODUCT, 2)], None, RepeatedProduct),
         ([RequestedItem(PRODUCT, 1), RequestedItem(HUB, 1)], None, UnknownProduct),
@@ -94,7 +94,7 @@ def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destin
         ([RequestedItem(PRODUCT, 11)], 1, PriceChanged),
     ],
 )
-def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total, refusal):
+def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total, error):
     offers = {PRODUCT: offer(), CAMPUS: offer(vendor_id=new_id())}
-    with pytest.raises(refusal):
+    with pytest.raises(error):
         quote(requested_items, offers, ANYWHERE, expected_total)

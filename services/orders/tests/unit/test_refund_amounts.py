@@ -13,12 +13,12 @@ from orders.domain.returns import OrderLine, PreviousRefunds, ReturnedItem, refu
 
 
 @pytest.mark.parametrize(("outcome", "asked", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)])
-def test_the_outcome_says_what_goes_back(outcome, asked, refund):
+def test_the_outcome_determines_the_refund(outcome, asked, refund):
     assert refund_of(outcome, asked, 100) == refund
 
 
 @pytest.mark.parametrize(
-    ("outcome", "asked", "refusal"),
+    ("outcome", "asked", "error"),
     [
         ("split", None, SplitWithoutRefund),
         ("split", 0, RefundExceedsOrder),
@@ -27,8 +27,8 @@ def test_the_outcome_says_what_goes_back(outcome, asked, refund):
         ("vendor", 0, RefundWithoutSplit),
     ],
 )
-def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome, asked, refusal):
-    with pytest.raises(refusal):
+def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome, asked, error):
+    with pytest.raises(error):
         refund_of(outcome, asked, 100)
 
 
@@ -48,7 +48,7 @@ def test_refund_and_release_empty_escrow_and_leave_the_vendor_the_total_less_the
     split=st.floats(0, 0.999),
     choices=st.randoms(use_true_random=False),
 )
-def test_goods_that_come_back_bit_by_bit_are_worth_the_whole_order_and_never_a_kobo_more(lines, fee, split, choices):
+def test_partial_returns_add_up_to_exactly_the_total(lines, fee, split, choices):
     total = sum(quantity * price for quantity, price in lines) + fee
     otherwise = int((total - 1) * split)
     order: dict[UUID, OrderLine] = {new_id(): OrderLine(quantity, price, 0, 0) for quantity, price in lines}

@@ -89,7 +89,7 @@ PRESUMES_A_CHARGE = ("escrow_fully_released", "chargeback_opened", "refund_settl
 
 
 @pytest.mark.parametrize(("state", "trigger", "to"), CONTRACT)
-def test_each_row_of_the_contract_is_a_move(state, trigger, to):
+def test_each_row_of_the_contract_is_a_transition(state, trigger, to):
     assert next_state(state, trigger) == to
 
 
@@ -100,26 +100,26 @@ def test_every_other_command_is_forbidden_or_obeyed_already(state, trigger):
 
 
 @pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] not in COMMANDS])
-def test_all_other_news_moves_nothing_and_is_forbidden_only_before_its_charge(state, trigger):
+def test_all_other_events_change_nothing_and_are_forbidden_only_before_the_charge(state, trigger):
     too_early = trigger in PRESUMES_A_CHARGE and state in ("Processing", "expired", "cancelled")
     expected = {Rejection.FORBIDDEN} if too_early else {Rejection.STALE, Rejection.REPEATED}
     assert next_state(state, trigger) in expected
 
 
 @pytest.mark.parametrize("trigger", [trigger for trigger in TRIGGERS if trigger not in COMMANDS])
-def test_news_heard_again_in_the_state_it_led_to_never_moves_the_order_on(trigger):
+def test_a_repeated_event_never_changes_the_state_again(trigger):
     for reached in set(TRANSITIONS[trigger].to.values()):
         assert next_state(reached, trigger) in (reached, Rejection.REPEATED, Rejection.STALE)
 
 
 @pytest.mark.parametrize("state", TERMINAL)
 @pytest.mark.parametrize("trigger", TRIGGERS)
-def test_stale_news_never_overwrites_a_terminal_state(state, trigger):
+def test_a_stale_event_never_overwrites_a_terminal_state(state, trigger):
     outcome = next_state(state, trigger)
     assert isinstance(outcome, Rejection) or outcome == state or (state, trigger) == ("paid", "everything_returned")
 
 
-def test_a_row_says_one_thing_of_each_state():
+def test_a_rule_classifies_each_state_once():
     for trigger in TRIGGERS:
         row = TRANSITIONS[trigger]
         assert not set(row.to) & row.repeated
@@ -127,12 +127,12 @@ def test_a_row_says_one_thing_of_each_state():
         assert not row.repeated & row.stale
 
 
-def test_news_of_an_unknown_order_is_tried_again(new_order):
+def test_an_event_of_an_unknown_order_is_retried(new_order):
     with pytest.raises(OrderNotReceived):
         evaluate_update(None, "escrow_held", about=new_order("Processing").id)
 
 
-def test_news_before_its_time_is_tried_again(new_order):
+def test_an_early_event_is_retried(new_order):
     order = new_order("Processing")
     with pytest.raises(EarlyUpdate):
         evaluate_update(order, "escrow_fully_released", about=order.id)
