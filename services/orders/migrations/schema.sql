@@ -190,6 +190,21 @@ AS $function$
     WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
 $function$;
 
+CREATE TABLE buyer_addresses (
+    user_id uuid NOT NULL,
+    email_hash bytea,
+    phone_hash bytea,
+    sequence bigint NOT NULL,
+    CONSTRAINT buyer_addresses_pkey PRIMARY KEY (user_id)
+);
+CREATE INDEX buyer_addresses_email ON buyer_addresses USING btree (email_hash) WHERE (email_hash IS NOT NULL);
+CREATE INDEX buyer_addresses_phone ON buyer_addresses USING btree (phone_hash) WHERE (phone_hash IS NOT NULL);
+ALTER TABLE buyer_addresses ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (user_id, email_hash, phone_hash) ON buyer_addresses TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON buyer_addresses TO campus_orders_service;
+CREATE POLICY buyer_addresses_for_support ON buyer_addresses FOR SELECT
+    USING (( SELECT app_may('orders:read'::text) AS app_may));
+
 CREATE TABLE campuses (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -361,6 +376,13 @@ CREATE POLICY flash_sales_proposed_by_campus_staff ON flash_sales FOR INSERT
   WHERE ((product.id = flash_sales.product_id) AND (product.vendor_id = flash_sales.vendor_id) AND (product.campus_id = flash_sales.campus_id))))));
 CREATE TRIGGER flash_sales_mark_their_product AFTER INSERT ON flash_sales FOR EACH ROW EXECUTE FUNCTION mark_product_with_sales();
 
+CREATE TABLE hash_keys (
+    name text NOT NULL,
+    key_encrypted text NOT NULL,
+    CONSTRAINT hash_keys_pkey PRIMARY KEY (name)
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON hash_keys TO campus_orders_service;
+
 CREATE TABLE hubs (
     id uuid NOT NULL,
     campus_id uuid NOT NULL,
@@ -501,6 +523,7 @@ CREATE POLICY order_timers_started_by_checkout ON order_timers FOR INSERT
 
 CREATE TABLE orders (
     id uuid NOT NULL,
+    number text NOT NULL,
     buyer_id uuid NOT NULL,
     vendor_id uuid NOT NULL,
     campus_id uuid NOT NULL,
@@ -525,7 +548,9 @@ CREATE TABLE orders (
     return_due_at timestamp with time zone,
     CONSTRAINT orders_pkey PRIMARY KEY (id),
     CONSTRAINT orders_idempotency_key_once_per_buyer UNIQUE (buyer_id, idempotency_key),
+    CONSTRAINT orders_number_once UNIQUE (number),
     CONSTRAINT orders_escrow_minor_within_total CHECK (((escrow_minor >= 0) AND (escrow_minor <= total_amount))),
+    CONSTRAINT orders_number_in_base_32 CHECK ((number ~ '^CM-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text)),
     CONSTRAINT orders_refunded_minor_within_total CHECK (((refunded_minor >= 0) AND (refunded_minor <= total_amount))),
     CONSTRAINT orders_status_known CHECK ((status = ANY (ARRAY['Processing'::text, 'expired'::text, 'cancelled'::text, 'paid_escrow'::text, 'dispatched'::text, 'delivered'::text, 'paid'::text, 'disputed'::text, 'refund_pending'::text, 'refunded'::text]))),
     CONSTRAINT orders_total_amount_is_the_sum CHECK ((total_amount = (subtotal_minor + delivery_fee_minor)))

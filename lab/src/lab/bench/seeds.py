@@ -31,10 +31,11 @@ ON CONFLICT DO NOTHING
 """
 _CAMPUS: Final = "INSERT INTO campuses (id, name, active, sequence) VALUES ($1, $2, true, 1) ON CONFLICT DO NOTHING"
 _ORDERS: Final = f"""
-INSERT INTO orders (id, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
+INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
                     commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at,
                     updated_at)
-SELECT gen_random_uuid(), ({BUYER_IDS}' || lpad(to_hex(buyer), 12, '0'))::uuid, $1, $2, 'paid', 'NGN', {PRICE_MINOR},
+SELECT gen_random_uuid(), 'CM-0000-' || lpad(upper(to_hex(buyer * {ORDERS_OF_EACH} + n)), 4, '0'),
+       ({BUYER_IDS}' || lpad(to_hex(buyer), 12, '0'))::uuid, $1, $2, 'paid', 'NGN', {PRICE_MINOR},
        {PRICE_MINOR}, 0, 7500, 0, now(), gen_random_uuid(), '\\x00', 1, now() - n * interval '1 hour', now()
 FROM generate_series(1, {ORDERS_OF_EACH}) AS n, generate_series(1, {BUYERS}) AS buyer
 """

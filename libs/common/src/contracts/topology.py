@@ -47,6 +47,8 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.VendorSuspended,
         identity.VendorReinstated,
         identity.VendorClosed,
+        identity.UserProvisioned,
+        identity.ProfileChanged,
         identity.ErasureRequested,
         identity.ErasureRefused,
         identity.UserErased,

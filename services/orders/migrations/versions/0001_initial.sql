@@ -48,6 +48,26 @@ ALTER TABLE hubs ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON hubs TO campus_orders_api;
 CREATE POLICY hubs_known ON hubs FOR SELECT USING (true);
 
+-- Keyed hashes of users' addresses, for the search of support (decision 37). Erasure sets them to NULL and keeps the row, so
+-- that an older event that arrives late restores none.
+CREATE TABLE buyer_addresses (
+    user_id uuid PRIMARY KEY,
+    email_hash bytea,
+    phone_hash bytea,
+    sequence bigint NOT NULL
+);
+CREATE INDEX buyer_addresses_email ON buyer_addresses (email_hash) WHERE email_hash IS NOT NULL;
+CREATE INDEX buyer_addresses_phone ON buyer_addresses (phone_hash) WHERE phone_hash IS NOT NULL;
+ALTER TABLE buyer_addresses ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (user_id, email_hash, phone_hash) ON buyer_addresses TO campus_orders_api;
+CREATE POLICY buyer_addresses_for_support ON buyer_addresses FOR SELECT USING ((SELECT app_may('orders:read')));
+
+-- Processes read it at start, as the service role. A rotation encrypts the key anew; every hash stays valid.
+CREATE TABLE hash_keys (
+    name text PRIMARY KEY,
+    key_encrypted text NOT NULL
+);
+
 -- Users under erasure. An erased user (`gone`) stays listed by id for ever.
 CREATE TABLE leaving_people (
     user_id uuid PRIMARY KEY,
@@ -223,6 +243,7 @@ CREATE POLICY search_words_of_merchants ON search_words FOR INSERT WITH CHECK (a
 -- `escrow_minor` is what payments still holds of the order: a resolution divides exactly that.
 CREATE TABLE orders (
     id uuid PRIMARY KEY,
+    number text NOT NULL,
     buyer_id uuid NOT NULL,
     vendor_id uuid NOT NULL,
     campus_id uuid NOT NULL,
@@ -245,6 +266,9 @@ CREATE TABLE orders (
     escrow_minor bigint NOT NULL DEFAULT 0,
     escrow_sequence bigint NOT NULL DEFAULT 0,
     return_due_at timestamptz,
+    CONSTRAINT orders_number_once UNIQUE (number),
+    CONSTRAINT orders_number_in_base_32
+        CHECK (number ~ '^CM-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'),
     CONSTRAINT orders_status_known CHECK (
         status IN (
             'Processing', 'expired', 'cancelled', 'paid_escrow', 'dispatched', 'delivered', 'paid', 'disputed',

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
+from common.database.hash_keys import ensure_hash_key, hash_key_rows
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import EncryptedMessages, reencrypt_by_command
 from common.database.retention import Rule
@@ -18,6 +19,7 @@ from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
 from orders.dependencies import Dependencies
+from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
 from orders.queries.personal_records import SECTIONS
@@ -37,6 +39,8 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     async with AsyncExitStack() as stack:
         image_processor = ImageProcessor()
         stack.callback(image_processor.close)
+        media = await open_media_store(settings, runtime.clock, stack)
+        hash_key = await ensure_hash_key(runtime.database, _hash_key(settings), "orders", of_release_before=None)
         dependencies = Dependencies(
             settings=settings,
             clock=runtime.clock,
@@ -48,9 +52,10 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
                 pin=timedelta(seconds=settings.pin_window_seconds),
                 returns=timedelta(seconds=settings.return_window_seconds),
             ),
+            address_hashes=AddressHashes(hash_key),
             pins=_pin_issuer(settings),
             image_processor=image_processor,
-            media=await open_media_store(settings, runtime.clock, stack),
+            media=media,
             media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
         )
         await check_pin_key(runtime.database, dependencies.pins)
@@ -77,11 +82,17 @@ def _pin_issuer(settings: Settings) -> PinIssuer:
     )
 
 
+def _hash_key(settings: Settings) -> Encryptor:
+    """The key of the keyed hashes is stored encrypted; a rotation of `PIN_KEY` encrypts it anew and changes no hash."""
+    return Encryptor("orders: hash key", settings.pin_key, settings.pin_key_previous, counted_as="pin-key")
+
+
 async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
     """`python -m orders re-encrypt [--count]`."""
     pins = dependencies.pins
     issued = EncryptedMessages((DeliveryPinIssued.TYPE,), pins.transport)
-    await reencrypt_by_command(dependencies.database, [encrypted_pins(pins.storage, pins.renew)], [issued], option)
+    rows = [encrypted_pins(pins.storage, pins.renew), hash_key_rows(_hash_key(dependencies.settings))]
+    await reencrypt_by_command(dependencies.database, rows, [issued], option)
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:

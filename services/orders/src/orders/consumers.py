@@ -12,7 +12,9 @@ from contracts.identity import (
     ErasureRefused,
     ErasureRequested,
     HubChanged,
+    ProfileChanged,
     UserErased,
+    UserProvisioned,
     VendorApproved,
     VendorChanged,
     VendorClosed,
@@ -39,6 +41,7 @@ from orders.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from orders.use_cases.orders.accept_payment import accept_payment
 from orders.use_cases.orders.complete_order import complete_order
 from orders.use_cases.projections.close_vendor import close_vendor
+from orders.use_cases.projections.project_buyer import project_buyer
 from orders.use_cases.projections.project_campus import project_campus
 from orders.use_cases.projections.project_hub import project_hub
 from orders.use_cases.projections.project_vendor import project_vendor
@@ -97,6 +100,20 @@ async def on_erasure_refused(event: ErasureRefused, received: Received, uow: Uni
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
     _count_stale(received, await erase_buyer(uow, event.user_id, received.sequence))
+
+
+async def on_user_provisioned(
+    event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    hashes, sequence = dependencies.address_hashes, received.sequence
+    _count_stale(received, await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes))
+
+
+async def on_profile_changed(
+    event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    hashes, sequence = dependencies.address_hashes, received.sequence
+    _count_stale(received, await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes))
 
 
 async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
@@ -187,6 +204,8 @@ SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(VendorSuspended, on_vendor_suspended),
     Subscription(VendorReinstated, on_vendor_reinstated),
     Subscription(VendorClosed, on_vendor_closed),
+    Subscription(UserProvisioned, on_user_provisioned),
+    Subscription(ProfileChanged, on_profile_changed),
     Subscription(ErasureRequested, on_erasure_requested),
     Subscription(ErasureRefused, on_erasure_refused),
     Subscription(UserErased, on_user_erased),

@@ -7,6 +7,7 @@ from common.media.images import ImageProcessor
 from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
+from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.orders import Windows
 from orders.settings import Settings
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
@@ -21,6 +22,7 @@ class Dependencies:
     database: Database
     cursors: CursorSigner
     windows: Windows
+    address_hashes: AddressHashes
     pins: PinIssuer
     image_processor: ImageProcessor
     media: MediaStore

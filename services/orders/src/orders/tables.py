@@ -105,6 +105,7 @@ sa.Table(
     "orders",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("number", sa.Text, nullable=False),
     sa.Column("buyer_id", sa.Uuid, nullable=False),
     sa.Column("vendor_id", sa.Uuid, nullable=False),
     sa.Column("campus_id", sa.Uuid, nullable=False),
@@ -127,6 +128,7 @@ sa.Table(
     sa.Column("escrow_minor", sa.BigInteger, nullable=False),
     sa.Column("escrow_sequence", sa.BigInteger, nullable=False),
     sa.Column("return_due_at", _INSTANT),
+    sa.UniqueConstraint("number", name="orders_number_once"),
     sa.UniqueConstraint("buyer_id", "idempotency_key", name="orders_idempotency_key_once_per_buyer"),
     sa.Index("orders_newest", "created_at", "id"),
     sa.Index("orders_newest_of_buyer", "buyer_id", "created_at", "id"),
@@ -370,4 +372,22 @@ sa.Table(
     sa.Column("sequence", sa.BigInteger, nullable=False),
     sa.CheckConstraint("standing IN ('stays', 'leaves', 'gone')", name="leaving_people_standing_known"),
     sa.Index("leaving_people_vendor", "vendor_id", postgresql_where=sa.text("vendor_id IS NOT NULL")),
+)
+
+sa.Table(
+    "buyer_addresses",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("email_hash", sa.LargeBinary),
+    sa.Column("phone_hash", sa.LargeBinary),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Index("buyer_addresses_email", "email_hash", postgresql_where=sa.text("email_hash IS NOT NULL")),
+    sa.Index("buyer_addresses_phone", "phone_hash", postgresql_where=sa.text("phone_hash IS NOT NULL")),
+)
+
+sa.Table(
+    "hash_keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key_encrypted", sa.Text, nullable=False),
 )

@@ -247,11 +247,18 @@ async def test_a_get_of_checkout_is_405(market):
 
 async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sql(market):
     order = await market.ordered()
-    columns = "id, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor"
+    columns = (
+        "id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor"
+    )
     more = "commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at"
     caller = await market.app.runtime.verifier.caller_of(market.app.token(market.buyer_id))
     for change in ({"buyer_id": "gen_random_uuid()"}, {"status": "'paid_escrow'"}):
-        shown = {"id": "gen_random_uuid()", "idempotency_key": "gen_random_uuid()", **change}
+        shown = {
+            "id": "gen_random_uuid()",
+            "number": "'CM-0000-0000'",
+            "idempotency_key": "gen_random_uuid()",
+            **change,
+        }
         source = ", ".join(shown.get(name.strip(), name.strip()) for name in f"{columns}, {more}".split(","))
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:

@@ -42,6 +42,11 @@ def new_secret(bytes_count: int = 32) -> str:
     return secrets.token_urlsafe(bytes_count)
 
 
+def new_symbols(length: int, alphabet: str) -> str:
+    """`length` random characters of `alphabet`, each uniformly drawn."""
+    return "".join(secrets.choice(alphabet) for _ in range(length))
+
+
 def new_digits(length: int) -> str:
     """`length` random decimal digits, each uniformly drawn."""
     return "".join(str(secrets.randbelow(10)) for _ in range(length))

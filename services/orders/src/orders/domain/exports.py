@@ -29,6 +29,7 @@ _COLUMNS: Final = (
     "updatedAt",
     "deliveredAt",
     "deliveryNote",
+    "number",
 )
 
 
@@ -51,6 +52,7 @@ class ExportedOrder(NamedTuple):
     updated_at: datetime
     delivered_at: datetime | None
     delivery_note: str | None
+    number: str
 
 
 def csv_of_orders(orders: Sequence[ExportedOrder]) -> Iterator[str]:
@@ -61,5 +63,5 @@ def csv_of_orders(orders: Sequence[ExportedOrder]) -> Iterator[str]:
 
 
 def _cells(order: ExportedOrder) -> Sequence[Any]:
-    *plain, created_at, updated_at, delivered_at, note = order
-    return (*plain, iso(created_at), iso(updated_at), iso_or_none(delivered_at), as_text(note))
+    *plain, created_at, updated_at, delivered_at, note, number = order
+    return (*plain, iso(created_at), iso(updated_at), iso_or_none(delivered_at), as_text(note), number)

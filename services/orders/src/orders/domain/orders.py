@@ -37,6 +37,7 @@ class NewOrder(NamedTuple):
     """The row of an order at checkout, by column; `items` in the public shape. Money in kobo."""
 
     id: UUID
+    number: str
     buyer_id: UUID
     vendor_id: UUID
     campus_id: UUID

@@ -24,7 +24,7 @@ from orders.queries.search import search_terms
 ListRole = Literal["buyer", "vendor", "hub"]
 
 ORDER_COLUMNS: Final = """
-    orders.id, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
+    orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
     commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
     orders.created_at, updated_at,
     (
@@ -48,6 +48,7 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
     "status": "status = {}",
     "from": "orders.created_at >= {}",
     "to": "orders.created_at < {}",
+    "number": "orders.number = {}",
     "q": (
         "EXISTS (SELECT FROM order_items AS item WHERE item.order_id = orders.id "
         "AND to_tsvector('english', plain(item.name)) @@ to_tsquery('english', {}))"
@@ -149,6 +150,7 @@ def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -
     """The order as a response (contract section 6); `commissionMinor` only for its vendor and for staff."""
     shown: Row = {
         "id": record["id"],
+        "number": record["number"],
         "status": record["status"],
         "total": naira(record["total_amount"]),
         "totalMinor": record["total_amount"],

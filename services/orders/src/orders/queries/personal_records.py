@@ -10,8 +10,8 @@ from common.web.personal_records import Section
 SECTIONS: Final = (
     Section(
         "orders",
-        "SELECT id::text AS place, id, vendor_id, campus_id, hub_id, status, currency, total_amount AS total_minor, subtotal_minor, "
-        "delivery_fee_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, created_at, updated_at "
+        "SELECT id::text AS place, id, number, vendor_id, campus_id, hub_id, status, currency, total_amount AS total_minor, "
+        "subtotal_minor, delivery_fee_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, created_at, updated_at "
         "FROM orders WHERE buyer_id = $1",
     ),
     Section(

@@ -21,7 +21,7 @@ from common.web.responses import answers
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
-from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders
+from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders, search_by_address
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import CampusOrderPageResponse
 
@@ -62,6 +62,7 @@ async def list_orders_of_campuses(
 ) -> Response:
     """All orders for support and auditors; orders of their campus for campus admins."""
     dependencies = dependencies_of(request, Dependencies)
+    filters = search_by_address(filters, caller, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await page_of_campus_orders(uow, caller, page, filters)
     return ok(request, rows, **page.meta(total))
@@ -76,6 +77,7 @@ async def list_orders_of_campuses(
 async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: Filters) -> Response:
     """At most 10,000 orders as a CSV file; more orders are rejected with 422."""
     dependencies = dependencies_of(request, Dependencies)
+    filters = search_by_address(filters, caller, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         exported = await list_campus_orders(uow, caller, filters, EXPORT_ROWS_MAX + 1)
     if len(exported) > EXPORT_ROWS_MAX:

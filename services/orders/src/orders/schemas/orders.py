@@ -57,6 +57,7 @@ class OrderItem(ResponseShape):
 
 class Order(ResponseShape):
     id: UUID
+    number: Annotated[str, Field(description="For people: unique, in Crockford's base 32.", examples=["CM-7K3M-9QZ2"])]
     status: str
     total: float
     total_minor: int

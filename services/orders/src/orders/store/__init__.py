@@ -22,7 +22,7 @@ from orders.store.pins import (
     record_verification_if_new,
     save_pin,
 )
-from orders.store.projections import save_campus, save_hub, save_vendor, save_vendor_status
+from orders.store.projections import save_buyer_addresses, save_campus, save_hub, save_vendor, save_vendor_status
 from orders.store.refunds import Refund, lock_refund, record_refund, save_failed_refund, save_refund
 from orders.store.stock import (
     StockLevel,
@@ -57,6 +57,7 @@ __all__ = [
     "record_verification_if_new",
     "rename_vendor_on_products",
     "reserve_stock_again",
+    "save_buyer_addresses",
     "save_campus",
     "save_escrow",
     "save_failed_refund",

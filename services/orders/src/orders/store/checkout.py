@@ -35,14 +35,14 @@ LEFT JOIN orders AS earlier ON earlier.buyer_id = $4 AND earlier.idempotency_key
 """
 
 # One round trip: the order claims the caller's key before it reserves stock. Of twenty requests under one key, nineteen
-# wait for the first one's commit and touch no stock.
+# wait for the first one's commit and touch no stock. A conflict is of the key or of the order's number.
 _PLACE_ORDER: Final = """
 WITH placed AS (
     INSERT INTO orders (
-        id, buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
+        id, number, buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
         commission_minor, refunded_minor, delivery_note, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at
-    ) VALUES ($1, $2, $3, $4, $5, 'Processing', 'NGN', $6, $7, $8, $9, 0, $10, $11, $12, $13, 1, $14, $14)
-    ON CONFLICT (buyer_id, idempotency_key) DO NOTHING
+    ) VALUES ($1, $21, $2, $3, $4, $5, 'Processing', 'NGN', $6, $7, $8, $9, 0, $10, $11, $12, $13, 1, $14, $14)
+    ON CONFLICT DO NOTHING
     RETURNING id
 ), reserved AS (
     SELECT stock.product_id, stock.stock_left FROM placed, reserve_stock($16, $18, $20) AS stock
@@ -164,6 +164,7 @@ async def save_new_order(
             [item["quantity"] for item in items],
             [item["unitPriceMinor"] for item in items],
             list(regular_prices_minor),
+            order.number,
         )
     if row is None:
         raise AssertionError("a SELECT without FROM returns one row")

@@ -29,6 +29,20 @@ ON CONFLICT (id) DO UPDATE SET campus_id = excluded.campus_id, name = excluded.n
 WHERE known.sequence < excluded.sequence
 """
 
+_SAVE_BUYER_ADDRESSES: Final = """
+INSERT INTO buyer_addresses AS known (user_id, email_hash, phone_hash, sequence) VALUES ($1, $2, $3, $4)
+ON CONFLICT (user_id) DO UPDATE SET email_hash = excluded.email_hash, phone_hash = excluded.phone_hash,
+    sequence = excluded.sequence
+WHERE known.sequence < excluded.sequence
+"""
+
+
+async def save_buyer_addresses(
+    uow: UnitOfWork, user_id: UUID, email_hash: bytes | None, phone_hash: bytes | None, sequence: int
+) -> bool:
+    """Whether this is newer than the recorded hashes of the user."""
+    return await uow.execute(_SAVE_BUYER_ADDRESSES, user_id, email_hash, phone_hash, sequence) == 1
+
 
 async def save_vendor(uow: UnitOfWork, vendor: VendorProjection, sequence: int) -> bool:
     row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, vendor.owner_user_id)

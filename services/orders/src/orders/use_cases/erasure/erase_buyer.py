@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from orders import store
 from orders.domain.transitions import Rejection
 from orders.store import erasure
 
@@ -12,4 +13,6 @@ async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int) -> Rejectio
     if not await erasure.save_erasure_status(uow, user_id, "gone", sequence):
         return Rejection.STALE
     await erasure.erase_buyer(uow, user_id)
+    # The row stays without hashes, so that a late older event restores none.
+    await store.save_buyer_addresses(uow, user_id, None, None, sequence)
     return None

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -11,14 +12,18 @@ import msgspec
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from common.primitives.ids import new_id
+from common.primitives.ids import new_id, new_symbols
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
 from orders.domain.errors import FlashSaleSoldOut, IdempotencyKeyReused, OutOfStock, OwnVendor
+from orders.domain.order_numbers import ALPHABET, SYMBOLS, order_number
 from orders.domain.order_roles import is_own_vendor
 from orders.domain.orders import NewOrder, Windows
 from orders.domain.quotes import Quote, RequestedItem, quote
 from orders.store import flash_sales
+
+# Of a thousand billion numbers so many are never taken in a row.
+NUMBER_TRIES_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +85,19 @@ async def place_order(
     quoted = quote(checkout.requested_items, facts.offers, facts.destination, checkout.expected_total_minor)
     order = _new_order(quoted, checkout, caller.id, now, windows)
     regular_prices_minor = [line.regular_price_minor for line in quoted.lines]
-    outcome = await store.save_new_order(uow, order, regular_prices_minor, key=key, fingerprint=checkout.fingerprint)
-    if not outcome.placed:
+    for _ in range(NUMBER_TRIES_MAX):
+        outcome = await store.save_new_order(
+            uow, order, regular_prices_minor, key=key, fingerprint=checkout.fingerprint
+        )
+        if outcome.placed:
+            break
         earlier = await store.find_order_by_key(uow, caller.id, key)
-        if earlier is None:
-            raise AssertionError("the key was rejected because it is bound to an order")
-        return checkout.repeated_order_id(earlier)
+        if earlier is not None:
+            return checkout.repeated_order_id(earlier)
+        # The key is free, so the number is taken.
+        order = order._replace(number=_new_number())
+    else:
+        raise AssertionError("the key is free and every drawn number is taken")
     if outcome.reserved < len(quoted.lines):
         # A concurrent order or a price change since the quote: the exception rolls everything back.
         raise OutOfStock
@@ -109,9 +121,14 @@ async def place_order(
     return order
 
 
+def _new_number() -> str:
+    return order_number(new_symbols(SYMBOLS, ALPHABET))
+
+
 def _new_order(quoted: Quote, checkout: Checkout, buyer_id: UUID, now: datetime, windows: Windows) -> NewOrder:
     return NewOrder(
         id=new_id(),
+        number=_new_number(),
         buyer_id=buyer_id,
         vendor_id=quoted.vendor_id,
         campus_id=quoted.campus_id,

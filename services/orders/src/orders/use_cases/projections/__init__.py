@@ -2,6 +2,7 @@
 
 __all__ = [
     "close_vendor",
+    "project_buyer",
     "project_campus",
     "project_hub",
     "project_vendor",
