@@ -1,4 +1,4 @@
-"""Orders are found by their number, and by support by the buyer's exact address (contract section 16.3)."""
+"""Orders are found by their number, and by support by the buyer's exact address (contract section 6.6)."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""Order numbers for people: `CM-XXXX-XXXX` in Crockford's base 32 (contract section 16.4).
+"""Order numbers for people: `CM-XXXX-XXXX` in Crockford's base 32 (contract section 6.6).
 
 The alphabet has no I, L, O and U. A reader's O means 0, and a reader's I or L means 1.
 """
