@@ -24,13 +24,11 @@ import inspect
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -40,13 +38,13 @@ import hypothesis
 import pytest
 import pytest_asyncio
 
-from campus_tools.servers import Server, ServerPorts, Servers, find_servers, held_ports
-from campus_tools.servers.memory import throwaway_root
+from campus_tools.servers import Server, Servers, held_ports
 from common.messaging.topology import declare_topology, declared_topology
 from common.primitives.retry import RetryLadder
 from operations.provision import create_database, provision_roles, service_database_urls
 from operations.secrets import ROLE_PASSWORDS
 from operations.services import Service, service_named
+from testkit.workers import run_of, shared_environment, throwaway_servers
 
 Seen = TypeVar("Seen")
 
@@ -129,39 +127,40 @@ def _patience() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def servers() -> Iterator[Servers]:
-    """Where PostgreSQL, RabbitMQ and Redis come from in this session. None is started yet."""
-    with (
-        tempfile.TemporaryDirectory(
-            prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True
-        ) as directory,
-        ServerPorts.held() as ports,
-    ):
-        found = find_servers(Path(directory), ports, redis=True, durable=False, say=_say)
-        try:
-            yield found
-        finally:
-            found.stop()
-            found.remove_data()
+def servers(pytestconfig: pytest.Config) -> Iterator[Servers]:
+    """Where PostgreSQL, RabbitMQ and Redis come from in this session. None is started yet, unless workers share them."""
+    shared = shared_environment(pytestconfig)
+    with throwaway_servers({**os.environ, **shared} if shared else None) as found:
+        yield found
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def postgresql(servers: Servers) -> Server:
     """The started PostgreSQL with the roles of all services."""
     await asyncio.to_thread(servers.postgresql.start)
-    connection = await asyncpg.connect(servers.database_url)
-    try:
+    async with _alone(servers.database_url, "roles") as connection:
         await provision_roles(connection, role_passwords(servers.database_url))
+    return servers.postgresql
+
+
+@asynccontextmanager
+async def _alone(admin_url: str, what: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection of the administrator under a lock, which ends with it: workers share one server."""
+    connection = await asyncpg.connect(admin_url)
+    try:
+        await connection.execute("SELECT pg_advisory_lock(hashtext($1))", what)
+        yield connection
     finally:
         await connection.close()
-    return servers.postgresql
 
 
 class _Databases:
     """Makes the databases of a session; a service is migrated once, into a template that the others are cloned from."""
 
-    def __init__(self, admin_url: str) -> None:
+    def __init__(self, admin_url: str, run: str) -> None:
+        """`run`: the same for all workers of one run, which share the templates."""
         self._admin_url = admin_url
+        self._run = run
         self._passwords = role_passwords(admin_url)
         self._session = uuid.uuid4().hex[:8]
         self._templates: dict[str, str] = {}
@@ -199,7 +198,13 @@ class _Databases:
             await self.drop(name)
 
     async def _migrated_template(self, service: Service) -> str:
-        name = f"template_{service.import_name}_{self._session}"
+        name = f"template_{service.import_name}_{self._run}"
+        async with _alone(self._admin_url, name) as connection:
+            if not await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", name):
+                await self._migrate(service, name)
+        return name
+
+    async def _migrate(self, service: Service, name: str) -> None:
         await self._create(service, name)
         environment = {**os.environ, "OWNER_DATABASE_URL": self.urls(service, name).owner}
         migrated = await asyncio.to_thread(
@@ -216,7 +221,6 @@ class _Databases:
                 f"`python -m {service.import_name} migrate` failed with code {migrated.returncode}:\n"
                 f"{migrated.stdout}{migrated.stderr}"
             )
-        return name
 
     async def _create(self, service: Service, name: str) -> None:
         connection = await asyncpg.connect(self._admin_url)
@@ -238,10 +242,12 @@ class _Databases:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def _databases(servers: Servers, postgresql: Server) -> AsyncIterator[_Databases]:
-    databases = _Databases(servers.database_url)
+async def _databases(servers: Servers, postgresql: Server, pytestconfig: pytest.Config) -> AsyncIterator[_Databases]:
+    run = run_of(pytestconfig)
+    databases = _Databases(servers.database_url, run or uuid.uuid4().hex[:8])
     yield databases
-    await databases.drop_templates()
+    if run is None:
+        await databases.drop_templates()
 
 
 @asynccontextmanager
@@ -334,7 +340,3 @@ def role_passwords(admin_url: str) -> dict[str, str]:
     """Passwords that every test run on one server agrees upon, so that two runs beside each other do no harm."""
     key = (urlsplit(admin_url).password or "").encode()
     return {name: hmac.new(key, name.encode(), hashlib.sha256).hexdigest() for name in ROLE_PASSWORDS}
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr)

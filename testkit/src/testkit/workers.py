@@ -1,0 +1,70 @@
+"""pytest-xdist: the workers of one run share the PostgreSQL and RabbitMQ that the first process starts."""
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from campus_tools.servers import ServerPorts, Servers, find_servers
+from campus_tools.servers.memory import throwaway_root
+
+_STARTED = pytest.StashKey[tuple[ExitStack, dict[str, str]]]()
+_INPUT = "campus_servers"
+
+
+def pytest_configure_node(node: Any) -> None:
+    """Called in the first process for each worker, before the worker starts."""
+    if _STARTED not in node.config.stash:
+        stack = ExitStack()
+        node.config.stash[_STARTED] = stack, _start(stack)
+    node.workerinput[_INPUT] = node.config.stash[_STARTED][1]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stops the shared servers after the last worker."""
+    if started := config.stash.get(_STARTED, None):
+        started[0].close()
+
+
+def shared_environment(config: pytest.Config) -> dict[str, str] | None:
+    """Returns the addresses of the shared servers in a worker, None in a run without workers."""
+    worker_input: Mapping[str, Any] = getattr(config, "workerinput", {})
+    return worker_input.get(_INPUT)
+
+
+def run_of(config: pytest.Config) -> str | None:
+    """Returns the name that all workers of one run have in common, None in a run without workers."""
+    worker_input: Mapping[str, Any] = getattr(config, "workerinput", {})
+    return worker_input["testrunuid"][:8] if worker_input else None
+
+
+@contextmanager
+def throwaway_servers(environment: Mapping[str, str] | None = None) -> Iterator[Servers]:
+    """Servers whose data is removed at the end. None is started yet."""
+    folder = tempfile.TemporaryDirectory(prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True)
+    with folder as directory, ServerPorts.held() as ports:
+        found = find_servers(Path(directory), ports, environment=environment, redis=True, durable=False, say=_say)
+        try:
+            yield found
+        finally:
+            found.stop()
+            found.remove_data()
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def _start(stack: ExitStack) -> dict[str, str]:
+    servers = stack.enter_context(throwaway_servers())
+    servers.postgresql.start()
+    servers.rabbitmq.start()
+    return {
+        "DATABASE_URL": servers.database_url,
+        "BROKER_URL": servers.broker_url,
+        "BROKER_MANAGEMENT_URL": servers.management_url,
+    }
