@@ -22,7 +22,7 @@ def values_of(name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("name", "channel"), [(name, channel) for name in CATALOG for channel in CATALOG[name].channels]
+    ("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)]
 )
 def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, channel):
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
