@@ -37,7 +37,7 @@ audit: setup ## Check every money invariant of the running system (ARGS="--json"
 ctl: setup ## The operators' command line (ARGS="exceptions list --json"; docs/campusctl.md)
 	@exec .venv/bin/campusctl $(ARGS)
 
-test: setup ## Run all tests; starts the servers they need (ARGS="services/orders -k checkout" to choose)
+test: setup ## Run all tests; starts the servers they need (ARGS="services/orders -k checkout" to choose; TEST_WORKERS=3)
 	@exec tools/test $(ARGS)
 
 lint: setup ## Style, formatting, types and the rules between packages

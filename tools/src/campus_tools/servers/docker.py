@@ -1,49 +1,46 @@
-"""Servers in containers, when a Docker engine answers."""
+"""Servers in containers by testcontainers. Importing it takes a second: only where a Docker engine listens."""
 
 import hashlib
-import os
-import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from campus_tools.children import kill_child, open_log, spawn, wait_until
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from testcontainers.core.config import testcontainers_config
+from testcontainers.core.container import DockerContainer
+from testcontainers.core.docker_client import DockerClient
+
+from campus_tools.children import open_log, wait_until
 from campus_tools.servers.errors import ServerUnavailable
 
-ANSWER_SECONDS_MAX = 10.0
-PULL_SECONDS_MAX = 300.0
+RESPONSE_SECONDS_MAX = 10
+PULL_SECONDS_MAX = 300
 """Two images of 150 MB over a slow line."""
 START_SECONDS_MAX = 90.0
+STOP_SECONDS_MAX = 4
+_NO_LONGER_RUNNING = ("exited", "dead", "removing")
 
 
-def engine_answers() -> bool:
-    """Whether a Docker engine is running; the client alone proves nothing."""
-    if shutil.which("docker") is None:
-        return False
-    try:
-        answer = _docker("info", "--format", "{{.ServerVersion}}", within=ANSWER_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        return False
-    return answer.returncode == 0 and bool(answer.stdout.strip())
-
-
-def have_image(image: str, say: Callable[[str], None]) -> None:
-    """Make sure the image is there.
+def have_images(images: Sequence[str], say: Callable[[str], None]) -> None:
+    """Pull the images that are missing, and the one that removes the containers of a crashed run.
 
     Raises:
-        ServerUnavailable: the image is neither stored nor can it be pulled.
+        ServerUnavailable: the engine does not respond, or an image is neither stored nor can it be pulled.
     """
-    if _docker("image", "inspect", image).returncode == 0:
-        return
-    say(f"pulling the image {image}")
+    if not testcontainers_config.ryuk_disabled:
+        images = [*images, testcontainers_config.ryuk_image]
     try:
-        pulled = _docker("pull", "--quiet", image, within=PULL_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        raise ServerUnavailable(f"pulling {image} took longer than {PULL_SECONDS_MAX:.0f} s") from None
-    if pulled.returncode != 0:
-        raise ServerUnavailable(f"the image {image} cannot be pulled: {pulled.stderr.strip()}")
+        if not DockerClient(timeout=RESPONSE_SECONDS_MAX).client.ping():
+            raise ServerUnavailable("the engine does not respond")
+        store = DockerClient(timeout=PULL_SECONDS_MAX).client.images
+        for image in images:
+            try:
+                store.get(image)
+            except ImageNotFound:
+                say(f"pulling the image {image}")
+                store.pull(image)
+    except (DockerException, OSError) as error:
+        raise ServerUnavailable(f"its images cannot be had: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,10 @@ class ContainerPlan:
 
 
 class ContainerServer:
-    """One server in a container of its own, with a named volume that keeps the data between starts."""
+    """One server in a container of its own, with a named volume that keeps the data between starts.
+
+    testcontainers removes the container when this process ends in any way; the volume stays.
+    """
 
     private = True
 
@@ -70,8 +70,8 @@ class ContainerServer:
         self._log = state_dir / "servers" / f"{plan.name}.log"
         self._log.parent.mkdir(parents=True, exist_ok=True)
         mark = hashlib.sha256(str(state_dir.resolve()).encode()).hexdigest()[:10]
-        self._container = f"campus-{mark}-{plan.name}"
-        self._child: subprocess.Popen[bytes] | None = None
+        self._own_name = f"campus-{mark}-{plan.name}"
+        self._container: DockerContainer | None = None
 
     @property
     def name(self) -> str:
@@ -83,65 +83,71 @@ class ContainerServer:
 
     @property
     def places(self) -> list[tuple[str, int, int]]:
-        return [(self.name, self._child.pid, self._plan.ports[0][0])] if self._child is not None else []
+        if self._container is None:
+            return []
+        self._container.reload()
+        process_id = self._container.get_wrapped_container().attrs["State"]["Pid"]
+        return [(self.name, process_id, self._plan.ports[0][0])]
 
     def start(self) -> None:
-        if self._child is not None and self._child.poll() is None:
+        if self._container is not None and not self.has_died():
             return
-        # A container left by a crashed run would hold the name and the ports; the data is in the volume.
-        _docker("rm", "--force", self._container)
-        self._create()
-        # The client stays attached and hands its signal on: the container ends with us, however we end.
-        with open_log(self._log) as output:
-            self._child = spawn(
-                ["docker", "start", "--attach", self._container],
-                environment=dict(os.environ),
-                output=output,
-                death_signal="TERM",
-            )
-        if not wait_until(self._plan.ready, within=START_SECONDS_MAX, child=self._child, step=0.2):
-            self.stop()
-            tail = "\n".join(self._log.read_text(errors="replace").splitlines()[-15:])
-            raise ServerUnavailable(f"the container of {self._plan.image} did not start:\n{tail}")
+        self._remove()
+        container = (
+            DockerContainer(self._plan.image, name=self._own_name, env=dict(self._plan.variables))
+            .with_command(list(self._plan.arguments))
+            .with_volume_mapping(self._own_name, self._plan.volume_path, "rw")
+        )
+        for outside, inside in self._plan.ports:
+            # with_bind_ports would open the port on every address of the machine.
+            container.ports[str(inside)] = ("127.0.0.1", outside)  # type: ignore[assignment]
+        try:
+            self._container = container.start()
+        except (APIError, OSError) as error:
+            raise ServerUnavailable(f"the container {self._own_name} cannot be started: {error}") from error
+        if not wait_until(lambda: self.has_died() or self._plan.ready(), within=START_SECONDS_MAX, step=0.2):
+            self._fail("did not become ready")
+        if self.has_died():
+            self._fail("ended at its start")
 
     def kill(self) -> None:
-        _docker("kill", "--signal", "KILL", self._container)
-        self._detach()
+        if self._container is not None:
+            self._container.get_wrapped_container().kill(signal="SIGKILL")
+            self._remove()
 
     def stop(self) -> None:
-        if self._child is not None:
-            _docker("stop", "--time", "4", self._container)
-            _docker("rm", "--force", self._container)
-            self._detach()
+        if self._container is not None:
+            self._container.get_wrapped_container().stop(timeout=STOP_SECONDS_MAX)
+            self._remove()
 
     def remove_volume(self) -> None:
         """Throw the data away; for the temporary servers of tests."""
-        _docker("volume", "rm", "--force", self._container)
+        try:
+            DockerClient().client.volumes.get(self._own_name).remove(force=True)
+        except NotFound:
+            return
 
     def has_died(self) -> bool:
-        return self._child is not None and self._child.poll() is not None
+        if self._container is None:
+            return False
+        try:
+            self._container.reload()
+        except NotFound:
+            return True
+        return self._container.status in _NO_LONGER_RUNNING
 
-    def _create(self) -> None:
-        options = ["--name", self._container, "--volume", f"{self._container}:{self._plan.volume_path}"]
-        for outside, inside in self._plan.ports:
-            options += ["--publish", f"127.0.0.1:{outside}:{inside}"]
-        for name, text in self._plan.variables.items():
-            options += ["--env", f"{name}={text}"]
-        made = _docker("create", *options, self._plan.image, *self._plan.arguments)
-        if made.returncode != 0:
-            raise ServerUnavailable(f"the container {self._container} cannot be made: {made.stderr.strip()}")
+    def _remove(self) -> None:
+        """Remove the container, also one that a crashed run left, and keep its log. The data is in the volume."""
+        self._container = None
+        try:
+            left = DockerClient().client.containers.get(self._own_name)
+            with open_log(self._log) as log:
+                log.write(left.logs())
+            left.remove(force=True)
+        except NotFound:
+            return
 
-    def _detach(self) -> None:
-        if self._child is not None:
-            kill_child(self._child)
-            self._child = None
-
-
-def engine_is_local() -> bool:
-    """Whether published ports of 127.0.0.1 are ours: an engine elsewhere publishes them elsewhere."""
-    host = os.environ.get("DOCKER_HOST", "")
-    return not host or urlsplit(host).scheme in ("unix", "npipe")
-
-
-def _docker(*arguments: str, within: float = 60.0) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False, timeout=within)
+    def _fail(self, how: str) -> None:
+        self.stop()
+        tail = "\n".join(self._log.read_text(errors="replace").splitlines()[-15:])
+        raise ServerUnavailable(f"the container of {self._plan.image} {how}:\n{tail}")

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from campus_tools.servers import docker
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.given import GivenServer
 from campus_tools.servers.passwords import server_password
@@ -20,8 +20,11 @@ from campus_tools.servers.ports import ServerPorts
 from campus_tools.servers.postgresql import PrivatePostgresql
 from campus_tools.servers.rabbitmq import PrivateRabbitmq, speaks_amqp
 from campus_tools.servers.redis import PrivateRedis
-from campus_tools.servers.server import Server
+from campus_tools.servers.server import KeepsVolume, Server
 from operations.ports import is_listening
+
+if TYPE_CHECKING:
+    from campus_tools.servers.docker import ContainerServer
 
 POSTGRESQL_IMAGE = "postgres:17"
 RABBITMQ_IMAGE = "rabbitmq:4.0-management"
@@ -77,7 +80,7 @@ class Servers:
         if remembered.exists():
             shutil.rmtree(remembered.read_text().strip(), ignore_errors=True)
         for server in self.all:
-            if isinstance(server, docker.ContainerServer):
+            if isinstance(server, KeepsVolume):
                 server.remove_volume()
         shutil.rmtree(self.state_dir / "servers", ignore_errors=True)
 
@@ -156,20 +159,28 @@ def start_servers(
 
 
 def _docker_offers_servers(given: Mapping[str, str], say: Callable[[str], None]) -> bool:
-    if not docker.engine_answers() or not docker.engine_is_local():
+    if not _docker_engine_listens():
         return False
+    from campus_tools.servers import docker
+
+    wanted = {"DATABASE_URL": POSTGRESQL_IMAGE, "BROKER_URL": RABBITMQ_IMAGE}
     try:
-        if not given.get("DATABASE_URL"):
-            docker.have_image(POSTGRESQL_IMAGE, say)
-        if not given.get("BROKER_URL"):
-            docker.have_image(RABBITMQ_IMAGE, say)
+        docker.have_images([image for variable, image in wanted.items() if not given.get(variable)], say)
     except ServerUnavailable as error:
-        say(f"A Docker engine answers, but {error}. Using local processes instead.")
+        say(f"A Docker engine listens, but {error}. Using local processes instead.")
         return False
     return True
 
 
-def _postgresql_container(state_dir: Path, ports: ServerPorts) -> docker.ContainerServer:
+def _docker_engine_listens() -> bool:
+    """Whether an engine of this machine has its socket: one elsewhere publishes its ports elsewhere."""
+    address = urlsplit(os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock")
+    return address.scheme == "npipe" or (address.scheme == "unix" and Path(address.path).is_socket())
+
+
+def _postgresql_container(state_dir: Path, ports: ServerPorts) -> "ContainerServer":
+    from campus_tools.servers import docker
+
     password = server_password(state_dir, "postgresql")
     plan = docker.ContainerPlan(
         name="postgresql",
@@ -184,7 +195,9 @@ def _postgresql_container(state_dir: Path, ports: ServerPorts) -> docker.Contain
     return docker.ContainerServer(plan, state_dir)
 
 
-def _rabbitmq_container(state_dir: Path, ports: ServerPorts) -> tuple[docker.ContainerServer, str]:
+def _rabbitmq_container(state_dir: Path, ports: ServerPorts) -> "tuple[ContainerServer, str]":
+    from campus_tools.servers import docker
+
     password = server_password(state_dir, "rabbitmq")
     plan = docker.ContainerPlan(
         name="rabbitmq",

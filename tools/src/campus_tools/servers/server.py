@@ -1,6 +1,6 @@
 """What every server offers, wherever it comes from."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Server(Protocol):
@@ -32,3 +32,10 @@ class Server(Protocol):
 
     def has_died(self) -> bool:
         """Whether it ended without `kill` or `stop`."""
+
+
+@runtime_checkable
+class KeepsVolume(Protocol):
+    """A server whose data is in a volume outside the state directory."""
+
+    def remove_volume(self) -> None: ...
