@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from operations.secret_files import hand_out
+from operations.secret_files import write_secret_files
 from operations.secrets import read_secrets
 from operations.services import SERVICES
 
@@ -17,7 +17,7 @@ SERVERS = {
 
 
 def handed_out(folder: Path, **given: str) -> None:
-    hand_out(folder, {**SERVERS, **given}, running_user=os.getuid(), migrating_user=os.getuid())
+    write_secret_files(folder, {**SERVERS, **given}, running_user=os.getuid(), migrating_user=os.getuid())
 
 
 def words_of(folder: Path) -> set[str]:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from fastapi.routing import APIRoute
 
-from campus_tools.doors import SERVICES_WITH_DOORS, routers_of, template_of
+from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template_of
 from common.web.schemas import DecisionApproval
 
 # One person asks here and another one answers; nobody prepared a content that could differ from what was read.
@@ -18,7 +18,7 @@ ANSWERED: Final = {
 def _routes() -> dict[tuple[str, str], APIRoute]:
     return {
         (method, template_of(route.path)): route
-        for service in SERVICES_WITH_DOORS
+        for service in SERVICES_WITH_ENDPOINTS
         for router in routers_of(service)
         for route in router.routes
         if isinstance(route, APIRoute)

@@ -15,7 +15,7 @@ from api_gateway.routes import ROUTES
 from campus_tools.documents.__main__ import stale_documents
 from campus_tools.documents.described import described
 from campus_tools.documents.files import PAGES, ROOT, clients, served_documents
-from campus_tools.doors import template_of
+from campus_tools.endpoints import template_of
 from contracts.topology import PUBLIC
 
 READ_FROM = "urn:document"

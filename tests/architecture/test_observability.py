@@ -235,11 +235,11 @@ def test_a_page_names_containers_that_exist(page):
 
 @pages
 def test_a_page_names_doors_that_exist(page):
-    doors = {(route.method, route.path) for route in ROUTES}
+    endpoints = {(route.method, route.path) for route in ROUTES}
     for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/api/[^`? ]*)", page.read_text()):
         shown = re.sub(r":[A-Za-z]+", ":", path)
         assert (method, shown) in {
-            (known, re.sub(r"\{\w+\}|:[A-Za-z]+", ":", template)) for known, template in doors
+            (known, re.sub(r"\{\w+\}|:[A-Za-z]+", ":", template)) for known, template in endpoints
         }, path
 
 

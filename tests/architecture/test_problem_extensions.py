@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from api_gateway.problem_pages import EXPLAINED
+from campus_tools.documents.error_responses import PROBLEM_SCHEMA
 from campus_tools.documents.files import PAGES
-from campus_tools.documents.refusals import PROBLEM_SCHEMA
 from common.primitives.problems import EXTENSIONS, Problem, ProblemExtensions, render
 from common.web.responses import PROBLEM_SCHEMA as PROBLEM_OF_A_SERVICE
 from tests.architecture.sources import ROOT, imports_of, product_files, tree_of

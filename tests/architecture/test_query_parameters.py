@@ -7,7 +7,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from campus_tools.doors import SERVICES_WITH_DOORS, routers_of, template_of
+from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template_of
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
@@ -39,13 +39,13 @@ def parameters_of(service: str) -> Iterator[tuple[str, list[dict]]]:
             yield f"{method.upper()} {path}", shown
 
 
-@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+@pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
 def test_only_webhooks_take_parameters_that_they_do_not_name(service: str) -> None:
     lenient = {name for name, route in routes_of(service) if route.query_names is None}
     assert lenient <= WEBHOOKS
 
 
-@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+@pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
 def test_what_an_operation_takes_is_what_its_document_shows(service: str) -> None:
     shown = {template_of(name): {each["name"] for each in parameters} for name, parameters in parameters_of(service)}
     for name, route in routes_of(service):
@@ -53,7 +53,7 @@ def test_what_an_operation_takes_is_what_its_document_shows(service: str) -> Non
             assert route.query_names == shown[template_of(name)], name
 
 
-@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+@pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
 def test_the_sort_of_every_list_is_an_enum_in_its_document(service: str) -> None:
     for name, parameters in parameters_of(service):
         schemas = {each["name"]: each["schema"] for each in parameters}
@@ -68,7 +68,7 @@ async def test_every_operation_refuses_a_parameter_that_it_does_not_name() -> No
         token = issuer.token(
             uuid4(), roles=ROLES_BY_RANK, vendor_id=UUID(int=1), campus_id=UUID(int=2), stepped_up=True
         )
-        for service in SERVICES_WITH_DOORS:
+        for service in SERVICES_WITH_ENDPOINTS:
             app = create_app(
                 title=service,
                 routers=routers_of(service),

@@ -19,7 +19,7 @@ import pytest_asyncio
 
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Access, Idempotency, Media, Route
-from campus_tools.doors import doors, template_of
+from campus_tools.endpoints import endpoints, template_of
 from campus_tools.launcher.system import System
 from common.primitives.problems import TITLES
 from contracts import demo
@@ -28,7 +28,7 @@ from operations.journey import Marketplace, Person
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
-DOORS = {(door.service, door.name): door for door in doors()}
+DOORS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
 # As many as two processors answer without a queue.
 AT_ONCE = 16
 REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{16,64}")
@@ -94,29 +94,33 @@ class Cast:
             return {"Authorization": f"Bearer {self.service_key}"}
         if route.access is Access.CREDENTIALS:
             return {"X-Forwarded-For": new_address()}
-        door = DOORS[route.upstream, route.name]
+        endpoint = DOORS[route.upstream, route.name]
         if route.path.startswith("/api/auth/"):
             return self.newcomer_twice.headers
         for user in demo.USERS:
             if user.name in self.twice and (
-                not door.permissions or not permissions_of(user.roles).isdisjoint(door.permissions)
+                not endpoint.permissions or not permissions_of(user.roles).isdisjoint(endpoint.permissions)
             ):
                 return self.twice[user.name].headers
         raise AssertionError(f"nobody of the demo may use {route.name}")
 
     def forbidden(self, route: Route) -> dict[str, str] | None:
         """The headers of somebody who lacks the permission; None when everybody has it, or none is asked for."""
-        door = DOORS[route.upstream, route.name]
+        endpoint = DOORS[route.upstream, route.name]
         for user in demo.USERS:
-            if door.permissions and user.name in self.twice and permissions_of(user.roles).isdisjoint(door.permissions):
+            if (
+                endpoint.permissions
+                and user.name in self.twice
+                and permissions_of(user.roles).isdisjoint(endpoint.permissions)
+            ):
                 return self.twice[user.name].headers
         return None
 
     def not_stepped_up(self, route: Route) -> dict[str, str]:
         """The headers of somebody who has the permission, signed in with a password only."""
-        door = DOORS[route.upstream, route.name]
+        endpoint = DOORS[route.upstream, route.name]
         for user in demo.USERS:
-            if door.permissions and not permissions_of(user.roles).isdisjoint(door.permissions):
+            if endpoint.permissions and not permissions_of(user.roles).isdisjoint(endpoint.permissions):
                 return self.once[user.name].headers
         return self.newcomer.headers
 

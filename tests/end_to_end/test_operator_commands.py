@@ -10,7 +10,7 @@ import time
 
 import pyotp
 
-from operations.campusctl.commands.letters import Service
+from operations.campusctl.commands.dead_letters import Service
 
 # What begins as a token does: three letters alone also stand in a key or a cursor that was drawn.
 TOKEN = r"eyJ[\w-]{8,}\.eyJ"

@@ -11,13 +11,13 @@ import pytest_asyncio
 
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Access, Idempotency, Media, Route
-from campus_tools.doors import Door, doors
+from campus_tools.endpoints import Endpoint, endpoints
 from contracts import demo
 from contracts.permissions import STAFF_ROLES, permissions_of
 from operations.journey import Marketplace, Person
 from tests.end_to_end.conftest import new_address
 
-DOORS = {(door.service, door.name): door for door in doors()}
+DOORS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
 # What ends the session that knocks, or changes its own credentials, when it is let in. Whom these let in the services' own
 # tests tell.
 OWN_CREDENTIALS = ("/api/auth/",)
@@ -82,14 +82,14 @@ async def stepped_up(market: Marketplace, email: str) -> Person:
     return Person(email, tokens["accessToken"], tokens["refreshToken"])
 
 
-def expected(door: Door, knocker: Knocker) -> tuple[int, str] | None:
+def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
     """The refusal by the contract's order of checks; None for whoever is let in."""
     if knocker.person is None:
-        return None if door.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
+        return None if endpoint.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
     held = permissions_of(knocker.roles)
-    if door.permissions and held.isdisjoint(door.permissions):
+    if endpoint.permissions and held.isdisjoint(endpoint.permissions):
         return 403, "AUTH_FORBIDDEN"
-    if (door.guard.step_up or door.guard.step_up_with in held) and not knocker.stepped_up:
+    if (endpoint.guard.step_up or endpoint.guard.step_up_with in held) and not knocker.stepped_up:
         return 403, "AUTH_AAL2_REQUIRED"
     return None
 

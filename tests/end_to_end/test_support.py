@@ -117,14 +117,14 @@ async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_sta
     files = {"file": ("shoes.jpg", picture(), "image/jpeg")}
     attached = await market.http.post(f"{url}/attachments", files=files, headers=people.buyer.headers)
     assert attached.status_code == 201, attached.text
-    door = attached.json()["data"]["url"]
+    endpoint = attached.json()["data"]["url"]
     for person, status in (
         (people.buyer, 200),
         (people.support, 200),
         (people.auditor, 200),
         (people.other_buyer, 404),
     ):
-        shown = await market.http.get(door, headers=person.headers)
+        shown = await market.http.get(endpoint, headers=person.headers)
         assert shown.status_code == status
         assert status == 404 or (shown.headers["content-type"], shown.headers["cache-control"]) == (
             "image/webp",
@@ -132,7 +132,7 @@ async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_sta
         )
         assert (await market.http.get(url, headers=person.headers)).status_code == status
         assert (await market.http.get(f"{url}/messages", headers=person.headers)).status_code == status
-    assert (await market.http.get(door)).status_code == 401
+    assert (await market.http.get(endpoint)).status_code == 401
 
     assigned = await market.post(f"{url}/assign", {"assigneeId": str(SUPPORT.id)}, people.support)
     assert assigned["customer"]["name"] == "Chidi Okafor"

@@ -7,7 +7,7 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from campus_tools.supply.advisories import Asked, CouldNotAsk, Finding, judge
+from campus_tools.supply.advisories import AdvisoriesUnavailable, Asked, Finding, judge
 from campus_tools.supply.bill import IMAGES, bill_of
 from campus_tools.supply.lock import LOCK, Requirement, part_for, requirements_in
 
@@ -92,4 +92,4 @@ def test_an_advisory_is_told_with_the_version_that_mends_it():
     ],
 )  # fmt: skip
 def test_silence_is_no_answer(stdout, why):
-    assert judge(stdout, "a traceback\nthe name cannot be resolved\n", LOCKED) == CouldNotAsk(why)
+    assert judge(stdout, "a traceback\nthe name cannot be resolved\n", LOCKED) == AdvisoriesUnavailable(why)

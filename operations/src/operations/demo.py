@@ -43,13 +43,13 @@ async def play(state_dir: Path, port_base: int) -> bool:
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
     market = Marketplace.at(base_url, sandbox_url, known, patient=True)
     try:
-        await tell(market)
+        await play_story(market)
         return await audit_system(known, market.sandbox, console)
     finally:
         await market.close()
 
 
-async def tell(market: Marketplace) -> None:
+async def play_story(market: Marketplace) -> None:
     """The story. Amounts are shown in naira."""
     chapter("A new student signs up, brought by a friend")
     friend = await market.sign_in("buyer@unilag.edu.ng")

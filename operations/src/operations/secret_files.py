@@ -31,7 +31,7 @@ MIGRATING_USER = 10002
 _OF_THE_SERVERS = ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD")
 
 
-def hand_out(
+def write_secret_files(
     folder: Path,
     environment: Mapping[str, str],
     *,
@@ -111,5 +111,5 @@ if __name__ == "__main__":
         if not os.environ.get(name)
     ]:
         sys.exit(f"These environment variables are missing: {', '.join(missing)}.")
-    hand_out(Path(os.environ["SECRETS_DIR"]), os.environ)
+    write_secret_files(Path(os.environ["SECRETS_DIR"]), os.environ)
     print("Every container has its file of secrets.")

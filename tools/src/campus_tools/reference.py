@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from campus_tools.doors import Door, doors, doors_by_permission
+from campus_tools.endpoints import Endpoint, endpoints, endpoints_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
 from common.auth.guards import Guard
 from contracts import identity, notifications, operations, orders, payments, payouts
@@ -71,13 +71,13 @@ def _permissions() -> str:
         "| Permission | Roles | Doors |",
         "|---|---|---|",
     ]
-    for permission, opened in doors_by_permission().items():
+    for permission, opened in endpoints_by_permission().items():
         roles = ", ".join(f"`{role}`" for role in ROLES_BY_RANK if permission in PERMISSIONS_BY_ROLE[role])
-        lines.append(f"| {_permission(permission)} | {roles} | {_doors_shown(opened, beside=permission)} |")
+        lines.append(f"| {_permission(permission)} | {roles} | {_endpoints_shown(opened, beside=permission)} |")
     lines += ["", "## What needs no permission", "", "| For | Doors |", "|---|---|"]
-    others = [door for door in doors() if not door.permissions]
+    others = [endpoint for endpoint in endpoints() if not endpoint.permissions]
     for meaning, guard in _WITHOUT_PERMISSION:
-        shown = _doors_shown([door for door in others if door.guard == guard])
+        shown = _endpoints_shown([endpoint for endpoint in others if endpoint.guard == guard])
         lines.append(f"| {meaning} | {shown} |")
     return "\n".join(lines) + "\n"
 
@@ -98,14 +98,14 @@ def _permission(name: str) -> str:
     return f"**`{name}`**" if name in MONEY_PERMISSIONS else f"`{name}`"
 
 
-def _doors_shown(opened: Iterable[Door], *, beside: str = "") -> str:
+def _endpoints_shown(opened: Iterable[Endpoint], *, beside: str = "") -> str:
     """The doors of one line, each with what it asks for besides."""
     shown = []
-    for door in opened:
-        others = [f"`{name}`" for name in door.permissions if name != beside]
-        needs_step_up = door.guard.step_up or (beside and beside == door.guard.step_up_with)
+    for endpoint in opened:
+        others = [f"`{name}`" for name in endpoint.permissions if name != beside]
+        needs_step_up = endpoint.guard.step_up or (beside and beside == endpoint.guard.step_up_with)
         asked = [*(["AAL2"] if needs_step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
-        shown.append(f"`{door.name}`" + (f" ({'; '.join(asked)})" if asked else ""))
+        shown.append(f"`{endpoint.name}`" + (f" ({'; '.join(asked)})" if asked else ""))
     return "<br>".join(shown)
 
 

@@ -16,7 +16,7 @@ import asyncpg
 import httpx
 
 from campus_tools.children import open_log, spawn, stop_child
-from campus_tools.launcher.readiness import answers_ready
+from campus_tools.launcher.readiness import responds_ready
 from campus_tools.launcher.system import System
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database
@@ -136,7 +136,7 @@ class Stage:
             )
         try:
             deadline = time.monotonic() + _READY_SECONDS_MAX
-            while not answers_ready(inside):
+            while not responds_ready(inside):
                 if child.poll() is not None or time.monotonic() > deadline:
                     raise BenchFailed(f"{' '.join(module)} does not become ready:\n{log.read_text()[-3000:]}")
                 await asyncio.sleep(0.1)
@@ -149,22 +149,22 @@ class Stage:
         return self.system.port_base + _FIRST_PLACE + next(self._places) % _PLACES
 
     @asynccontextmanager
-    async def door(self, service: str) -> AsyncIterator[Beside]:
+    async def endpoint(self, service: str) -> AsyncIterator[Beside]:
         """The HTTP door of a service on its bench database: the same application, without relay, consumers and timers.
 
         So the CPU of a request is the CPU of that request. It believes the bench's own tokens.
         """
         urls = self.databases[service]
         async with self.beside(
-            "lab.bench.door",
+            "lab.bench.service_app",
             service,
             service=service,
             API_DATABASE_URL=urls.api,
             SERVICE_DATABASE_URL=urls.service,
             JWKS_URL=self.issuer.jwks_url,
             BASE_URL=BASE_URL,
-        ) as door:
-            yield door
+        ) as endpoint:
+            yield endpoint
 
     # Databases
 

@@ -18,7 +18,7 @@ from lab.bench.programs import BenchFailed
 from lab.bench.stage import NO_QUOTA
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.load import Load
-from lab.soak.shelves import put_on_shelves
+from lab.soak.stock import add_stock
 from operations.audit import findings_of
 from operations.environment import BROKER_ACCOUNTS, SHARED
 from operations.journey import Marketplace
@@ -75,7 +75,7 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
             try:
                 await pay_without_kept_connections(market, system)
-                shelf = await put_on_shelves(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+                shelf = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
                 load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
                 load.assistant = None
                 await load.begin()

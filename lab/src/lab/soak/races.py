@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import httpx
 
-from lab.soak.shelves import put_on_shelves
+from lab.soak.stock import add_stock
 from operations.journey import Marketplace, Person
 
 Order = Mapping[str, Any]
@@ -190,7 +190,7 @@ async def run_races(market: Marketplace, rounds: int, say: Say, cast: Cast | Non
             piece = range(begin, min(begin + PIECE, rounds))
             if cast is None or time.monotonic() - signed_in > SIGNED_IN_SECONDS:
                 cast, signed_in = await _cast(market), time.monotonic()
-            shelf = await put_on_shelves(market, cast.vendor, len(piece))
+            shelf = await add_stock(market, cast.vendor, len(piece))
             say(f"{name}: rounds {piece.start + 1} to {piece.stop}")
             gate = asyncio.Semaphore(AT_ONCE)
             tasks = [_run(gate, market, cast, shelf[number % len(shelf)], race, number) for number in piece]

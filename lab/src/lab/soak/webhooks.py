@@ -18,7 +18,7 @@ import msgspec
 from campus_tools.launcher.system import System
 from lab.bench.figures import percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
-from lab.soak.shelves import put_on_shelves
+from lab.soak.stock import add_stock
 from operations.audit import findings_of
 from operations.journey import Marketplace
 
@@ -100,7 +100,7 @@ async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dic
     """Orders of a demo buyer, paid at the sandbox without a word from it: the `data` of their `charge.success`."""
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
-    shelf = await put_on_shelves(market, vendor, count)
+    shelf = await add_stock(market, vendor, count)
     rule = {"charge_webhook": {"drop": True}, "dispute_webhook": {"drop": True}}
     (await market.sandbox.put("/control/faults", json=rule)).raise_for_status()
     bearer = {"Authorization": f"Bearer {secret.split(',', 1)[0]}"}

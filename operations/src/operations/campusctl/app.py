@@ -6,9 +6,9 @@ Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; 4 the a
 import typer
 
 from operations.campusctl.commands import (
-    any_door,
+    any_endpoint,
     commissions,
-    letters,
+    dead_letters,
     on_the_machine,
     payouts,
     quarantine,
@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
-for part in (signing_in, staff, on_the_machine, rotation, letters, payouts, commissions, quarantine, any_door):
+for part in (signing_in, staff, on_the_machine, rotation, dead_letters, payouts, commissions, quarantine, any_endpoint):
     part.register(app)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from operations.rotation.verdict import REFUSALS, Stretch
+from operations.rotation.verdict import REJECTED_STATUSES, Stretch
 
 ANSWERS: Final = "gateway_requests_total"
 PREVIOUS: Final = "previous_key_accepted_total"
@@ -43,18 +43,18 @@ def _since(later: float, earlier: float) -> float:
     return later - earlier if later >= earlier else later
 
 
-def read_doors(urls: Sequence[str]) -> dict[str, Counted]:
+def read_processes(urls: Sequence[str]) -> dict[str, Counted]:
     """The counters of each process now, by its address; `urls` are addresses with `/metrics` or without. Raises Unmeasured."""
-    return {url: _read_door(url) for url in urls}
+    return {url: _read_process(url) for url in urls}
 
 
-def _read_door(url: str) -> Counted:
+def _read_process(url: str) -> Counted:
     address = url if url.rstrip("/").endswith("/metrics") else f"{url.rstrip('/')}/metrics"
     try:
         answer = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False).raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise Unmeasured(f"{address} gave no metrics: {error or type(error).__name__}") from error
-    answers, refused = 0.0, dict.fromkeys(REFUSALS, 0.0)
+    answers, refused = 0.0, dict.fromkeys(REJECTED_STATUSES, 0.0)
     previous: dict[str, float] = {}
     for family in text_string_to_metric_families(answer.text):
         for sample in family.samples:
@@ -76,7 +76,7 @@ def counted_between(earlier: dict[str, Counted], later: dict[str, Counted]) -> C
 def total(parts: Sequence[Counted]) -> Counted:
     return Counted(
         sum(part.answers for part in parts),
-        {status: sum(part.refused.get(status, 0.0) for part in parts) for status in REFUSALS},
+        {status: sum(part.refused.get(status, 0.0) for part in parts) for status in REJECTED_STATUSES},
         {
             name: sum(part.previous_uses.get(name, 0.0) for part in parts)
             for part in parts
@@ -94,7 +94,9 @@ class Prometheus:
     def stretch(self, minutes: float, *, ended_minutes_ago: float = 0) -> Stretch:
         """The answers at the edge over so many minutes. Raises Unmeasured."""
         window = _window(minutes, ended_minutes_ago)
-        found = {status: self._sums(f'sum(increase({ANSWERS}{{status="{status}"}}{window}))') for status in REFUSALS}
+        found = {
+            status: self._sums(f'sum(increase({ANSWERS}{{status="{status}"}}{window}))') for status in REJECTED_STATUSES
+        }
         answers = self._sums(f"sum(increase({ANSWERS}{window}))")
         return Stretch(answers.get("", 0.0), {status: sums.get("", 0.0) for status, sums in found.items()})
 

@@ -8,7 +8,7 @@ from typing import Final
 # person who mistypes a password doubles it.
 SPIKE_FACTOR: Final = 2.0
 SPIKE_MARGIN: Final = 0.01
-REFUSALS: Final = (401, 403)
+REJECTED_STATUSES: Final = (401, 403)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def reasons_against(seen: Seen) -> list[str]:
     reasons = []
     if not seen.since.answers:
         reasons.append("nothing was answered in this time: the metrics tell nothing")
-    for status in REFUSALS:
+    for status in REJECTED_STATUSES:
         now, before = seen.since.share(status), seen.before.share(status)
         if now > before * SPIKE_FACTOR and now > before + SPIKE_MARGIN:
             reasons.append(f"{status} rose from {before:.2%} to {now:.2%} of the answers")

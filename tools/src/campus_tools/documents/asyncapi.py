@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from pydantic.alias_generators import to_camel
 
-from campus_tools.documents.refusals import BASE_URL
+from campus_tools.documents.error_responses import BASE_URL
 from campus_tools.documents.samples import SOME_ID, TIME, Samples
 from contracts.event import Event
 from contracts.topology import PUBLIC

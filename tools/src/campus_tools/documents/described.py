@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Route
-from campus_tools.doors import SERVICES_WITH_DOORS, doors, routers_of, template_of
+from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, endpoints, routers_of, template_of
 from common.auth.guards import Guard
 
 _REFERENCE_PREFIX: Final = "#/components/schemas/"
@@ -33,10 +33,10 @@ class Drifted(Exception):
 def described() -> tuple[list[Described], dict[str, Any]]:
     """Every public operation in the order of the table, and all schemas, named after their service; raises Drifted."""
     routes = {(route.upstream, route.method, route.path): route for route in ROUTES}
-    guards = {(door.service, door.method, door.path): door.guard for door in doors()}
+    guards = {(endpoint.service, endpoint.method, endpoint.path): endpoint.guard for endpoint in endpoints()}
     schemas: dict[str, Any] = {}
     told: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
-    for service in SERVICES_WITH_DOORS:
+    for service in SERVICES_WITH_ENDPOINTS:
         document = _document_of(service)
         prefix = service.capitalize()
         for name, schema in document.get("components", {}).get("schemas", {}).items():

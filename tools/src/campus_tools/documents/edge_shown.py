@@ -5,7 +5,7 @@ from typing import Any, Final, get_args
 
 from api_gateway.readiness import ServiceStatus
 from api_gateway.routes import UPSTREAMS
-from campus_tools.documents.refusals import EVERYWHERE, INVALID_PARAM_SCHEMA, PROBLEM_SCHEMA, headers_shown
+from campus_tools.documents.error_responses import EVERYWHERE, INVALID_PARAM_SCHEMA, PROBLEM_SCHEMA, headers_shown
 from campus_tools.documents.samples import Samples
 from common.primitives.problems import Code
 

@@ -6,9 +6,16 @@ from typing import Any, Final
 
 from api_gateway.routing import Idempotency, Route
 from campus_tools.documents.described import Described, described
-from campus_tools.documents.doors_shown import SECURITY_SCHEMES, security_of
 from campus_tools.documents.edge_shown import envelope_of, health_operations, shared_schemas
-from campus_tools.documents.refusals import BASE_URL, EVERYWHERE, HEADERS, headers_shown, refusal_answers, refusals_of
+from campus_tools.documents.endpoints_shown import SECURITY_SCHEMES, security_of
+from campus_tools.documents.error_responses import (
+    BASE_URL,
+    EVERYWHERE,
+    HEADERS,
+    error_responses,
+    errors_of,
+    headers_shown,
+)
 from campus_tools.documents.requests import FILES, REQUESTS, SIGNED_BODIES
 from campus_tools.documents.samples import Samples
 from common.auth.guards import Guard
@@ -56,7 +63,7 @@ def document() -> dict[str, Any]:
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": schemas,
-            "responses": refusal_answers(),
+            "responses": error_responses(),
             "headers": dict(HEADERS),
             "securitySchemes": dict(SECURITY_SCHEMES),
         },
@@ -93,9 +100,9 @@ def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
             "description": "Read as it comes: what is well signed is answered 200 whatever its shape.",
             "content": {media: {"schema": {}, "example": example}},
         }
-    shown["responses"] = {**_successes(entry, schemas, samples), **refusals_of(entry)}
+    shown["responses"] = {**_successes(entry, schemas, samples), **errors_of(entry)}
     if route.path == "/functions/v1/gateway-webhook":
-        shown["responses"]["401"] = _BARE_REFUSAL
+        shown["responses"]["401"] = _BARE_ERROR
     shown["security"] = security_of(entry)
     if entry.guard.permission or entry.guard.one_of:
         shown["x-permissions"] = [entry.guard.permission] if entry.guard.permission else list(entry.guard.one_of)
@@ -106,7 +113,7 @@ def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
     return shown
 
 
-_BARE_REFUSAL: Final = {
+_BARE_ERROR: Final = {
     "description": "The signature is missing or wrong. The one refusal that is no problem document.",
     "headers": headers_shown(*EVERYWHERE),
     "content": {

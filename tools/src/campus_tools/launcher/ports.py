@@ -12,17 +12,17 @@ from operations.ports import SPAN
 
 
 @dataclass(frozen=True)
-class TakenPort:
+class OccupiedPort:
     """A port we need and somebody else has."""
 
     port: int
-    wanted_by: str
+    needed_by: str
     holder: str
 
 
-def taken_ports(wanted: Iterable[tuple[str, int]]) -> list[TakenPort]:
+def occupied_ports(wanted: Iterable[tuple[str, int]]) -> list[OccupiedPort]:
     """Those of the (name, port) pairs that cannot be listened on."""
-    return [TakenPort(port, name, _holder(port)) for name, port in wanted if not _is_free(port)]
+    return [OccupiedPort(port, name, _holder(port)) for name, port in wanted if not _is_free(port)]
 
 
 def free_port_base() -> int:

@@ -3,7 +3,7 @@
 import http.client
 
 
-def answers_ready(port: int) -> bool:
+def responds_ready(port: int) -> bool:
     """Whether the process behind this port says that it is ready."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from campus_tools.children import kill_child, open_log, record_process, signal_group, spawn, stop_child, wait_until
-from campus_tools.launcher.readiness import answers_ready
+from campus_tools.launcher.readiness import responds_ready
 from campus_tools.servers import Server, ServerUnavailable
 
 BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 5.0)
@@ -83,7 +83,7 @@ class SupervisedProcess:
         self._environment = {name: text for name, text in merged.items() if text is not None}
         return self.kill()
 
-    def is_told(self, environment: Mapping[str, str]) -> bool:
+    def has_environment(self, environment: Mapping[str, str]) -> bool:
         """Whether this is what the running process was told at its start."""
         return self._environment == environment
 
@@ -96,7 +96,7 @@ class SupervisedProcess:
         self.stop(stop_within)
         self._environment = environment
         self.start()
-        if not wait_until(lambda: answers_ready(self.health_port), within=ready_within):
+        if not wait_until(lambda: responds_ready(self.health_port), within=ready_within):
             raise TimeoutError(f"{self.name} does not become ready. The end of {self.log_path}:\n{self.last_lines()}")
 
     def wait_restarted(self, after: int | None = None, within: float = 15.0) -> None:
@@ -106,7 +106,7 @@ class SupervisedProcess:
             TimeoutError: it did not come back in time.
         """
         wanted = 1 if after is None else after + 1
-        if not wait_until(lambda: self.restarts >= wanted and answers_ready(self.health_port), within=within):
+        if not wait_until(lambda: self.restarts >= wanted and responds_ready(self.health_port), within=within):
             raise TimeoutError(
                 f"{self.name} did not come back within {within} s; it was restarted {self.restarts} times"
             )

@@ -20,8 +20,8 @@ from typing import Self
 
 from campus_tools.launcher.failures import StartFailed
 from campus_tools.launcher.one_shots import OneShots
-from campus_tools.launcher.ports import free_port_base, taken_ports
-from campus_tools.launcher.readiness import answers_ready
+from campus_tools.launcher.ports import free_port_base, occupied_ports
+from campus_tools.launcher.readiness import responds_ready
 from campus_tools.launcher.state_directory import StateDirectory
 from campus_tools.launcher.supervisor import SupervisedProcess, Tell, WatchedServer
 from campus_tools.servers import ServerPorts, Servers, find_servers
@@ -153,7 +153,7 @@ class System:
                     environment=self._caller,
                     say=lambda text: self._tell("servers", text),
                 )
-            self._refuse_taken_ports()
+            self._reject_occupied_ports()
             self._start_parts(pool)
         except BaseException:
             self.stop()
@@ -180,7 +180,7 @@ class System:
                 for plan in self.plan.processes:
                     environment = self._environments.for_process(plan, services.get(plan.service))
                     process = self._processes[plan.name]
-                    is_needed = every or not process.is_told(environment)
+                    is_needed = every or not process.has_environment(environment)
                     if self._stopped or plan.service == "sandbox" or not is_needed:
                         continue
                     if before_stop is not None:
@@ -255,10 +255,10 @@ class System:
         for name in [name for folder in folders for name in self._state.end_leftovers(folder)]:
             self._tell(name, "was left over by an earlier run and was ended")
 
-    def _refuse_taken_ports(self) -> None:
-        taken = taken_ports(self._wanted_ports())
+    def _reject_occupied_ports(self) -> None:
+        taken = occupied_ports(self._needed_ports())
         if taken:
-            lines = [f"  port {port.port}, for {port.wanted_by}, is held by {port.holder}" for port in taken]
+            lines = [f"  port {port.port}, for {port.needed_by}, is held by {port.holder}" for port in taken]
             raise StartFailed(
                 "These ports are taken:\n"
                 + "\n".join(lines)
@@ -266,7 +266,7 @@ class System:
                 f"`make run PORT_BASE={free_port_base()}`."
             )
 
-    def _wanted_ports(self) -> Iterable[tuple[str, int]]:
+    def _needed_ports(self) -> Iterable[tuple[str, int]]:
         for plan in self.plan.processes:
             for offset in sorted({plan.port_offset, plan.health_offset}):
                 yield plan.name, self.port_base + offset
@@ -387,7 +387,7 @@ class System:
     def _wait_process_ready(self, plan: ProcessPlan) -> None:
         process, port = self._processes[plan.name], self.port_base + plan.health_offset
         deadline = time.monotonic() + self._ready_seconds
-        while not answers_ready(port):
+        while not responds_ready(port):
             if self._stopped:
                 return
             if process.restarts >= RESTARTS_BEFORE_READY_MAX or time.monotonic() > deadline:

@@ -11,7 +11,7 @@ from campus_tools.supply.advisories import SERVICES, Asked, ask
 from campus_tools.supply.bill import FOLDER, write_bills
 from campus_tools.supply.lock import LOCK, ROOT, requirements_in
 
-_UNSAFE, _COULD_NOT_ASK = 1, 2
+_UNSAFE, _UNAVAILABLE = 1, 2
 
 
 def main() -> int:
@@ -36,7 +36,7 @@ def _ask(service: str) -> int:
     said = ask(requirements, service)
     if not isinstance(said, Asked):
         print(f"COULD NOT ASK about the dependencies ({service}): {said.why}", file=sys.stderr)
-        return _COULD_NOT_ASK
+        return _UNAVAILABLE
     for finding in said.findings:
         mended = ", ".join(finding.mended_in) or "no version yet"
         print(f"{finding.name} {finding.version}: {finding.advisory}, mended in {mended}")

@@ -35,13 +35,13 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class CouldNotAsk:
+class AdvisoriesUnavailable:
     """The service did not answer for all: nothing is known."""
 
     why: str
 
 
-def ask(requirements: list[Requirement], service: str) -> Asked | CouldNotAsk:
+def ask(requirements: list[Requirement], service: str) -> Asked | AdvisoriesUnavailable:
     """Looks every requirement of the lock up in one service of advisories."""
     command = [
         sys.executable, "-m", "pip_audit", "--requirement", str(LOCK), "--require-hashes", "--disable-pip",
@@ -50,23 +50,23 @@ def ask(requirements: list[Requirement], service: str) -> Asked | CouldNotAsk:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX)
     except subprocess.TimeoutExpired:
-        return CouldNotAsk(f"no answer within {_SECONDS_MAX} s")
+        return AdvisoriesUnavailable(f"no answer within {_SECONDS_MAX} s")
     return judge(done.stdout, done.stderr, requirements)
 
 
-def judge(stdout: str, stderr: str, requirements: list[Requirement]) -> Asked | CouldNotAsk:
+def judge(stdout: str, stderr: str, requirements: list[Requirement]) -> Asked | AdvisoriesUnavailable:
     """What the output of pip-audit says about these requirements."""
     try:
         answers: list[dict[str, Any]] = json.loads(stdout)["dependencies"]
     except (ValueError, KeyError, TypeError):
-        return CouldNotAsk((stderr.strip().splitlines() or ["no answer"])[-1])
+        return AdvisoriesUnavailable((stderr.strip().splitlines() or ["no answer"])[-1])
     skipped = [answer["skip_reason"] for answer in answers if "skip_reason" in answer]
     if skipped:
-        return CouldNotAsk(f"{len(skipped)} of {len(answers)} were not looked up, the first: {skipped[0]}")
+        return AdvisoriesUnavailable(f"{len(skipped)} of {len(answers)} were not looked up, the first: {skipped[0]}")
     heard = {(_plain(answer["name"]), answer["version"]) for answer in answers}
     missing = [line.name for line in requirements if (_plain(line.name), line.version) not in heard]
     if missing or not requirements:
-        return CouldNotAsk(f"nothing was said about {', '.join(missing) or 'anything'}")
+        return AdvisoriesUnavailable(f"nothing was said about {', '.join(missing) or 'anything'}")
     return Asked(
         tuple(
             Finding(answer["name"], answer["version"], weakness["id"], tuple(weakness["fix_versions"]))

@@ -20,8 +20,8 @@ async def measure(stage: Stage) -> list[Row]:
     async def limit(seconds: float) -> Reading:
         return await stage.load_database(urls.api, seconds, text, grows=(urls.admin, "outbox"))
 
-    async with together(stage.door("orders"), calling(stage, "checkout", "orders")) as (door, call):
-        door_meter = Meter([door.pid])
+    async with together(stage.endpoint("orders"), calling(stage, "checkout", "orders")) as (endpoint, call):
+        door_meter = Meter([endpoint.pid])
         token = stage.token(buyer(seeds.BUYER.id))
         bodies = [
             f'{{"items":[{{"productId":"{seeds.product_id(number)}","quantity":1}}]}}'
@@ -30,7 +30,7 @@ async def measure(stage: Stage) -> list[Row]:
 
         async def over_http(seconds: float) -> Reading:
             load = writing([token], bodies)
-            return await stage.load(f"{door.url}/api/orders/checkout", seconds, door_meter, script=load)
+            return await stage.load(f"{endpoint.url}/api/orders/checkout", seconds, door_meter, script=load)
 
         return [
             await alternate(

@@ -31,13 +31,13 @@ async def measure(stage: Stage) -> list[Row]:
     async def limit(seconds: float) -> Reading:
         return await stage.load_database(urls.service, seconds, text, grows=(urls.admin, "processed_webhook_events"))
 
-    async with stage.door("payments") as door:
-        meter = Meter([door.pid])
+    async with stage.endpoint("payments") as endpoint:
+        meter = Meter([endpoint.pid])
 
         async def over_http(seconds: float) -> Reading:
             with tempfile.TemporaryDirectory(prefix="campus-webhooks-") as folder:
                 load = _posting(Path(folder) / "bodies", secret, round(max(1.0, seconds) * _PER_SECOND_MAX))
-                return await stage.load(door.url + _PATH, seconds, meter, script=load)
+                return await stage.load(endpoint.url + _PATH, seconds, meter, script=load)
 
         row = await alternate(
             path="webhook intake",

@@ -27,7 +27,7 @@ from lab.drills.load import Load
 from lab.drills.rotation.compromise import revoke_compromised
 from lab.drills.rotation.rotations import ALL, rotate
 from lab.drills.rotation.stage import BEGAN, DrillFailed, Stage, say
-from lab.soak.shelves import put_on_shelves
+from lab.soak.stock import add_stock
 from operations.journey import Marketplace, StepFailed
 from operations.secrets import new_key
 
@@ -50,7 +50,7 @@ async def drill(options: argparse.Namespace) -> bool:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
             await pay_without_kept_connections(market, system)
             stack.push_async_callback(market.close)
-            shelf = await put_on_shelves(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+            shelf = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
             load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
             stage = Stage(system, load, company, options.overlap)
             await load.begin()

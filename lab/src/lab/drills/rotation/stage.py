@@ -41,7 +41,7 @@ class Stage:
         return read_secrets(self.system.state_dir / "secrets.env")
 
     @property
-    def doors(self) -> list[str]:
+    def endpoints(self) -> list[str]:
         return [self.system.health_url(plan.name) for plan in self.system.plan.processes if plan.service != "sandbox"]
 
     async def ctl(
@@ -59,9 +59,9 @@ class Stage:
 
     async def may_revoke(self) -> None:
         """The overlap, and the check at its end."""
-        doors = [part for door in self.doors for part in ("--metrics", door)]
+        endpoints = [part for endpoint in self.endpoints for part in ("--metrics", endpoint)]
         say(f"  campusctl rotation check (sampling {self.overlap_seconds:g} s)")
-        sampled = ("--sample-seconds", f"{self.overlap_seconds:g}", *doors)
+        sampled = ("--sample-seconds", f"{self.overlap_seconds:g}", *endpoints)
         # With its fourteen addresses the command is too long to be shown.
         _, answer = await self._run("rotation", "check", *sampled)
         if answer["data"] is None:

@@ -21,7 +21,7 @@ from operations.campusctl.showing import Answer
 from operations.ports import is_listening
 from operations.processes import CAMPUS
 from operations.rotation import database_logins, trail
-from operations.rotation.measurements import Prometheus, Unmeasured, counted_between, read_doors, total
+from operations.rotation.measurements import Prometheus, Unmeasured, counted_between, read_processes, total
 from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, begun, ended, may_encrypt, switched
 from operations.rotation.verdict import Seen, reasons_against
 from operations.secrets import read_secrets, write_secrets
@@ -195,15 +195,15 @@ def check(
             uses = server.previous_uses(min(quiet_minutes, minutes))
             how = f"{minutes:g} minutes against the {minutes:g} before, from {prometheus}"
         else:
-            doors = metrics or _own_doors(operator)
-            if not doors:
+            endpoints = metrics or _metrics_urls(operator)
+            if not endpoints:
                 raise Unmeasured("No process of this state directory answers.")
-            first = read_doors(doors)
+            first = read_processes(endpoints)
             time.sleep(sample_seconds)
-            sampled = counted_between(first, read_doors(doors))
+            sampled = counted_between(first, read_processes(endpoints))
             before, since, uses = total(list(first.values())).stretch, sampled.stretch, sampled.previous_uses
             how = (
-                f"sampled for {sample_seconds:g} s at {len(doors)} processes, against all they had counted since they started; "
+                f"sampled for {sample_seconds:g} s at {len(endpoints)} processes, against all they had counted since they started; "
                 f"without Prometheus nothing is known of the last {minutes:g} minutes"
             )
     except Unmeasured as error:
@@ -295,7 +295,7 @@ def _is_about(secret: Secret, what: str) -> bool:
     return what.startswith(_ABOUT.get(secret, "\0"))
 
 
-def _own_doors(operator: Operator) -> list[str]:
+def _metrics_urls(operator: Operator) -> list[str]:
     ports = [operator.own.port_base + plan.health_offset for plan in CAMPUS.processes if plan.service != "sandbox"]
     return [f"http://127.0.0.1:{port}" for port in ports if is_listening(port, "127.0.0.1")]
 

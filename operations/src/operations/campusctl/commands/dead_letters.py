@@ -10,7 +10,7 @@ from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Key, Limit, Operator, Page, command
 from operations.campusctl.showing import Answer
 
-_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt", "error")
+_DEAD_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt", "error")
 _WEBHOOK_COLUMNS = ("id", "eventType", "eventId", "outcome", "attempts", "failedAt", "error")
 _ALERT_COLUMNS = ("id", "severity", "title", "runbook", "repetitions", "raisedAt", "closedAt")
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
@@ -41,8 +41,8 @@ def register(app: typer.Typer) -> None:
     webhooks.add_typer(dead, name="dead")
     app.add_typer(webhooks, name="webhooks")
     letters = typer.Typer(help="Messages that a service gave up.", no_args_is_help=True)
-    command(letters, "list", "campusctl dead-letters list orders")(list_letters)
-    command(letters, "replay", f"campusctl dead-letters replay orders {_ID}")(replay_letter)
+    command(letters, "list", "campusctl dead-letters list orders")(list_dead_letters)
+    command(letters, "replay", f"campusctl dead-letters replay orders {_ID}")(replay_dead_letter)
     app.add_typer(letters, name="dead-letters")
     alerts = typer.Typer(help="Alerts.", no_args_is_help=True)
     command(alerts, "list", "campusctl alerts list --status open")(list_alerts)
@@ -79,13 +79,13 @@ def replay_webhook(operator: Operator, letter_id: UUID, key: Key = None) -> Answ
     return Answer(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/replay", {}, key).data)
 
 
-def list_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Answer:
+def list_dead_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Answer:
     """List the messages that a service gave up. Their bodies are never shown."""
     found = operator.api.get(f"/api/dead-letters/{service.value}", page=page, limit=limit)
-    return Answer(found.data, _LETTER_COLUMNS, found.meta)
+    return Answer(found.data, _DEAD_LETTER_COLUMNS, found.meta)
 
 
-def replay_letter(operator: Operator, service: Service, letter_id: UUID, key: Key = None) -> Answer:
+def replay_dead_letter(operator: Operator, service: Service, letter_id: UUID, key: Key = None) -> Answer:
     """Put a message back on its queue as a first attempt; what took effect already takes none again."""
     return Answer(operator.api.act(f"/api/dead-letters/{service.value}/{letter_id}/replay", {}, key).data)
 

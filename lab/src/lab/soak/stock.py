@@ -8,7 +8,7 @@ from operations.journey import Marketplace, Person
 PRODUCTS: Final = 12
 
 
-async def put_on_shelves(market: Marketplace, vendor: Person, stock: int) -> list[str]:
+async def add_stock(market: Marketplace, vendor: Person, stock: int) -> list[str]:
     """Ids of new products, each `stock` times there, each at another price."""
     return [await _product(market, vendor, number, stock) for number in range(PRODUCTS)]
 

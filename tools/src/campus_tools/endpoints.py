@@ -14,13 +14,13 @@ from common.web.dead_letter_routes import dead_letter_router
 from common.web.personal_records import personal_record_router
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
-SERVICES_WITH_DOORS: Final = ("identity", "orders", "payments", "payouts", "notifications")
+SERVICES_WITH_ENDPOINTS: Final = ("identity", "orders", "payments", "payouts", "notifications")
 # A month is called one; everything else in a path is an id.
 _PARAMETER: Final = re.compile(r"\{(?!month\})[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Endpoint:
     """One operation of a service; ids in the path are written `:id`, months `:month`, as in the gateway's route table."""
 
     service: str
@@ -61,23 +61,25 @@ def routers_of(service: str) -> Sequence[APIRouter]:
     return [dead_letter_router(service, absent, absent), personal_record_router(service, (), absent, absent), *own]
 
 
-def doors() -> tuple[Door, ...]:
+def endpoints() -> tuple[Endpoint, ...]:
     """All doors, ordered by path and method."""
-    found = [door for service in SERVICES_WITH_DOORS for door in _doors_of(service)]
-    return tuple(sorted(found, key=lambda door: (door.path, door.method)))
+    found = [endpoint for service in SERVICES_WITH_ENDPOINTS for endpoint in _endpoints_of(service)]
+    return tuple(sorted(found, key=lambda endpoint: (endpoint.path, endpoint.method)))
 
 
-def doors_by_permission() -> Mapping[str, tuple[Door, ...]]:
+def endpoints_by_permission() -> Mapping[str, tuple[Endpoint, ...]]:
     """For each permission of the table the doors that it opens."""
     known = sorted({permission for held in PERMISSIONS_BY_ROLE.values() for permission in held})
-    every = doors()
-    return {permission: tuple(door for door in every if permission in door.permissions) for permission in known}
+    every = endpoints()
+    return {
+        permission: tuple(endpoint for endpoint in every if permission in endpoint.permissions) for permission in known
+    }
 
 
-def _doors_of(service: str) -> Iterator[Door]:
+def _endpoints_of(service: str) -> Iterator[Endpoint]:
     for router in routers_of(service):
         for route in router.routes:
             if isinstance(route, APIRoute):
                 guard: Guard = route.endpoint.__guard__  # type: ignore[attr-defined]
                 for method in route.methods or ():
-                    yield Door(service, method, template_of(route.path), guard)
+                    yield Endpoint(service, method, template_of(route.path), guard)

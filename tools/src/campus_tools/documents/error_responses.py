@@ -48,7 +48,7 @@ _BROKEN: Final = ValidationFailed(
     invalid_params=[InvalidParam("quantity", "Input should be greater than or equal to 1")],
 )
 # Status → what it means, and the problems that carry it.
-_REFUSALS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
+_ERRORS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
     400: (
         "Wrong delivery PIN; `attemptsRemaining` tells how many tries are left.",
         {"wrongPin": _WrongPin(extensions={"attemptsRemaining": 4})},
@@ -170,12 +170,12 @@ def headers_shown(*names: str) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def refusal_answers() -> dict[str, Any]:
+def error_responses() -> dict[str, Any]:
     """`components.responses`."""
-    return {_name(status): _shown(status, *told) for status, told in _REFUSALS.items()}
+    return {_name(status): _shown(status, *told) for status, told in _ERRORS.items()}
 
 
-def refusals_of(entry: Described) -> dict[str, Any]:
+def errors_of(entry: Described) -> dict[str, Any]:
     """The refusals of one operation: its service's own, and what guard, table and gateway refuse for it."""
     declared = {int(status) for status in entry.operation.get("responses", {}) if status.isdigit()}
     statuses = sorted({status for status in declared if status >= 400 and status != 422} | set(_of_the_gateway(entry)))

@@ -16,7 +16,7 @@ import pytest_asyncio
 
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Access, Idempotency
-from campus_tools.doors import SERVICES_WITH_DOORS, Door, doors, doors_by_permission, routers_of
+from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, Endpoint, endpoints, endpoints_by_permission, routers_of
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
@@ -25,7 +25,7 @@ from common.web.http import HttpContext, create_app
 from contracts.permissions import MONEY_PERMISSIONS, MONEY_ROLES, PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
 from testkit.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 
-DOORS = doors()
+DOORS = endpoints()
 # Asked among services, and not routed by the gateway.
 INTERNAL = {"GET /internal/standings/current"}
 EVERYBODY = frozenset(ROLES_BY_RANK)
@@ -74,9 +74,9 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/rewards/balance": (EVERYBODY, False),
     "GET /api/dead-letter-webhooks": ({"ops_oncall", "auditor"}, False),
     "POST /api/dead-letter-webhooks/:id/replay": ({"ops_oncall"}, True),
-    **{f"GET /api/personal-records/{service}": (EVERYBODY, False) for service in SERVICES_WITH_DOORS},
-    **{f"GET /api/dead-letters/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_DOORS},
-    **{f"POST /api/dead-letters/{service}/:id/replay": ({"ops_oncall"}, True) for service in SERVICES_WITH_DOORS},
+    **{f"GET /api/personal-records/{service}": (EVERYBODY, False) for service in SERVICES_WITH_ENDPOINTS},
+    **{f"GET /api/dead-letters/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_ENDPOINTS},
+    **{f"POST /api/dead-letters/{service}/:id/replay": ({"ops_oncall"}, True) for service in SERVICES_WITH_ENDPOINTS},
     # Section 8
     "GET /api/wallets/current": ({"merchant"}, False),
     "GET /api/wallets/current/statement": ({"merchant"}, False),
@@ -231,10 +231,10 @@ class Doorstep:
         token = self.issuer.token(uuid4(), roles=roles, vendor_id=UUID(int=1), campus_id=UUID(int=2), **claims)
         return f"Bearer {token}"
 
-    async def knock(self, door: Door, authorization: str | None) -> tuple[int, str]:
+    async def knock(self, endpoint: Endpoint, authorization: str | None) -> tuple[int, str]:
         headers = {"Authorization": authorization} if authorization else {}
-        path = door.path.replace(":id", str(UUID(int=7)))
-        answer = await self.clients[door.service].request(door.method, path, headers=headers)
+        path = endpoint.path.replace(":id", str(UUID(int=7)))
+        answer = await self.clients[endpoint.service].request(endpoint.method, path, headers=headers)
         return answer.status_code, answer.json().get("code", "") if answer.status_code in (401, 403) else ""
 
 
@@ -245,7 +245,7 @@ async def doorstep() -> AsyncIterator[Doorstep]:
         verifier = TokenVerifier(KeySet(issuer.jwks_url, clock), issuer=BASE_URL, clock=clock)
         context = HttpContext(verifier, clock, BASE_URL, (SERVICE_ROLE_KEY,))
         clients = {}
-        for service in SERVICES_WITH_DOORS:
+        for service in SERVICES_WITH_ENDPOINTS:
             app = create_app(
                 title=service, routers=routers_of(service), context=context, dependencies=_NoDependencies()
             )
@@ -267,9 +267,9 @@ class _Identified:
         await self._app(scope, receive, send)
 
 
-def expected(door: Door, visitor: Visitor) -> tuple[int, str] | None:
+def expected(endpoint: Endpoint, visitor: Visitor) -> tuple[int, str] | None:
     """What the contract's order of checks says: token, permission, step-up. None: let in."""
-    guard = door.guard
+    guard = endpoint.guard
     if guard.ignores_token or (guard.service_key and visitor.has_service_key):
         return None
     if guard.service_key or (visitor.role is None and (visitor.has_service_key or not guard.anonymous)):
@@ -285,46 +285,46 @@ def expected(door: Door, visitor: Visitor) -> tuple[int, str] | None:
     return None
 
 
-@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+@pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
 async def test_every_door_lets_in_whom_the_table_says_and_nobody_else(doorstep: Doorstep, service: str) -> None:
     visitors = doorstep.visitors()
-    for door in (door for door in DOORS if door.service == service):
+    for endpoint in (endpoint for endpoint in DOORS if endpoint.service == service):
         for visitor in visitors:
-            status, code = await doorstep.knock(door, visitor.authorization)
+            status, code = await doorstep.knock(endpoint, visitor.authorization)
             refused = (status, code) if status in (401, 403) else None
-            assert refused == expected(door, visitor), (door.name, visitor.role, visitor.stepped_up, status)
-            assert status not in (404, 405), door.name
+            assert refused == expected(endpoint, visitor), (endpoint.name, visitor.role, visitor.stepped_up, status)
+            assert status not in (404, 405), endpoint.name
 
 
 async def test_a_second_factor_of_sixteen_minutes_ago_opens_no_door_that_needs_one(doorstep: Doorstep) -> None:
     old = int((doorstep.clock.now() - timedelta(minutes=16)).timestamp())
     shown = [{"method": "password", "timestamp": old}, {"method": "totp", "timestamp": old}]
-    needing = [door for door in DOORS if door.guard.step_up]
+    needing = [endpoint for endpoint in DOORS if endpoint.guard.step_up]
     assert len(needing) > 10
-    for door in needing:
-        stale = doorstep.bearer(door.roles[:1], stepped_up=True, amr=shown)
-        assert await doorstep.knock(door, stale) == (403, "AUTH_AAL2_REQUIRED"), door.name
+    for endpoint in needing:
+        stale = doorstep.bearer(endpoint.roles[:1], stepped_up=True, amr=shown)
+        assert await doorstep.knock(endpoint, stale) == (403, "AUTH_AAL2_REQUIRED"), endpoint.name
 
 
 async def test_all_roles_together_open_every_door_and_none_opens_what_asks_for_anything(doorstep: Doorstep) -> None:
     everything = doorstep.bearer(ROLES_BY_RANK, stepped_up=True)
     nothing = doorstep.bearer((), stepped_up=True, role="buyer")
-    for door in DOORS:
-        if door.guard.service_key:
+    for endpoint in DOORS:
+        if endpoint.guard.service_key:
             continue
-        assert (await doorstep.knock(door, everything))[0] not in (401, 403), door.name
-        refused = await doorstep.knock(door, nothing)
-        assert (refused == (403, "AUTH_FORBIDDEN")) is bool(door.permissions), door.name
+        assert (await doorstep.knock(endpoint, everything))[0] not in (401, 403), endpoint.name
+        refused = await doorstep.knock(endpoint, nothing)
+        assert (refused == (403, "AUTH_FORBIDDEN")) is bool(endpoint.permissions), endpoint.name
 
 
 async def test_a_bad_token_opens_nothing_that_looks_at_it(doorstep: Doorstep) -> None:
-    for door in DOORS:
-        status, _ = await doorstep.knock(door, "Bearer not-a-token")
-        assert (status == 401) is not door.guard.ignores_token, door.name
+    for endpoint in DOORS:
+        status, _ = await doorstep.knock(endpoint, "Bearer not-a-token")
+        assert (status == 401) is not endpoint.guard.ignores_token, endpoint.name
 
 
 def test_the_gateway_routes_every_door_and_asks_what_its_guard_asks() -> None:
-    known = {(door.service, door.name): door for door in DOORS}
+    known = {(endpoint.service, endpoint.name): endpoint for endpoint in DOORS}
     routed = {(route.upstream, route.name): route for route in ROUTES}
     assert routed.keys() - known.keys() == set()
     assert {name for _, name in known.keys() - routed.keys()} == INTERNAL
@@ -342,7 +342,7 @@ def test_the_gateway_routes_every_door_and_asks_what_its_guard_asks() -> None:
 
 
 def test_the_gateway_replays_an_operation_to_whom_its_service_admits() -> None:
-    known = {(door.service, door.name): door.guard for door in DOORS}
+    known = {(endpoint.service, endpoint.name): endpoint.guard for endpoint in DOORS}
     keyed = [route for route in ROUTES if route.idempotency is not Idempotency.IGNORED]
     assert len(keyed) > 50
     differing = {
@@ -355,15 +355,17 @@ def test_the_gateway_replays_an_operation_to_whom_its_service_admits() -> None:
 
 @pytest.mark.parametrize("name", CONTRACT)
 def test_a_door_is_for_whom_the_contract_names(name: str) -> None:
-    (door,) = [door for door in DOORS if door.name == name]
+    (endpoint,) = [endpoint for endpoint in DOORS if endpoint.name == name]
     roles, needs_step_up = CONTRACT[name]
-    assert not door.guard.anonymous
-    assert set(door.roles) == set(roles)
-    assert door.guard.step_up is needs_step_up
+    assert not endpoint.guard.anonymous
+    assert set(endpoint.roles) == set(roles)
+    assert endpoint.guard.step_up is needs_step_up
 
 
 def test_staff_need_a_second_factor_where_vendors_do_not() -> None:
-    assert {door.name: door.guard.step_up_with for door in DOORS if door.guard.step_up_with} == STEP_UP_OF_STAFF
+    assert {
+        endpoint.name: endpoint.guard.step_up_with for endpoint in DOORS if endpoint.guard.step_up_with
+    } == STEP_UP_OF_STAFF
 
 
 def test_the_table_gives_each_role_what_the_contract_gives_it() -> None:
@@ -376,9 +378,9 @@ def test_an_auditor_reads_and_changes_nothing() -> None:
     assert {permission.split(":")[1] for permission in held} == {"read", "export"}
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
     assert {permission for permission in known if permission.endswith(":read")} <= held
-    for door in DOORS:
-        if not held.isdisjoint(door.permissions):
-            assert door.method == "GET", door.name
+    for endpoint in DOORS:
+        if not held.isdisjoint(endpoint.permissions):
+            assert endpoint.method == "GET", endpoint.name
 
 
 def test_whoever_appoints_people_moves_no_money() -> None:
@@ -392,7 +394,9 @@ def test_whoever_appoints_people_moves_no_money() -> None:
 
 def test_a_permission_whose_door_needs_a_second_factor_moves_money_or_is_known_not_to() -> None:
     needing = {
-        permission for permission, opened in doors_by_permission().items() if any(door.guard.step_up for door in opened)
+        permission
+        for permission, opened in endpoints_by_permission().items()
+        if any(endpoint.guard.step_up for endpoint in opened)
     }
     assert needing - MONEY_PERMISSIONS == {
         "staff:manage",
@@ -407,5 +411,5 @@ def test_a_permission_whose_door_needs_a_second_factor_moves_money_or_is_known_n
 
 def test_every_door_asks_for_permissions_that_somebody_holds() -> None:
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
-    for door in DOORS:
-        assert set(door.permissions) <= known, door.name
+    for endpoint in DOORS:
+        assert set(endpoint.permissions) <= known, endpoint.name
