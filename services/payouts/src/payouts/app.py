@@ -89,7 +89,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             runtime.clock,
             runtime.database,
             CursorSigner(settings.cursor_key),
-            Gateway(client, settings.gateway_timeout_seconds, numbers.decrypt),
+            Gateway(client, settings.gateway_timeout_seconds, numbers.plain_number),
             numbers,
             hash_key_sealer,
         )

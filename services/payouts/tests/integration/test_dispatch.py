@@ -435,7 +435,7 @@ def maker(scenario):
 def gateway_over(scenario, transport):
     client = scenario.app.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    return Gateway(other, 10, scenario.app.dependencies.account_numbers.decrypt)
+    return Gateway(other, 10, scenario.app.dependencies.account_numbers.plain_number)
 
 
 async def dispatch_until_death(scenario, *, database=None, gateway=None):

@@ -107,9 +107,9 @@ async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_sto
         numbers = scenario.app.dependencies.account_numbers
         rows = await scenario.app.fetch("SELECT vendor_id, account_sealed, last4 FROM vendor_bank_details")
         assert len(rows) == len(vendors)
-        assert all(numbers.decrypt(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
+        assert all(numbers.plain_number(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
         rows = await scenario.app.fetch("SELECT vendor_id, account_sealed, last4 FROM bank_detail_versions")
-        assert all(numbers.decrypt(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
+        assert all(numbers.plain_number(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
 
 
 async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandbox):

@@ -46,7 +46,7 @@ class AccountNumbers:
         """Returns the key by which SQL compares accounts."""
         return hmac.new(self._fingerprint_key, f"{bank_code}:{account_number}".encode(), hashlib.sha256).hexdigest()
 
-    def decrypt(self, vendor_id: UUID, stored: str) -> str:
+    def plain_number(self, vendor_id: UUID, stored: str) -> str:
         """Returns the ten digits. Raises SealBroken for another vendor's ciphertext or another key's."""
         return stored if _PLAIN.fullmatch(stored) else self._encryptor.decrypt(stored, _context(vendor_id))
 

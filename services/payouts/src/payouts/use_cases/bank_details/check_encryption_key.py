@@ -13,4 +13,4 @@ async def check_encryption_key(database: Database, numbers: Encryptor) -> None:
         found = await store.find_encrypted_number(uow)
     if found is not None:
         # Without the key of the fingerprints: it is created only after the keys have proved right for the database.
-        AccountNumbers(numbers, b"").decrypt(*found)
+        AccountNumbers(numbers, b"").plain_number(*found)
