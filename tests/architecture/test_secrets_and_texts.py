@@ -31,7 +31,7 @@ COMPARED = {
     "identity/credentials/totp.py": "the TOTP code for the caller's own factor, once for each step",
     "identity/use_cases/codes/verify_code.py": "the code for the address that it was sent to, with counted tries",
     "notifications/domain/messaging_webhook.py": "the signature of the webhook itself, and the verify token of its handshake",
-    "notifications/domain/receipt_keys.py": "the signature or key of the receipt itself",
+    "notifications/domain/receipt_signatures.py": "the signature or key of the receipt itself",
     "orders/domain/pins.py": "the PIN given to verify-delivery, with counted tries",
     "payments/domain/signature.py": "the signature of the webhook itself",
 }

@@ -1,5 +1,7 @@
-"""The processes of the notifications service: `python -m notifications api | worker | all | migrate`, and `preview`, which needs no
-settings: it writes every message as it goes out."""
+"""The processes of the notifications service: `python -m notifications api | worker | all | migrate`.
+
+`python -m notifications preview` renders every message; it needs no settings.
+"""
 
 import sys
 

@@ -13,7 +13,7 @@ from common.database.hash_keys import ensure_hash_key
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import EncryptedMessages, reencrypt_by_command
 from common.database.unit_of_work import Database
-from common.media.cleanup import EVERY_SECONDS as PICTURES_EVERY_SECONDS
+from common.media.cleanup import EVERY_SECONDS as IMAGES_EVERY_SECONDS
 from common.media.cleanup import remove_images_once
 from common.media.images import ImageProcessor
 from common.media.storage import open_media_store
@@ -26,37 +26,26 @@ from common.primitives.tls import client_tls
 from common.process.service import Loop, Runtime, Service
 from common.web.outbound import OutboundClient
 from common.web.outbound_addresses import OutboundRules, origin_of
-from notifications.clients.built_in import BuiltIn
+from notifications.clients.built_in_assistant import BuiltIn
 from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import CONNECTIONS_MAX, Mail
 from notifications.clients.marketplace import Marketplace
 from notifications.clients.messaging import Messaging
 from notifications.clients.native_push import NativePush
 from notifications.clients.on_call import OnCall
-from notifications.clients.sms import SHAPES
+from notifications.clients.sms import SMS_CLIENTS
 from notifications.clients.web_push import WebPush
 from notifications.consumers import SUBSCRIPTIONS, WORK, encrypted_events
 from notifications.dependencies import Dependencies
-from notifications.domain.attachments import FOLDER as PICTURES
+from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.telephone_numbers import hash_key_of_release_before
 from notifications.queries.personal_records import SECTIONS
-from notifications.routes import (
-    alerts,
-    assistant,
-    delivery_logs,
-    devices,
-    feed,
-    functions,
-    messaging_webhook,
-    preferences,
-    receipts,
-    tickets,
-)
+from notifications.routes import ROUTERS
 from notifications.settings import Settings
 from notifications.store import delivery_queue_of
 from notifications.store.encrypted_values import Encryption, encrypted_rows
-from notifications.store.retention import Times, kept
+from notifications.store.retention import RetentionPeriods, retention_rules
 from notifications.store.tickets import MEDIA
 from notifications.streams.concurrency_limiter import ConcurrencyLimiter
 from notifications.streams.feed_streams import FeedStreams
@@ -65,18 +54,18 @@ from notifications.timers import (
     DUE_EVERY_SECONDS,
     OPEN_ALERTS_EVERY_SECONDS,
     SWEEP_EVERY_SECONDS,
-    advance_pins,
-    release_due,
-    repeat_open_alerts,
-    resolve_abandoned,
+    advance_pins_once,
+    enqueue_due_once,
+    repeat_open_alerts_once,
+    resolve_abandoned_once,
 )
 from notifications.use_cases.assistant.answer_turn import Assistant
 from notifications.use_cases.assistant.open_turn import TurnLimits
-from notifications.use_cases.assistant.query_model import Watched
+from notifications.use_cases.assistant.query_model import MonitoredModel
 from notifications.use_cases.deliveries.check_message_key import check_message_key
 from notifications.use_cases.deliveries.send_delivery import ChannelProvider, DeliverySender
 from notifications.use_cases.devices.register_device import PushSettings
-from notifications.use_cases.tickets.record_customer_message import Numbers
+from notifications.use_cases.tickets.record_customer_message import PhoneHasher
 
 log: Final = get_logger(__name__)
 
@@ -86,24 +75,26 @@ SMS_FALLBACK: Final = "sms-http-fallback"
 
 
 @dataclass(frozen=True, slots=True)
-class Carriers:
-    """`vapid_key` is what browsers subscribe with; None when there is no push to browsers."""
+class ChannelProviders:
+    """`vapid_key` is the public key of browser subscriptions; None without web push."""
 
     by_channel: Mapping[str, tuple[ChannelProvider, ...]]
     mail: Mail
     vapid_key: str | None
 
     async def close(self) -> None:
-        """Gives back what is kept open beside the HTTP client."""
+        """Gives back what is retention_rules open beside the HTTP client."""
         await self.mail.close()
 
 
-def compose_carriers(settings: Settings, http: httpx.AsyncClient, outbound: OutboundClient, clock: Clock) -> Carriers:
-    """The providers whose address and keys are set."""
+def compose_channel_providers(
+    settings: Settings, http: httpx.AsyncClient, outbound: OutboundClient, clock: Clock
+) -> ChannelProviders:
+    """Create the configured providers."""
     mail = Mail(settings.smtp_url, settings.mail_from)
-    carriers: dict[str, tuple[ChannelProvider, ...]] = {"sms": _sms(settings, http), "email": (mail,)}
+    providers: dict[str, tuple[ChannelProvider, ...]] = {"sms": _sms(settings, http), "email": (mail,)}
     if settings.messaging_api_url:
-        carriers["messaging"] = (
+        providers["messaging"] = (
             Messaging(
                 http,
                 settings.messaging_api_url,
@@ -116,44 +107,44 @@ def compose_carriers(settings: Settings, http: httpx.AsyncClient, outbound: Outb
     web = None
     if settings.vapid_private_key:
         web = WebPush(outbound, clock, settings.vapid_private_key, settings.vapid_subject)
-        carriers["push:web"] = (web,)
+        providers["push:web"] = (web,)
     if settings.fcm_service_account:
         account = settings.fcm_service_account
         native = NativePush(http, settings.push_api_url, settings.fcm_project, account, settings.fcm_token_url)
-        carriers["push:native"] = (native,)
-    return Carriers(carriers, mail, web.public_key if web else None)
+        providers["push:native"] = (native,)
+    return ChannelProviders(providers, mail, web.public_key if web else None)
 
 
 def _sms(settings: Settings, http: httpx.AsyncClient) -> tuple[ChannelProvider, ...]:
-    shape = SHAPES[settings.sms_shape]
+    shape = SMS_CLIENTS[settings.sms_shape]
     first = shape(http, settings.sms_api_url, settings.sms_api_key, settings.sms_sender, SMS)
     if not settings.sms_fallback_api_url:
         return (first,)
-    other = SHAPES[settings.sms_fallback_shape]
+    other = SMS_CLIENTS[settings.sms_fallback_shape]
     key = settings.sms_fallback_api_key
     return (first, other(http, settings.sms_fallback_api_url, key, settings.sms_sender, SMS_FALLBACK))
 
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """The carriers, the words and the keys, on what every process has open."""
+    """Open the providers, keys and streams of a process."""
     async with (
         httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls()) as http,
         OutboundClient(push_rules := _push_rules(settings), seconds=PROVIDER_SECONDS_MAX) as outbound,
-        _assistant(settings, runtime) as answering,
+        _open_assistant(settings, runtime) as assistant,
         AsyncExitStack() as stack,
     ):
         if not settings.messaging_app_secret:
-            log.critical("MESSAGING_APP_SECRET is empty: every messaging webhook is answered 401 until it is set")
+            log.critical("MESSAGING_APP_SECRET is empty: every messaging webhook gets 401; set it")
         image_processor = ImageProcessor()
         stack.callback(image_processor.close)
-        carriers = compose_carriers(settings, http, outbound, runtime.clock)
+        providers = compose_channel_providers(settings, http, outbound, runtime.clock)
         encryption = encryption_of(settings)
         await check_message_key(runtime.database, encryption.messages)
-        post = DeliverySender(
+        delivery_sender = DeliverySender(
             runtime.database,
             runtime.clock,
-            carriers.by_channel,
+            providers.by_channel,
             MessageRenderer(),
             encryption.messages,
             Circuits(runtime.clock, _circuit_limits(settings)),
@@ -164,53 +155,55 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             clock=runtime.clock,
             database=runtime.database,
             cursors=CursorSigner(settings.cursor_key),
-            post=post,
+            delivery_sender=delivery_sender,
             on_call=OnCall(http, settings.on_call_url, settings.on_call_key),
-            push_settings=PushSettings(carriers.vapid_key, push_rules, settings.devices_max),
+            push_settings=PushSettings(providers.vapid_key, push_rules, settings.devices_max),
             sms_receipt_key=settings.sms_receipt_key,
             messaging_verify_token=settings.messaging_verify_token,
             messaging_app_secret=settings.messaging_app_secret,
-            numbers=Numbers(await _hash_key(settings, runtime.database, encryption)),
+            phone_hasher=PhoneHasher(await _hash_key(settings, runtime.database, encryption)),
             encryption=encryption,
-            media=await open_media_store(settings, runtime.clock, stack, under=PICTURES),
+            media=await open_media_store(settings, runtime.clock, stack, under=IMAGE_FOLDER),
             image_processor=image_processor,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,
-            # A mail that waits for a connection has been claimed, and would be in doubt if its worker died.
+            # A claimed mail that waits for a connection would have an unknown outcome after a crash.
             limiter=ConcurrencyLimiter(settings.deliveries_at_once, {delivery_queue_of("email"): CONNECTIONS_MAX}),
-            assistant=answering,
-            kept_for=_times(settings),
+            assistant=assistant,
+            retention_periods=_retention_periods(settings),
         )
         await streams.close()
-        await carriers.close()
+        await providers.close()
 
 
 def _push_rules(settings: Settings) -> OutboundRules:
-    """Browsers name their push service; that of our settings may be anywhere, as the sandbox's is on this machine."""
+    """Subscriptions name their push service. PUSH_API_URL is trusted even on a private address, as the sandbox needs."""
     return OutboundRules(trusted_origin=origin_of(settings.push_api_url))
 
 
 def encryption_of(settings: Settings) -> Encryption:
-    """A key for each purpose; while the shared key is set, texts are still written for the release before."""
+    """Create an encryptor for each purpose. While SEALING_KEY is set, values are written in the previous release's format."""
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
-    def sealer(purpose: str, current: str, previous: str, *also: Encryptor) -> Encryptor:
+    def encryptor_for(purpose: str, current: str, previous: str, *also: Encryptor) -> Encryptor:
         return Encryptor(
             purpose, current, previous, old_keys=shared, writes_old_format=bool(settings.sealing_key), also=also
         )
 
-    codes = sealer(encrypted_events.CODE_DELIVERY, settings.code_delivery_key, settings.code_delivery_key_previous)
-    pins = sealer(encrypted_events.PIN_DELIVERY, settings.pin_delivery_key, settings.pin_delivery_key_previous)
+    codes = encryptor_for(
+        encrypted_events.CODE_DELIVERY, settings.code_delivery_key, settings.code_delivery_key_previous
+    )
+    pins = encryptor_for(encrypted_events.PIN_DELIVERY, settings.pin_delivery_key, settings.pin_delivery_key_previous)
     at_rest = (settings.message_key, settings.message_key_previous)
-    # Codes and PINs rest with their messages as they were received.
-    messages = sealer("notifications: secrets of messages", *at_rest, codes, pins)
-    return Encryption(messages, sealer("notifications: hash key", *at_rest))
+    # Codes and PINs are stored with their messages as received.
+    messages = encryptor_for("notifications: secrets of messages", *at_rest, codes, pins)
+    return Encryption(messages, encryptor_for("notifications: hash key", *at_rest))
 
 
 async def _hash_key(settings: Settings, database: Database, encryption: Encryption) -> bytes:
     shared = (settings.sealing_key, settings.sealing_key_previous)
-    known = next((hash_key_of_release_before(key) for key in shared if key), None)
-    return await ensure_hash_key(database, encryption.hash_key, "notifications", of_release_before=known)
+    previous_key = next((hash_key_of_release_before(key) for key in shared if key), None)
+    return await ensure_hash_key(database, encryption.hash_key, "notifications", of_release_before=previous_key)
 
 
 async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
@@ -221,7 +214,7 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
 
 
 def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
-    """The streams of this process, woken by what every process of the service says, and ended before it drains."""
+    """Open the streams of this process, subscribed to the broadcasts of all processes."""
     streams = FeedStreams(
         runtime.database,
         runtime.clock,
@@ -230,12 +223,12 @@ def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
         ping_seconds=settings.feed_ping_seconds,
         poll_seconds=settings.feed_poll_seconds,
     )
-    streams.hear(runtime)
+    streams.subscribe(runtime)
     return streams
 
 
-def _times(settings: Settings) -> Times:
-    return Times(
+def _retention_periods(settings: Settings) -> RetentionPeriods:
+    return RetentionPeriods(
         webhooks=timedelta(days=settings.webhooks_keep_days),
         deliveries=timedelta(days=settings.deliveries_keep_days),
         notifications=timedelta(days=settings.notifications_keep_days),
@@ -252,13 +245,13 @@ def _circuit_limits(settings: Settings) -> CircuitLimits:
     )
 
 
-# Replies that are written at once in one process; each also reads our catalog now and then.
+# Concurrent replies of one process, with their lookups.
 ASSISTANT_CONNECTIONS_MAX: Final = 200
 
 
 @asynccontextmanager
-async def _assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assistant]:
-    """The model whose address is set, or the built-in one; with connections of its own, so that long replies hold up no message."""
+async def _open_assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assistant]:
+    """Open the configured model, or the built-in one. Its own connections keep long replies from delaying messages."""
     limits = httpx.Limits(max_connections=ASSISTANT_CONNECTIONS_MAX, max_keepalive_connections=20)
     async with httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls(), limits=limits) as http:
         model: LanguageModel | BuiltIn = BuiltIn()
@@ -271,52 +264,37 @@ async def _assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assi
                 tokens_max=settings.ai_max_tokens,
                 silence_seconds=settings.ai_silence_seconds,
             )
-        # Longer than any reply takes, with what is written at its end.
-        life = timedelta(seconds=settings.ai_answer_seconds + 30)
-        answering = Assistant(
+        # The time limit of a reply, and 30 seconds to save it.
+        lifetime = timedelta(seconds=settings.ai_answer_seconds + 30)
+        assistant = Assistant(
             runtime.database,
             runtime.clock,
-            Watched(model, Circuit(runtime.clock, _circuit_limits(settings)), runtime.database, runtime.clock),
+            MonitoredModel(model, Circuit(runtime.clock, _circuit_limits(settings)), runtime.database, runtime.clock),
             Marketplace(http, settings.orders_url or settings.base_url),
             origin_of(settings.base_url),
             settings.ai_answer_seconds,
             settings.assistant_ping_seconds,
-            TurnLimits(settings.assistant_at_once_max, life, settings.ai_history_characters),
+            TurnLimits(settings.assistant_at_once_max, lifetime, settings.ai_history_characters),
         )
         try:
-            yield answering
+            yield assistant
         finally:
-            # Nobody reads them any more; cancelled ones still give their turns up.
-            for task in answering.at_work:
+            # Cancelled replies abandon their turns.
+            for task in assistant.running:
                 task.cancel()
-            await asyncio.gather(*answering.at_work, return_exceptions=True)
+            await asyncio.gather(*assistant.running, return_exceptions=True)
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    """The sweep over what dead workers left, what waits for the clock, the alerts that stand, and the pictures that leave."""
     return [
+        Loop("release due deliveries", lambda: enqueue_due_once(dependencies), DUE_EVERY_SECONDS),
+        Loop("repeat open alerts", lambda: repeat_open_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
+        Loop("forward PINs", lambda: advance_pins_once(dependencies), DUE_EVERY_SECONDS),
+        Loop("resolve abandoned deliveries", lambda: resolve_abandoned_once(dependencies), SWEEP_EVERY_SECONDS),
         Loop(
-            "release due deliveries",
-            lambda: release_due(dependencies.database, dependencies.clock),
-            DUE_EVERY_SECONDS,
-        ),
-        Loop(
-            "say standing alerts again",
-            lambda: repeat_open_alerts(dependencies.database, dependencies.clock, dependencies.on_call),
-            OPEN_ALERTS_EVERY_SECONDS,
-        ),
-        Loop("send PINs on", lambda: advance_pins(dependencies), DUE_EVERY_SECONDS),
-        Loop(
-            "settle abandoned deliveries",
-            lambda: resolve_abandoned(
-                dependencies.database, dependencies.clock, reports_statuses=dependencies.post.reports_statuses
-            ),
-            SWEEP_EVERY_SECONDS,
-        ),
-        Loop(
-            "pictures that leave",
+            "remove images",
             lambda: remove_images_once(dependencies.database, dependencies.media, MEDIA, dependencies.clock),
-            PICTURES_EVERY_SECONDS,
+            IMAGES_EVERY_SECONDS,
         ),
     ]
 
@@ -325,22 +303,11 @@ SERVICE: Final = Service(
     name="notifications",
     settings=Settings,
     compose=compose,
-    routers=[
-        feed.router,
-        devices.router,
-        preferences.router,
-        functions.router,
-        receipts.router,
-        delivery_logs.router,
-        alerts.router,
-        messaging_webhook.router,
-        tickets.router,
-        assistant.router,
-    ],
+    routers=ROUTERS,
     personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
     commands={REENCRYPT: re_encrypt_command},
-    kept=lambda dependencies: kept(dependencies.kept_for),
+    kept=lambda dependencies: retention_rules(dependencies.retention_periods),
 )

@@ -1,4 +1,4 @@
-"""What routes, consumers and timers work with, opened by the composition root."""
+"""The dependencies of routes, consumers and timers."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,30 +10,30 @@ from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from notifications.clients.on_call import OnCall
 from notifications.store.encrypted_values import Encryption
-from notifications.store.retention import Times
+from notifications.store.retention import RetentionPeriods
 from notifications.streams.concurrency_limiter import ConcurrencyLimiter
 from notifications.streams.feed_streams import FeedStreams
 from notifications.use_cases.assistant.answer_turn import Assistant
 from notifications.use_cases.deliveries.deliver_notification import DeliveryContext
 from notifications.use_cases.deliveries.send_delivery import DeliverySender
 from notifications.use_cases.devices.register_device import PushSettings
-from notifications.use_cases.tickets.record_customer_message import Numbers
+from notifications.use_cases.tickets.record_customer_message import PhoneHasher
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What routes, consumers and timers work with."""
+    """Opened by the composition root; one for each process."""
 
     clock: Clock
     database: Database
     cursors: CursorSigner
-    post: DeliverySender
+    delivery_sender: DeliverySender
     on_call: OnCall
     push_settings: PushSettings
     sms_receipt_key: str
     messaging_verify_token: str
     messaging_app_secret: str
-    numbers: Numbers
+    phone_hasher: PhoneHasher
     encryption: Encryption
     media: MediaStore
     image_processor: ImageProcessor
@@ -41,9 +41,11 @@ class Dependencies:
     feed_streams: FeedStreams
     limiter: ConcurrencyLimiter
     assistant: Assistant
-    kept_for: Times
+    retention_periods: RetentionPeriods
 
     def delivery_context(self) -> DeliveryContext:
-        """What writing a notification down needs, as of now."""
-        post = self.post
-        return DeliveryContext(post.channels, post.words, self.clock.now(), post.device_kinds, self.pin_receipt)
+        """The context of deliveries as of now."""
+        sender = self.delivery_sender
+        return DeliveryContext(
+            sender.channels, sender.renderer, self.clock.now(), sender.device_kinds, self.pin_receipt
+        )

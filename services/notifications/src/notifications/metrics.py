@@ -1,12 +1,12 @@
-"""What this service counts beside what every service counts."""
+"""Metrics of this service."""
 
 from prometheus_client import Counter
 
 ASSISTANT_REPLIES = Counter(
     "notifications_assistant_replies_total",
-    "Messages to the assistant by what became of them.",
+    "Messages to the assistant by provider and outcome.",
     ["provider", "outcome"],
 )
 ASSISTANT_TOKENS = Counter(
-    "notifications_assistant_tokens_total", "Tokens of replies that were kept, as the provider counts them.", ["kind"]
+    "notifications_assistant_tokens_total", "Tokens of saved replies, as the provider reports them.", ["kind"]
 )

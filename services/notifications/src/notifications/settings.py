@@ -97,14 +97,14 @@ class Settings(MediaSettings):
     on_call_key: str = ""
 
     @model_validator(mode="after")
-    def a_notification_outlives_its_deliveries(self) -> Self:
+    def check_retention_periods(self) -> Self:
         """Deliveries leave by whole months, and their notifications after them."""
         if self.notifications_keep_days < self.deliveries_keep_days + 62:
             raise ValueError("NOTIFICATIONS_KEEP_DAYS must be at least DELIVERIES_KEEP_DAYS + 62")
         return self
 
     @model_validator(mode="after")
-    def know_where_to_page(self) -> Self:
+    def check_on_call_key(self) -> Self:
         """PagerDuty takes an event only with the routing key of the service that is on call."""
         if self.on_call_url.rstrip("/").endswith(PAGERDUTY_PATH) and not self.on_call_key:
             raise ValueError("ON_CALL_KEY (the routing key) is needed when ON_CALL_URL is PagerDuty's")

@@ -225,13 +225,13 @@ class Story:
     """One order, its buyer and its vendor, as the other services tell of them."""
 
     service: OpenService
-    sealer: Encryptor
+    encryptor: Encryptor
     buyer_id: UUID
     owner_id: UUID
     vendor_id: UUID
     order_id: UUID
 
-    async def know_the_people(self, *, phone: str | None = "+2348030000001") -> None:
+    async def project_people(self, *, phone: str | None = "+2348030000001") -> None:
         await self.service.hear(self.buyer(phone))
         await self.service.hear(
             UserProvisioned(
@@ -252,7 +252,7 @@ class Story:
             )
         )
 
-    async def know_the_order(self) -> None:
+    async def project_order(self) -> None:
         await self.service.hear(self.placed())
 
     def buyer(self, phone: str | None = "+2348030000001", *, proven: bool = True) -> UserProvisioned:
@@ -293,7 +293,7 @@ class Story:
         )
 
     def pin(self, pin: str = "042917", issue: int = 1) -> DeliveryPinIssued:
-        sealed = self.sealer.encrypt(pin, str(self.order_id))
+        sealed = self.encryptor.encrypt(pin, str(self.order_id))
         return DeliveryPinIssued(order_id=self.order_id, buyer_id=self.buyer_id, pin_sealed=sealed, issue=issue)
 
     async def deliveries(self) -> list[Any]:

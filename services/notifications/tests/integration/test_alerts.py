@@ -12,8 +12,8 @@ from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
 from notifications.consumers import WORK
 from notifications.domain.alerts import PAGE_AGAIN_AFTER, REPEAT_AFTER
-from notifications.domain.errors import AlertUnheardOf, ProviderUnavailable
-from notifications.timers import repeat_open_alerts
+from notifications.domain.errors import AlertNotRaisedYet, ProviderUnavailable
+from notifications.timers import repeat_open_alerts_once
 from testkit.service_kit import served
 
 QUEUE = "notifications.deliveries"
@@ -107,7 +107,7 @@ async def test_what_stands_is_said_again_to_whoever_forgets_it_at_a_restart(open
         service, clock = story.service, story.service.runtime.clock
 
         async def say_again():
-            count = await repeat_open_alerts(service.runtime.database, clock, service.dependencies.on_call)
+            count = await repeat_open_alerts_once(service.dependencies)
             await service.work(QUEUE)
             return count
 
@@ -195,12 +195,12 @@ async def test_what_is_raised_after_it_was_over_is_a_new_alert_and_what_was_rais
 
 async def test_a_clearing_that_comes_before_its_alert_climbs_the_ladder(story):
     clock = story.service.runtime.clock
-    with pytest.raises(AlertUnheardOf):
+    with pytest.raises(AlertNotRaisedYet):
         await story.service.hear(cleared())
     await story.service.hear(alert())
     clock.advance(timedelta(seconds=5))
     await story.service.hear(cleared())
-    with pytest.raises(AlertUnheardOf):
+    with pytest.raises(AlertNotRaisedYet):
         clock.advance(timedelta(seconds=5))
         await story.service.hear(cleared())
 

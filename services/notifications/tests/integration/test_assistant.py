@@ -341,11 +341,11 @@ async def test_twenty_open_streams_whose_readers_do_not_read_hurt_nobody(deliver
                 )
             )
         await eventually(lambda: delivery_context.world.begun == 20)
-        assert len(delivery_context.service.dependencies.assistant.at_work) == 20
+        assert len(delivery_context.service.dependencies.assistant.running) == 20
         delivery_context.world.script = [says("At once.")]
         quick = await delivery_context.chat(new_id(), "hello")
         assert quick.json()["data"]["reply"] == "At once."
-    await eventually(lambda: not delivery_context.service.dependencies.assistant.at_work)
+    await eventually(lambda: not delivery_context.service.dependencies.assistant.running)
     await eventually(lambda: delivery_context.world.left == 20)
 
 
@@ -377,20 +377,20 @@ async def test_what_nobody_continued_for_ninety_days_is_removed_and_a_dead_proce
     user = new_id()
     delivery_context.world.script = [says("Hello.")]
     old = (await delivery_context.chat(user, "old")).json()["data"]["conversationId"]
-    living = (await delivery_context.chat(user, "living")).json()["data"]["conversationId"]
+    current = (await delivery_context.chat(user, "living")).json()["data"]["conversationId"]
     await delivery_context.service.fetch(
         "INSERT INTO conversation_turns VALUES ($1, $2, $3, $4) RETURNING id",
         new_id(),
         user,
-        UUID(living),
+        UUID(current),
         delivery_context.clock.now() + timedelta(seconds=90),
     )
-    assert (await delivery_context.chat(user, "hello?", living)).status_code == 409
+    assert (await delivery_context.chat(user, "hello?", current)).status_code == 409
     delivery_context.clock.advance(timedelta(days=60))
-    assert (await delivery_context.chat(user, "hello again", living)).status_code == 200
+    assert (await delivery_context.chat(user, "hello again", current)).status_code == 200
     delivery_context.clock.advance(timedelta(days=40))
     assert await delivery_context.service.remove_old() >= 1
-    assert [row["id"] for row in await delivery_context.kept(user)] == [living]
+    assert [row["id"] for row in await delivery_context.kept(user)] == [current]
     assert (
         await delivery_context.service.fetch(
             "SELECT 1 FROM conversation_messages WHERE conversation_id = $1", UUID(old)

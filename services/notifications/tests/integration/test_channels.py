@@ -18,7 +18,7 @@ from contracts.orders import OrderDelivered, OrderDispatched
 from contracts.payouts import BankDetailsChanged
 from notifications.domain.errors import MessageUnknown, ProviderUnavailable
 from notifications.templates.examples import example_of
-from notifications.timers import advance_pins, release_due
+from notifications.timers import advance_pins_once, enqueue_due_once
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 from testkit.fixtures import eventually
 
@@ -35,7 +35,7 @@ async def hear(story, channel, message_id, status, delivery_id=None):
         return await record_delivery_status(uow, channel, message_id, status, at, delivery_id=delivery_id)
 
 
-async def standing(story):
+async def open_alert(story):
     return {row["channel"]: row["status"] for row in await story.deliveries()}
 
 
@@ -44,7 +44,7 @@ def dispatched(story):
 
 
 async def test_a_web_push_is_encrypted_for_its_browser_and_signed_with_our_key(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     shown = await whole.service.client.get("/api/devices/vapid-key")
     endpoint = f"{outside.url}/push/web/browser-1"
     subscription = outside.browser.subscription(endpoint)
@@ -67,7 +67,7 @@ async def test_a_web_push_is_encrypted_for_its_browser_and_signed_with_our_key(w
     [pushed] = [row for row in await whole.deliveries() if row["channel"] == "push"]
     [device] = await whole.service.fetch("SELECT id FROM user_devices")
     assert (pushed["recipient"], pushed["status"]) == (str(device["id"]), "sent")
-    assert await standing(whole) == {"push": "sent", "email": "sent"}
+    assert await open_alert(whole) == {"push": "sent", "email": "sent"}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ async def test_a_web_push_is_encrypted_for_its_browser_and_signed_with_our_key(w
     ],
 )
 async def test_a_dead_device_is_removed_and_nobody_is_woken_for_it(whole, outside, kind, fault):
-    await whole.know_the_people()
+    await whole.project_people()
     if kind == "web":
         subscription = outside.browser.subscription(f"{outside.url}/push/web/browser-2")
         await whole.register(whole.buyer_id, kind="web", subscription=subscription)
@@ -93,18 +93,18 @@ async def test_a_dead_device_is_removed_and_nobody_is_woken_for_it(whole, outsid
     await whole.service.hear(dispatched(whole))
     await whole.service.work(QUEUE)
     assert await whole.service.fetch("SELECT 1 FROM user_devices") == []
-    assert await standing(whole) == {"push": "failed", "email": "sent"}
+    assert await open_alert(whole) == {"push": "failed", "email": "sent"}
     assert await whole.service.published("operations.alert_raised.v1") == []
 
 
 async def test_an_app_is_reached_with_a_token_of_the_service_account_and_a_quota_is_waited_for(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.register(whole.buyer_id, kind="android", token="token-of-a-phone")
     await whole.service.hear(dispatched(whole))
     outside.native_faults.append(JSONResponse({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED"}}, 429))
     with pytest.raises(ProviderUnavailable):
         await whole.service.work(QUEUE)
-    assert (await standing(whole))["push"] == "queued"
+    assert (await open_alert(whole))["push"] == "queued"
     await resend_queued(whole)
     await whole.service.work(QUEUE)
     [push] = outside.native
@@ -116,7 +116,7 @@ async def test_an_app_is_reached_with_a_token_of_the_service_account_and_a_quota
     [assertion] = outside.assertions
     claims = jwt.decode(assertion, options={"verify_signature": False})
     assert claims["scope"] == "https://www.googleapis.com/auth/firebase.messaging"
-    assert (await standing(whole))["push"] == "sent"
+    assert (await open_alert(whole))["push"] == "sent"
 
 
 async def resend_queued(story):
@@ -126,8 +126,8 @@ async def resend_queued(story):
 
 
 async def test_the_messaging_app_gets_an_approved_text_only_for_who_asked_for_it(whole, outside):
-    await whole.know_the_people()
-    await whole.know_the_order()
+    await whole.project_people()
+    await whole.project_order()
     wishes = {"channels": {"push": True, "messaging": True, "sms": True, "email": True}}
     headers = whole.service.headers(whole.buyer_id)
     assert (await whole.service.client.put("/api/notification-preferences", json=wishes, headers=headers)).is_success
@@ -146,7 +146,7 @@ async def test_the_messaging_app_gets_an_approved_text_only_for_who_asked_for_it
 
 
 async def test_statuses_climb_and_late_lower_ones_change_nothing(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.service.hear(whole.pin())
     with pytest.raises(MessageUnknown):
         await hear(whole, "sms", "sms-1", "delivered")
@@ -154,7 +154,7 @@ async def test_statuses_climb_and_late_lower_ones_change_nothing(whole, outside)
     heard = [await hear(whole, "sms", "sms-1", status) for status in ("delivered", "sent", "delivered", "failed")]
     assert heard == [True, False, False, False]
     assert await hear(whole, "sms", "sms-1", "read") is True
-    assert await standing(whole) == {"sms": "read"}
+    assert await open_alert(whole) == {"sms": "read"}
     [attempt] = await whole.attempts()
     assert attempt["status"] == "read"
     settled = await whole.service.published("notifications.delivery_settled.v1")
@@ -163,7 +163,7 @@ async def test_statuses_climb_and_late_lower_ones_change_nothing(whole, outside)
 
 
 async def test_a_status_that_names_our_delivery_is_believed_when_the_worker_died_before_it_could_record(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.service.hear(whole.pin())
     [delivery] = await whole.deliveries()
     dead = new_id()
@@ -175,7 +175,7 @@ async def test_a_status_that_names_our_delivery_is_believed_when_the_worker_died
         dead,
     )
     assert await hear(whole, "messaging", "wamid.9", "delivered", delivery["id"]) is True
-    assert await standing(whole) == {"messaging": "delivered"}
+    assert await open_alert(whole) == {"messaging": "delivered"}
     await whole.service.work(QUEUE)
     assert outside.approved == []
 
@@ -186,7 +186,7 @@ def termii(message_id, status, key=RECEIPT_KEY):
 
 
 async def test_receipts_of_both_companies_are_believed_with_the_key_only(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.service.hear(whole.pin())
     await whole.service.work(QUEUE)
     client, path = whole.service.client, "/functions/v1/sms-receipts"
@@ -205,16 +205,16 @@ async def test_receipts_of_both_companies_are_believed_with_the_key_only(whole, 
     assert (await client.post(f"{path}/termii", content=raw, headers=headers)).json()["data"] == {"received": True}
     # That the network has it, the company's answer said before.
     assert await whole.service.work(QUEUE) == 0
-    assert await standing(whole) == {"sms": "sent"}
+    assert await open_alert(whole) == {"sms": "sent"}
     key = urlencode({"key": RECEIPT_KEY})
     assert (await client.post(f"{path}/africas-talking?{key}", content=form)).status_code == 200
     await whole.service.work(QUEUE)
-    assert await standing(whole) == {"sms": "delivered"}
+    assert await open_alert(whole) == {"sms": "delivered"}
 
 
 async def test_the_second_sms_company_is_asked_when_the_first_does_not_take_the_message(open_story, outside):
     async with open_story(sms_fallback_api_url=f"{outside.url}/second") as story:
-        await story.know_the_people()
+        await story.project_people()
         await story.service.hear(story.pin())
         outside.sms_faults.append(JSONResponse({"message": "down for maintenance"}, 503))
         await story.service.work(QUEUE)
@@ -238,7 +238,7 @@ async def test_a_provider_that_fails_again_and_again_rests_and_its_messages_wait
     open_story, outside
 ):
     async with open_story(provider_failures_max=2, provider_rest_seconds=30) as story:
-        await story.know_the_people()
+        await story.project_people()
         outside.sms_down = True
         for _ in range(2):
             await story.service.hear(story.pin(issue=_ + 1))
@@ -254,16 +254,16 @@ async def test_a_provider_that_fails_again_and_again_rests_and_its_messages_wait
         waiting = [row for row in await story.deliveries() if row["due_at"] is not None]
         assert [(row["channel"], row["attempts"]) for row in waiting] == [("sms", 0)]
         outside.sms_down = False
-        clock, database = story.service.runtime.clock, story.service.runtime.database
-        assert await release_due(database, clock) == 0
+        clock = story.service.runtime.clock
+        assert await enqueue_due_once(story.service.dependencies) == 0
         clock.advance(timedelta(seconds=31))
-        assert await release_due(database, clock) == 1
+        assert await enqueue_due_once(story.service.dependencies) == 1
         await story.service.work(QUEUE)
         assert ["583016" in text["sms"] for text in outside.texts] == [True]
 
 
 async def test_a_pin_goes_on_by_the_messaging_app_and_then_by_push_until_somebody_says_that_it_arrived(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.register(whole.buyer_id, kind="android", token="token-of-a-phone")
     wishes = {"channels": {"push": False, "messaging": False, "sms": False, "email": False}}
     headers = whole.service.headers(whole.buyer_id)
@@ -271,22 +271,22 @@ async def test_a_pin_goes_on_by_the_messaging_app_and_then_by_push_until_somebod
     clock = whole.service.runtime.clock
     await whole.service.hear(whole.pin())
     await whole.service.work(QUEUE)
-    assert await advance_pins(whole.service.dependencies) == 0
+    assert await advance_pins_once(whole.service.dependencies) == 0
     clock.advance(PIN_RECEIPT)
-    assert await advance_pins(whole.service.dependencies) == 1
-    assert await advance_pins(whole.service.dependencies) == 0
+    assert await advance_pins_once(whole.service.dependencies) == 1
+    assert await advance_pins_once(whole.service.dependencies) == 0
     await whole.service.work(QUEUE)
     [message] = outside.approved
     assert [one["text"] for one in message["template"]["components"][0]["parameters"]][1] == "042917"
     # The second failed, says the company: the third is due at once.
     assert await hear(whole, "messaging", "wamid.1", "failed") is True
-    assert await advance_pins(whole.service.dependencies) == 1
+    assert await advance_pins_once(whole.service.dependencies) == 1
     await whole.service.work(QUEUE)
     [push] = outside.native
     assert "notification" not in push["message"]
     assert "042917" in push["message"]["data"]["body"]
     clock.advance(PIN_RECEIPT)
-    assert await advance_pins(whole.service.dependencies) == 0
+    assert await advance_pins_once(whole.service.dependencies) == 0
     assert (len(outside.texts), len(outside.approved), len(outside.native)) == (1, 1, 1)
     # Staff see how far each got, and no PIN.
     logs = await whole.service.client.get(
@@ -302,7 +302,7 @@ async def test_a_pin_goes_on_by_the_messaging_app_and_then_by_push_until_somebod
 
 @pytest.mark.parametrize("ended_by", ["receipt", "newer", "used"])
 async def test_a_pin_that_arrived_or_opens_nothing_any_more_goes_no_other_way(whole, outside, ended_by):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.service.hear(whole.pin())
     await whole.service.work(QUEUE)
     ids = {"order_id": whole.order_id, "buyer_id": whole.buyer_id, "vendor_id": whole.vendor_id}
@@ -318,7 +318,7 @@ async def test_a_pin_that_arrived_or_opens_nothing_any_more_goes_no_other_way(wh
         await whole.service.hear(whole.pin(issue=2))
     await whole.service.work(QUEUE)
     whole.service.runtime.clock.advance(PIN_RECEIPT)
-    assert await advance_pins(whole.service.dependencies) == 0
+    assert await advance_pins_once(whole.service.dependencies) == 0
     assert outside.approved == []
     assert len(outside.texts) == (2 if ended_by == "newer" else 1)
     if ended_by != "receipt":
@@ -327,19 +327,19 @@ async def test_a_pin_that_arrived_or_opens_nothing_any_more_goes_no_other_way(wh
 
 
 async def test_a_dead_process_between_two_steps_of_a_pin_repeats_none(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.service.hear(whole.pin())
     await whole.service.work(QUEUE)
     whole.service.runtime.clock.advance(PIN_RECEIPT)
-    moved = await asyncio.gather(*(advance_pins(whole.service.dependencies) for _ in range(5)))
+    moved = await asyncio.gather(*(advance_pins_once(whole.service.dependencies) for _ in range(5)))
     assert sum(moved) == 1
     await whole.service.work(QUEUE)
     assert len(outside.approved) == 1
 
 
 async def test_quiet_hours_delay_messages_until_their_end_but_never_a_pin_or_the_bank_account(whole, outside):
-    await whole.know_the_people()
-    clock, database = whole.service.runtime.clock, whole.service.runtime.database
+    await whole.project_people()
+    clock = whole.service.runtime.clock
     wishes = {
         "channels": {"push": True, "messaging": False, "sms": True, "email": True},
         # It is 01:00 in Lagos, and the quiet hours go over midnight.
@@ -355,15 +355,15 @@ async def test_quiet_hours_delay_messages_until_their_end_but_never_a_pin_or_the
     await whole.service.work(QUEUE)
     assert (len(outside.texts), [mail["To"] for mail in outside.mails]) == (1, ["ada@unilag.edu.ng"])
     clock.advance(timedelta(hours=6, minutes=29))
-    assert await release_due(database, clock) == 0
+    assert await enqueue_due_once(whole.service.dependencies) == 0
     clock.advance(timedelta(minutes=1))
-    assert await release_due(database, clock) == 1
+    assert await enqueue_due_once(whole.service.dependencies) == 1
     await whole.service.work(QUEUE)
     assert [mail["To"] for mail in outside.mails] == ["ada@unilag.edu.ng", "chidi@unilag.edu.ng"]
 
 
 async def test_mails_share_one_connection_and_a_lost_one_is_opened_again(story, outside):
-    await story.know_the_people(phone=None)
+    await story.project_people(phone=None)
     for issue in (1, 2):
         await story.service.hear(story.pin(issue=issue))
     await story.service.work(QUEUE)
@@ -375,7 +375,7 @@ async def test_mails_share_one_connection_and_a_lost_one_is_opened_again(story, 
 
 
 async def test_staff_send_again_once_for_each_key_and_never_a_dead_secret(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.service.hear(whole.pin())
     await whole.service.hear(dispatched(whole))
     await whole.service.work(QUEUE)
@@ -425,20 +425,20 @@ async def test_a_push_into_our_own_network_is_never_sent(whole, outside, monkeyp
         asked.append(host)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
-    await whole.know_the_people()
+    await whole.project_people()
     subscription = outside.browser.subscription("https://push.example.com/x")
     await whole.register(whole.buyer_id, kind="web", subscription=subscription)
     await whole.service.fetch("UPDATE user_devices SET address = $1 RETURNING 1", address)
     await whole.service.hear(dispatched(whole))
     monkeypatch.setattr("common.web.outbound.socket.getaddrinfo", resolved)
     await whole.service.work(QUEUE)
-    assert await standing(whole) == {"push": "failed", "email": "sent"}
+    assert await open_alert(whole) == {"push": "failed", "email": "sent"}
     assert outside.browser.received == []
     assert ("localhost.example.com" in asked) == ("localhost" in address)
 
 
 async def test_the_four_channels_answer_deliver_notification(whole, outside):
-    await whole.know_the_people()
+    await whole.project_people()
     await whole.register(whole.buyer_id, kind="ios", token="token-1")
     await whole.register(whole.buyer_id, kind="android", token="token-2")
     outside.native_faults.append(Response(status_code=400))

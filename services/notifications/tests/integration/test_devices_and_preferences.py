@@ -134,7 +134,7 @@ async def test_preferences_that_make_no_sense_are_422_and_change_nothing(story, 
 
 
 async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_account_and_the_sign_in(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     off = dict.fromkeys(ALL_ON, False)
     assert (await put(story.service, story.owner_id, channels=off)).is_success
     body = {

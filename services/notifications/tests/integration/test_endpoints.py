@@ -54,7 +54,7 @@ async def counts(story):
 
 
 async def test_a_message_of_the_function_is_queued_sent_and_answered_the_same_again(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     body = request_of(story)
     first = await deliver(story, body)
     assert (first.status_code, first.json()["data"]) == (
@@ -75,7 +75,7 @@ async def test_a_message_of_the_function_is_queued_sent_and_answered_the_same_ag
 
 
 async def test_a_secret_of_the_function_is_sealed_before_it_is_written(story):
-    await story.know_the_people()
+    await story.project_people()
     await deliver(story, request_of(story))
     rows = await story.service.fetch("SELECT d::text || n::text AS row FROM notification_deliveries d, notifications n")
     assert rows
@@ -83,7 +83,7 @@ async def test_a_secret_of_the_function_is_sealed_before_it_is_written(story):
 
 
 async def test_the_texts_of_a_message_that_its_sender_calls_sensitive_are_sealed_and_not_in_the_feed(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     data = {"orderId": str(story.order_id), "businessName": "Secret Kitchen"}
     answer = await deliver(story, request_of(story, channel="email", template="order_dispatched", data=data))
     assert answer.status_code == 200
@@ -117,7 +117,7 @@ async def test_the_texts_of_a_message_that_its_sender_calls_sensitive_are_sealed
     ],
 )
 async def test_a_message_that_cannot_be_sent_is_refused_and_changes_nothing(story, changes, status, named):
-    await story.know_the_people()
+    await story.project_people()
     body = request_of(story, **changes)
     if changes.get("data", 1) is None:
         body.pop("data", None)
@@ -144,7 +144,7 @@ async def test_a_message_that_cannot_be_sent_is_refused_and_changes_nothing(stor
 async def test_what_a_template_does_not_take_is_kept_nowhere_by_mail_and_by_sms(
     story, outside, channel, template, data, told
 ):
-    await story.know_the_people()
+    await story.project_people()
     body = request_of(story, channel=channel, template=template, data=whole(template, **data), sensitive=False)
     answer = await deliver(story, body)
     assert (answer.status_code, answer.json()["data"]["status"]) == (200, "queued")
@@ -160,7 +160,7 @@ async def test_what_a_template_does_not_take_is_kept_nowhere_by_mail_and_by_sms(
 
 
 async def test_incomplete_data_is_refused_naming_each_parameter_and_nothing_is_stored(story):
-    await story.know_the_people()
+    await story.project_people()
     before = await counts(story)
     answer = await deliver(
         story, request_of(story, template="order_confirmation", data={"orderId": "o", "items": None})
@@ -180,7 +180,7 @@ async def test_incomplete_data_is_refused_naming_each_parameter_and_nothing_is_s
 
 @pytest.mark.parametrize("channel", ["push", "messaging"])
 async def test_a_channel_without_a_provider_is_refused_with_the_channels_there_are(story, channel):
-    await story.know_the_people()
+    await story.project_people()
     answer = await deliver(story, request_of(story, channel=channel, template="order_confirmation", data=CONFIRMED))
     assert answer.status_code == 422
     [param] = answer.json()["invalid_params"]
@@ -191,13 +191,13 @@ async def test_a_channel_without_a_provider_is_refused_with_the_channels_there_a
 
 
 async def test_a_user_without_the_address_is_refused(story):
-    await story.know_the_people(phone=None)
+    await story.project_people(phone=None)
     answer = await deliver(story, request_of(story))
     assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "channel")
 
 
 async def test_the_id_of_somebody_elses_notification_is_refused_and_changes_nothing(story):
-    await story.know_the_people()
+    await story.project_people()
     body = request_of(story)
     await deliver(story, body)
     before = await counts(story)
@@ -229,9 +229,9 @@ async def notify(story, count):
 
 
 async def test_a_walk_through_the_feed_during_inserts_gives_each_notification_once(story):
-    await story.know_the_people()
+    await story.project_people()
     await notify(story, 7)
-    [*standing] = [item["id"] for item in (await feed_of(story, story.buyer_id, limit=100)).json()["data"]]
+    [*open_alert] = [item["id"] for item in (await feed_of(story, story.buyer_id, limit=100)).json()["data"]]
     walked, cursor = [], None
     while True:
         page = (await feed_of(story, story.buyer_id, limit=2, **({"cursor": cursor} if cursor else {}))).json()
@@ -241,12 +241,12 @@ async def test_a_walk_through_the_feed_during_inserts_gives_each_notification_on
         if cursor is None:
             break
         await notify(story, 1)
-    assert walked == standing
+    assert walked == open_alert
     assert len(set(walked)) == 7
 
 
 async def test_the_feed_shows_words_and_no_secret(story):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin("042917"))
     answer = await feed_of(story, story.buyer_id)
     [item] = answer.json()["data"]
@@ -255,7 +255,7 @@ async def test_the_feed_shows_words_and_no_secret(story):
 
 
 async def test_a_cursor_of_somebody_else_is_refused(story):
-    await story.know_the_people()
+    await story.project_people()
     await notify(story, 2)
     cursor = (await feed_of(story, story.buyer_id, limit=1)).json()["meta"]["next_cursor"]
     answer = await feed_of(story, story.owner_id, cursor=cursor)
@@ -263,7 +263,7 @@ async def test_a_cursor_of_somebody_else_is_refused(story):
 
 
 async def test_a_notification_is_read_by_its_user_once_and_by_nobody_else(story):
-    await story.know_the_people()
+    await story.project_people()
     await notify(story, 1)
     [item] = (await feed_of(story, story.buyer_id)).json()["data"]
     client, path = story.service.client, f"/api/notifications/{item['id']}/read"
@@ -290,7 +290,7 @@ async def test_nobody_reads_without_a_token(story, path):
     [("auditor", 200), ("support_agent", 200), ("buyer", 403), ("ops_oncall", 403), ("platform_admin", 403)],
 )
 async def test_the_log_of_attempts_is_for_those_who_may(story, outside, role, status):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin("042917"))
     await story.service.work(QUEUE)
     headers = story.service.headers(new_id(), roles=(role,))
@@ -314,8 +314,8 @@ async def test_a_page_that_does_not_exist_is_refused(story, query):
 
 
 async def test_row_security_holds_when_a_query_forgets_its_filter(story, outside):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     await story.service.hear(story.held())
     await story.service.hear(story.pin())
     await story.service.work(QUEUE)

@@ -11,8 +11,8 @@ QUEUE = "notifications.deliveries"
 
 
 async def test_an_erased_person_is_forgotten_and_no_older_news_brings_them_back(story, outside):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     await story.service.hear(story.held())
     await story.service.work(QUEUE)
     await story.service.hear(story.pin())
@@ -41,8 +41,8 @@ async def test_an_erased_person_is_forgotten_and_no_older_news_brings_them_back(
 
 
 async def test_news_of_an_erased_persons_order_is_told_to_nobody_and_to_the_others_as_ever(story, outside):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     await story.service.hear(UserErased(user_id=story.buyer_id))
     await story.service.hear(story.held())
     await story.service.hear(story.pin())
@@ -71,7 +71,7 @@ async def sealed_addresses(story):
 
 
 async def test_the_last_mail_goes_to_the_address_that_leaves_and_then_nobody_knows_it(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     erased = UserErased(user_id=story.buyer_id)
     heard = await story.service.hear(erased, sequence=9)
     await story.service.hear(erased, event_id=heard.event_id, sequence=9)
@@ -88,7 +88,7 @@ async def test_the_last_mail_goes_to_the_address_that_leaves_and_then_nobody_kno
 
 
 async def test_a_last_mail_that_is_given_up_forgets_its_address_too(story):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(UserErased(user_id=story.buyer_id), sequence=9)
     [row] = await story.service.fetch("SELECT id FROM notification_deliveries WHERE sealed ? 'address'")
     async with story.service.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -97,7 +97,7 @@ async def test_a_last_mail_that_is_given_up_forgets_its_address_too(story):
 
 
 async def test_who_cannot_be_erased_is_told_why_in_plain_words(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     matters = ("open_orders", "wallet_balance", "open_exceptions", "undecided_reconciliations", "a_word_of_tomorrow")
     refused = ErasureRefused(user_id=story.buyer_id, request_id=new_id(), open_matters=matters)
     heard = await story.service.hear(refused)
@@ -117,7 +117,7 @@ async def test_who_cannot_be_erased_is_told_why_in_plain_words(story, outside):
 
 
 async def test_a_message_to_an_erased_person_is_refused_as_one_without_an_address(story):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(UserErased(user_id=story.buyer_id))
     answer = await story.service.client.post(
         "/functions/v1/deliver-notification",
@@ -134,8 +134,8 @@ async def test_a_message_to_an_erased_person_is_refused_as_one_without_an_addres
 
 
 async def test_a_person_reads_what_they_were_told_and_how_they_are_reached_and_nobody_elses(story):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     await story.service.hear(story.held())
     path = "/api/personal-records/notifications?limit=100"
     answer = await story.service.client.get(path, headers=story.service.headers(story.buyer_id))

@@ -12,9 +12,9 @@ from common.auth.caller import THE_SERVICE
 from common.process.service import background
 from contracts.payouts import BankDetailsChanged
 from notifications.app import SERVICE
-from notifications.domain.deliveries import ATTEMPTS_MAX, CLAIM_LIFE
+from notifications.domain.deliveries import ATTEMPTS_MAX, CLAIM_LIFETIME
 from notifications.domain.errors import ProviderUnavailable
-from notifications.timers import resolve_abandoned
+from notifications.timers import resolve_abandoned_once
 from notifications.use_cases.deliveries.send_delivery import send_delivery
 from testkit.fixtures import eventually
 
@@ -45,8 +45,7 @@ async def say(story, *events):
 
 
 async def sweep(story):
-    runtime = story.service.runtime
-    return await resolve_abandoned(runtime.database, runtime.clock, reports_statuses=False)
+    return await resolve_abandoned_once(story.service.dependencies)
 
 
 async def statuses(story):
@@ -88,7 +87,7 @@ async def test_after_the_last_retry_the_message_is_failed_somebody_is_paged_and_
 
 
 async def test_a_refusal_for_good_is_not_repeated(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin("042917"))
     outside.sms_faults.append(JSONResponse({"message": "Invalid number for: your PIN is 042917"}, 400))
     await story.service.work(QUEUE)
@@ -101,7 +100,7 @@ async def test_a_refusal_for_good_is_not_repeated(story, outside):
 
 @pytest.mark.parametrize(("answer", "status"), [("550 no such user", "failed"), ("451 come again", "queued")])
 async def test_a_mail_server_is_believed_for_good_or_asked_again(story, outside, answer, status):
-    await story.know_the_people(phone=None)
+    await story.project_people(phone=None)
     await story.service.hear(story.pin())
     outside.mail_faults.append(answer)
     if status == "queued":
@@ -115,7 +114,7 @@ async def test_a_mail_server_is_believed_for_good_or_asked_again(story, outside,
 
 async def test_a_mail_server_that_is_away_is_asked_again(open_story):
     async with open_story(smtp_url="smtp://127.0.0.1:1") as story:
-        await story.know_the_people(phone=None)
+        await story.project_people(phone=None)
         await story.service.hear(story.pin())
         with pytest.raises(ProviderUnavailable):
             await story.service.work(QUEUE)
@@ -123,7 +122,7 @@ async def test_a_mail_server_that_is_away_is_asked_again(open_story):
 
 
 async def test_an_sms_company_that_refuses_our_key_is_asked_again_after_somebody_mended_it(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin())
     outside.sms_faults.append(JSONResponse({"message": "Invalid API key"}, 401))
     with pytest.raises(ProviderUnavailable):
@@ -143,14 +142,14 @@ async def die_while_sending(story, outside):
 
 
 async def test_a_pin_whose_worker_died_while_sending_goes_out_once_more_and_only_after_the_claims_life(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin())
     await die_while_sending(story, outside)
     [delivery] = await story.deliveries()
-    await send_delivery(delivery["id"], story.service.dependencies.post)
+    await send_delivery(delivery["id"], story.service.dependencies.delivery_sender)
     assert await sweep(story) == 0
     assert (len(outside.texts), await statuses(story)) == (1, ["sending"])
-    story.service.runtime.clock.advance(CLAIM_LIFE + timedelta(seconds=1))
+    story.service.runtime.clock.advance(CLAIM_LIFETIME + timedelta(seconds=1))
     assert await sweep(story) == 1
     assert await sweep(story) == 0
     await story.service.work(QUEUE)
@@ -162,7 +161,7 @@ async def test_what_a_provider_took_is_written_down_when_the_database_comes_back
     urls = await fresh_database("notifications")
     administrator = await asyncpg.connect(urls.admin)
     async with open_story(urls=urls) as story:
-        await story.know_the_people()
+        await story.project_people()
         await story.service.hear(story.pin())
         outside.hold_sms = asyncio.Event()
         worker = asyncio.create_task(story.service.work(QUEUE))
@@ -183,27 +182,27 @@ async def test_what_a_provider_took_is_written_down_when_the_database_comes_back
 
 
 async def test_a_mail_that_is_sent_again_keeps_its_message_id(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     change = BankDetailsChanged(vendor_id=story.vendor_id, last4="1234", bank_code="058")
     await story.service.hear(change)
     await story.service.work(QUEUE)
     [delivery] = [row for row in await story.deliveries() if row["channel"] == "email"]
     await story.service.fetch(
         "UPDATE notification_deliveries SET status = 'queued', claim_id = gen_random_uuid(), claimed_at = $1 RETURNING 1",
-        story.service.runtime.clock.now() - CLAIM_LIFE - timedelta(seconds=1),
+        story.service.runtime.clock.now() - CLAIM_LIFETIME - timedelta(seconds=1),
     )
-    await send_delivery(delivery["id"], story.service.dependencies.post)
+    await send_delivery(delivery["id"], story.service.dependencies.delivery_sender)
     first, second = outside.mails
     assert first["Message-ID"] == second["Message-ID"] == f"<{delivery['notification_id']}@campus.example>"
 
 
 async def test_a_slow_claimant_that_succeeds_after_all_leaves_nothing_for_its_successor(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin())
     outside.hold_sms = asyncio.Event()
     slow = asyncio.create_task(story.service.work(QUEUE))
     await eventually(lambda: outside.texts)
-    story.service.runtime.clock.advance(CLAIM_LIFE + timedelta(seconds=1))
+    story.service.runtime.clock.advance(CLAIM_LIFETIME + timedelta(seconds=1))
     await sweep(story)
     outside.hold_sms.set()
     await slow
@@ -213,16 +212,16 @@ async def test_a_slow_claimant_that_succeeds_after_all_leaves_nothing_for_its_su
 
 
 async def test_twenty_workers_with_the_same_message_send_it_once(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin())
     [delivery] = await story.deliveries()
-    post = story.service.dependencies.post
+    post = story.service.dependencies.delivery_sender
     await asyncio.gather(*(send_delivery(delivery["id"], post) for _ in range(20)))
     assert len(outside.texts) == 1
 
 
 async def test_a_message_that_takes_its_workers_down_is_given_up(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin())
     await story.service.fetch("UPDATE notification_deliveries SET attempts = $1 RETURNING 1", ATTEMPTS_MAX)
     await story.service.work(QUEUE)
@@ -234,23 +233,23 @@ async def test_a_message_that_takes_its_workers_down_is_given_up(story, outside)
 async def test_an_unknown_key_is_tried_again_and_a_broken_text_is_given_up(open_story, outside, fresh_database):
     urls = await fresh_database("notifications")
     async with open_story(urls=urls) as story:
-        await story.know_the_people()
+        await story.project_people()
         await story.service.hear(story.pin())
         waiting = await story.deliveries()
     async with open_story(urls=urls, pin_delivery_key="quite another key of PINs") as other:
         with pytest.raises(ProviderUnavailable):
-            await send_delivery(waiting[0]["id"], other.service.dependencies.post)
+            await send_delivery(waiting[0]["id"], other.service.dependencies.delivery_sender)
         assert [row["status"] for row in await other.deliveries()] == ["queued"]
         [attempt] = await other.attempts()
-        assert attempt["error"] == "it is encrypted under a key that this process does not hold yet"
+        assert attempt["error"] == "it is encrypted under a key that this process does not have yet"
         assert outside.texts == []
         await other.service.fetch(
             "UPDATE notification_deliveries SET sealed = jsonb_set(sealed, '{pin,context}', '\"another\"') RETURNING 1"
         )
     async with open_story(urls=urls) as whole:
-        await send_delivery(waiting[0]["id"], whole.service.dependencies.post)
+        await send_delivery(waiting[0]["id"], whole.service.dependencies.delivery_sender)
         assert [row["status"] for row in await whole.deliveries()] == ["failed"]
-        assert [attempt["error"] for attempt in await whole.attempts()][-1] == "the sealed part does not open"
+        assert [attempt["error"] for attempt in await whole.attempts()][-1] == "the encrypted value cannot be decrypted"
     assert outside.texts == []
 
 

@@ -96,7 +96,7 @@ async def unread(story):
 
 async def test_a_stream_tells_what_comes_as_the_list_shows_it_and_resumes_without_loss_or_repetition(open_story):
     async with open_story(feed_poll_seconds=0.2) as story, listening(story) as client:
-        await story.know_the_people()
+        await story.project_people()
         await notify(story)
         async with following(story, client) as events, following(story, client, story.owner_id) as foreign:
             await notify(story)
@@ -120,7 +120,7 @@ async def test_a_stream_tells_what_comes_as_the_list_shows_it_and_resumes_withou
 async def test_lines_written_at_once_reach_a_stream_once_each_whatever_the_order_of_their_commits(open_story):
     """The poll alone: no word is said to the process."""
     async with open_story(feed_poll_seconds=0.05) as story:
-        await story.know_the_people()
+        await story.project_people()
         app = http_app(SERVICE, story.service.settings, story.service.runtime, story.service.dependencies)
         async with (
             served(app) as url,
@@ -136,7 +136,7 @@ async def test_lines_written_at_once_reach_a_stream_once_each_whatever_the_order
 async def test_a_stream_pings_and_ends_with_its_token_its_session_or_its_process(open_story):
     clock = ManualClock()
     async with open_story(clock=clock, feed_ping_seconds=0.1) as story, listening(story) as client:
-        await story.know_the_people()
+        await story.project_people()
         session = new_id()
         async with following(story, client) as events:
             assert await events.next() == (None, None, None)
@@ -242,7 +242,7 @@ async def test_fifty_streams_hear_everything_beside_one_that_never_reads_and_tha
         listening(story, send_buffer_bytes=4096) as client,
         AsyncExitStack() as stack,
     ):
-        await story.know_the_people()
+        await story.project_people()
         streams = story.service.dependencies.feed_streams
         streams.slow_reader_seconds = 3600.0
 
@@ -269,7 +269,7 @@ async def test_fifty_streams_hear_everything_beside_one_that_never_reads_and_tha
 
 
 async def test_unread_lines_are_counted_filtered_and_read_up_to_what_was_seen(story):
-    await story.know_the_people()
+    await story.project_people()
     for _ in range(3):
         await notify(story)
         story.service.runtime.clock.advance(timedelta(seconds=1))
@@ -301,7 +301,7 @@ async def test_unread_lines_are_counted_filtered_and_read_up_to_what_was_seen(st
 
 
 async def test_a_caller_sees_no_place_of_another_feed(story):
-    await story.know_the_people()
+    await story.project_people()
     await notify(story)
     async with story.service.runtime.database.unit_of_work(acting_as=Caller(user_id=story.owner_id)) as uow:
         assert await uow.fetch("SELECT id FROM notifications") == []

@@ -21,19 +21,19 @@ SHARED = "the key that all services shared"
 PHONE = "+2348030000077"
 
 
-def pin_issued(story, sealer):
-    sealed = sealer.encrypt("271828", str(story.order_id))
+def pin_issued(story, encryptor):
+    sealed = encryptor.encrypt("271828", str(story.order_id))
     return DeliveryPinIssued(order_id=story.order_id, buyer_id=story.buyer_id, pin_sealed=sealed, issue=1)
 
 
-def code_issued(sealer, address="+2348030000009"):
+def code_issued(encryptor, address="+2348030000009"):
     code_id = new_id()
     return OneTimeCodeIssued(
         code_id=code_id,
         purpose="sign_in",
         channel="sms",
-        address_sealed=sealer.encrypt(address, str(code_id)),
-        code_sealed=sealer.encrypt("770031", str(code_id)),
+        address_sealed=encryptor.encrypt(address, str(code_id)),
+        code_sealed=encryptor.encrypt("770031", str(code_id)),
     )
 
 
@@ -43,7 +43,7 @@ async def re_encrypt(story, option=""):
 
 async def sent(story):
     for row in await story.deliveries():
-        await send_delivery(row["id"], story.service.dependencies.post)
+        await send_delivery(row["id"], story.service.dependencies.delivery_sender)
     return {row["status"] for row in await story.deliveries()}
 
 
@@ -55,8 +55,8 @@ async def ticket_of_a_number(story):
         "phone_key, phone_sealed, phone_masked) "
         "VALUES ($1, 'messaging', 'x', 'open', 'normal', 1, 1, now(), now(), $2, $3, '') RETURNING 1",
         ticket_id,
-        dependencies.numbers.key_of(PHONE),
-        dependencies.post.sealer.encrypt(PHONE, str(ticket_id)),
+        dependencies.phone_hasher.key_of(PHONE),
+        dependencies.delivery_sender.encryptor.encrypt(PHONE, str(ticket_id)),
     )
     return ticket_id
 
@@ -66,7 +66,7 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
 ):
     urls = await fresh_database("notifications")
     async with open_story(urls=urls, **OLD) as story:
-        await story.know_the_people()
+        await story.project_people()
         await story.service.hear(pin_issued(story, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"])))
         await story.service.hear(code_issued(Encryptor(CODE_DELIVERY, OLD["code_delivery_key"])))
         ticket_id = await ticket_of_a_number(story)
@@ -84,10 +84,13 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
         assert len(outside.texts) == 4
         [ticket] = await story.service.fetch(
             "SELECT id, phone_sealed FROM support_tickets WHERE phone_key = $1",
-            story.service.dependencies.numbers.key_of(PHONE),
+            story.service.dependencies.phone_hasher.key_of(PHONE),
         )
         assert ticket["id"] == ticket_id
-        assert story.service.dependencies.post.sealer.decrypt(ticket["phone_sealed"], str(ticket_id)) == PHONE
+        assert (
+            story.service.dependencies.delivery_sender.encryptor.decrypt(ticket["phone_sealed"], str(ticket_id))
+            == PHONE
+        )
         settings = story.service.settings.model_copy(update=OLD)
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test"):
@@ -116,7 +119,7 @@ async def test_dead_letters_under_the_old_key_are_counted_until_they_are_replaye
 async def test_messages_and_numbers_of_the_release_before_are_kept(open_story, outside, fresh_database):
     urls = await fresh_database("notifications")
     async with open_story(urls=urls, **NEW, sealing_key=SHARED) as story:
-        await story.know_the_people()
+        await story.project_people()
         await story.service.hear(pin_issued(story, Encryptor("x", "x", old_keys=(SHARED,), writes_old_format=True)))
         await ticket_of_a_number(story)
         await story.service.fetch("DELETE FROM hash_keys RETURNING 1")
@@ -124,7 +127,7 @@ async def test_messages_and_numbers_of_the_release_before_are_kept(open_story, o
         await re_encrypt(story)
     async with open_story(urls=urls, **NEW) as story:
         assert await sent(story) == {"sent"}
-        key = story.service.dependencies.numbers.key_of(PHONE)
+        key = story.service.dependencies.phone_hasher.key_of(PHONE)
         assert len(await story.service.fetch("SELECT 1 FROM support_tickets WHERE phone_key = $1", key)) == 1
 
 

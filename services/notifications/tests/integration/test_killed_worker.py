@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import asyncpg
@@ -18,7 +19,7 @@ from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.ids import new_id
 from notifications.domain.errors import ProviderTimeout
 from notifications.templates.examples import example_of
-from notifications.timers import resolve_abandoned
+from notifications.timers import resolve_abandoned_once
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 from notifications.use_cases.deliveries.send_delivery import send_delivery
 from testkit.fixtures import eventually
@@ -59,7 +60,7 @@ async def no_session_of(watch, process):
 
 async def take(story):
     """Everything that the worker shall have in hand; each message as the services ask for it."""
-    await story.know_the_people()
+    await story.project_people()
     assert (await story.register(story.buyer_id, kind="android", token="a" * 40)).status_code == 201
     for channel, template in IN_HAND:
         await ask_for(story, channel, template)
@@ -125,10 +126,15 @@ async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
             assert await record_delivery_status(
                 uow, "messaging", "wamid.1", "delivered", datetime.now(UTC), delivery_id=told["id"]
             )
-        later = ManualClock(datetime.now(UTC) + timedelta(minutes=5))
-        assert await resolve_abandoned(database, later, reports_statuses=True) == 4
+        dependencies = story.service.dependencies
+        later = replace(
+            dependencies,
+            clock=ManualClock(datetime.now(UTC) + timedelta(minutes=5)),
+            delivery_sender=replace(dependencies.delivery_sender, reports_statuses=True),
+        )
+        assert await resolve_abandoned_once(later) == 4
         for row in await story.deliveries():
-            await send_delivery(row["id"], story.service.dependencies.post)
+            await send_delivery(row["id"], dependencies.delivery_sender)
 
         assert received(outside) == {"email": 1, "sms": 1, "messaging": 1, "push": 2, "pin": 2}
         # The device shows one of the two: the second replaces the first.
@@ -148,7 +154,7 @@ async def test_what_the_messaging_app_did_not_answer_is_known_by_its_status_and_
     open_story, every_channel, outside
 ):
     async with open_story(**every_channel, messaging_app_secret="app secret") as story:
-        await story.know_the_people()
+        await story.project_people()
         await ask_for(story, "messaging", "order_dispatched")
         # Cut off in the middle of its answer.
         outside.approved_faults.append(Response(status_code=200, headers={"Content-Length": "10"}))
@@ -158,6 +164,6 @@ async def test_what_the_messaging_app_did_not_answer_is_known_by_its_status_and_
         async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             now = story.service.runtime.clock.now()
             assert await record_delivery_status(uow, "messaging", "wamid.1", "sent", now, delivery_id=delivery["id"])
-        await send_delivery(delivery["id"], story.service.dependencies.post)
+        await send_delivery(delivery["id"], story.service.dependencies.delivery_sender)
         assert outside.approved == []
         assert [row["status"] for row in await story.deliveries()] == ["sent"]

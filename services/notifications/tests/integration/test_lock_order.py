@@ -17,7 +17,7 @@ from notifications.domain.deliveries import notification_id_of
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 from notifications.use_cases.pins.advance_pin import advance_pin
-from notifications.use_cases.pins.end_pin import end_pin
+from notifications.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.use_cases.pins.watch_pin import watch_pin
 
 QUEUE = "notifications.deliveries"
@@ -68,7 +68,7 @@ async def sent_pins(story) -> list[Any]:
     orders = {}
     for _ in range(MEETINGS):
         order_id = new_id()
-        sealed = story.sealer.encrypt("042917", str(order_id))
+        sealed = story.encryptor.encrypt("042917", str(order_id))
         issued = DeliveryPinIssued(order_id=order_id, buyer_id=story.buyer_id, pin_sealed=sealed, issue=1)
         await story.service.hear(issued)
         orders[notification_id_of("delivery_pin", order_id, 1)] = order_id
@@ -87,7 +87,7 @@ def given_up(row) -> Step:
 
 
 def ended(row) -> Step:
-    return lambda uow: end_pin(uow, row["order_id"])
+    return lambda uow: close_pin_watches(uow, row["order_id"])
 
 
 def reissued(story) -> Callable[[Any], Step]:
@@ -104,7 +104,7 @@ def reissued(story) -> Callable[[Any], Step]:
 @pytest.mark.parametrize("outcome", ["delivered", "failed", "given up"])
 @pytest.mark.parametrize("end", ["used", "reissued"])
 async def test_news_of_a_pins_delivery_and_the_end_of_the_pin_meet_without_a_deadlock(story, outside, outcome, end):
-    await story.know_the_people()
+    await story.project_people()
     pins = await sent_pins(story)
     if outcome == "given up":
         await story.service.fetch("UPDATE notification_deliveries SET status = 'queued' RETURNING 1")
@@ -121,7 +121,7 @@ async def test_news_of_a_pins_delivery_and_the_end_of_the_pin_meet_without_a_dea
 
 
 async def test_all_that_may_happen_to_a_pin_at_once_ends_without_a_deadlock(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     pins = await sent_pins(story)
     over_again, dependencies, sequences = reissued(story), story.service.dependencies, count(10)
     for row in pins:
@@ -133,7 +133,7 @@ async def test_all_that_may_happen_to_a_pin_at_once_ends_without_a_deadlock(stor
             over_again(row),
             given_up(row),
             lambda uow, row=row: advance_pin(uow, dependencies.delivery_context(), row["notification_id"]),
-            lambda uow, sequence=sequence: store.forget_contact(uow, story.buyer_id, sequence),
+            lambda uow, sequence=sequence: store.erase_contact(uow, story.buyer_id, sequence),
         ]
         story.service.runtime.clock.advance(dependencies.pin_receipt)
         await asyncio.gather(*(run(story, step) for step in steps))

@@ -5,7 +5,7 @@ import pytest
 from common.primitives.ids import new_id
 from notifications.clients.mail import Mail
 from notifications.domain.deliveries import Message, OutboundMessage
-from notifications.domain.errors import ProviderRefused
+from notifications.domain.errors import ProviderRejected
 
 WORDS = Message(
     text="Hi Ọlá,\n\n.\n--=_\n" + "₦1,500.00 for Àṣẹ's jollof, " * 20 + "\n",
@@ -26,12 +26,12 @@ def letter_to(address):
 
 
 async def test_every_script_and_every_length_of_line_arrives_as_it_was_written(mail, outside):
-    message_out = letter_to("ada@unilag.edu.ng")
-    message_id = await mail.send(message_out)
+    outbound = letter_to("ada@unilag.edu.ng")
+    message_id = await mail.send(outbound)
     [arrived] = outside.mails
     assert not arrived.defects
-    assert (arrived["To"], arrived["From"]) == (message_out.address, "Àṣẹ Campus <no-reply@campus.example>")
-    assert arrived["Message-ID"] == message_id == f"<{message_out.notification_id}@campus.example>"
+    assert (arrived["To"], arrived["From"]) == (outbound.address, "Àṣẹ Campus <no-reply@campus.example>")
+    assert arrived["Message-ID"] == message_id == f"<{outbound.notification_id}@campus.example>"
     assert arrived["Subject"] == WORDS.subject
     for kind, written in (("plain", WORDS.text), ("html", WORDS.html)):
         part = arrived.get_body((kind,))
@@ -42,6 +42,6 @@ async def test_every_script_and_every_length_of_line_arrives_as_it_was_written(m
 
 @pytest.mark.parametrize("address", ["a@b.ng\r\nBcc: all@campus.example", '"a\nb"@c.ng', "a b@c.ng"])
 async def test_no_address_brings_a_header_or_a_command_of_its_own(mail, outside, address):
-    with pytest.raises(ProviderRefused):
+    with pytest.raises(ProviderRejected):
         await mail.send(letter_to(address))
     assert outside.mails == []

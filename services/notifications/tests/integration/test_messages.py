@@ -30,7 +30,7 @@ def html_of(mail):
 
 
 async def test_the_pin_goes_to_the_buyers_phone_and_the_log_shows_it_without_pin_and_number(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin("042917"))
     await send_everything(story)
     [text] = outside.texts
@@ -47,7 +47,7 @@ async def test_the_pin_goes_to_the_buyers_phone_and_the_log_shows_it_without_pin
 
 
 async def test_each_reissue_of_a_pin_is_a_message_of_its_own(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin("111111", issue=1))
     await send_everything(story)
     await story.service.hear(story.pin("222222", issue=2))
@@ -56,7 +56,7 @@ async def test_each_reissue_of_a_pin_is_a_message_of_its_own(story, outside):
 
 
 async def test_a_buyer_without_a_phone_is_told_by_mail_where_the_pin_is_and_never_the_pin(story, outside):
-    await story.know_the_people(phone=None)
+    await story.project_people(phone=None)
     await story.service.hear(story.pin("042917"))
     await send_everything(story)
     assert outside.texts == []
@@ -66,8 +66,8 @@ async def test_a_buyer_without_a_phone_is_told_by_mail_where_the_pin_is_and_neve
 
 
 async def test_a_paid_order_is_confirmed_to_the_buyer_and_told_to_the_vendor(story, outside):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     await story.service.hear(story.held())
     assert await send_everything(story) == 2
     [confirmation], [alert] = to(outside, "chidi@unilag.edu.ng"), to(outside, "ada@unilag.edu.ng")
@@ -81,7 +81,7 @@ async def test_a_paid_order_is_confirmed_to_the_buyer_and_told_to_the_vendor(sto
 
 
 async def test_dispatch_and_delivery_are_told_to_the_buyer(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     ids = {"order_id": story.order_id, "buyer_id": story.buyer_id, "vendor_id": story.vendor_id}
     await story.service.hear(OrderDispatched(**ids))
     await story.service.hear(OrderDelivered(**ids, delivered_at="2026-01-01T10:00:00.000Z", verified_by=new_id()))
@@ -91,7 +91,7 @@ async def test_dispatch_and_delivery_are_told_to_the_buyer(story, outside):
 
 
 async def test_a_return_request_is_told_to_the_vendor_and_its_decision_to_the_buyer(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     ids = {"order_id": story.order_id, "buyer_id": story.buyer_id, "vendor_id": story.vendor_id}
     taken, refused = new_id(), new_id()
     for request_id in (taken, refused):
@@ -107,7 +107,7 @@ async def test_a_return_request_is_told_to_the_vendor_and_its_decision_to_the_bu
 
 
 async def test_payouts_and_bank_details_are_told_to_the_vendors_owner(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     payout = {"payout_id": new_id(), "vendor_id": story.vendor_id, "amount_minor": 47_500_005}
     await story.service.hear(PayoutProcessed(**payout, reference="po-1"))
     await story.service.hear(PayoutDelayed(**payout, cause="name_mismatch"))
@@ -130,8 +130,8 @@ async def test_a_one_time_code_goes_to_the_sealed_address_and_not_into_the_feed(
         code_id=code_id,
         purpose="sign_in",
         channel=channel,
-        address_sealed=story.sealer.encrypt(address, str(code_id)),
-        code_sealed=story.sealer.encrypt("770031", str(code_id)),
+        address_sealed=story.encryptor.encrypt(address, str(code_id)),
+        code_sealed=story.encryptor.encrypt("770031", str(code_id)),
     )
     await story.service.hear(issued)
     await send_everything(story)
@@ -152,8 +152,8 @@ async def test_a_code_that_confirms_an_address_says_so_and_names_nobody(story, o
             code_id=code_id,
             purpose="sign_in",
             channel="email",
-            address_sealed=story.sealer.encrypt("bisi@unilag.edu.ng", str(code_id)),
-            code_sealed=story.sealer.encrypt("770031", str(code_id)),
+            address_sealed=story.encryptor.encrypt("bisi@unilag.edu.ng", str(code_id)),
+            code_sealed=story.encryptor.encrypt("770031", str(code_id)),
             user_id=story.buyer_id,
             confirms_email=True,
         )
@@ -166,7 +166,7 @@ async def test_a_code_that_confirms_an_address_says_so_and_names_nobody(story, o
 
 
 async def test_the_owner_hears_by_mail_alone_that_their_address_was_signed_up_with_again(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     event = SignUpRepeated(user_id=story.buyer_id, notification_id=new_id())
     for _ in range(2):
         await story.service.hear(event)
@@ -188,8 +188,8 @@ async def test_a_code_says_what_it_is_for_and_how_long_it_works(story, outside):
                 code_id=code_id,
                 purpose=purpose,
                 channel=channel,
-                address_sealed=story.sealer.encrypt(address, str(code_id)),
-                code_sealed=story.sealer.encrypt(code, str(code_id)),
+                address_sealed=story.encryptor.encrypt(address, str(code_id)),
+                code_sealed=story.encryptor.encrypt(code, str(code_id)),
             )
         )
     await send_everything(story)
@@ -204,8 +204,8 @@ async def test_a_code_says_what_it_is_for_and_how_long_it_works(story, outside):
 
 
 async def test_every_event_that_comes_twice_tells_once(story, outside):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     payout = {"payout_id": new_id(), "vendor_id": story.vendor_id, "amount_minor": 100}
     ids = {"order_id": story.order_id, "buyer_id": story.buyer_id, "vendor_id": story.vendor_id}
     code_id = new_id()
@@ -224,8 +224,8 @@ async def test_every_event_that_comes_twice_tells_once(story, outside):
             code_id=code_id,
             purpose="password_reset",
             channel="sms",
-            address_sealed=story.sealer.encrypt("+2348030000009", str(code_id)),
-            code_sealed=story.sealer.encrypt("770031", str(code_id)),
+            address_sealed=story.encryptor.encrypt("+2348030000009", str(code_id)),
+            code_sealed=story.encryptor.encrypt("770031", str(code_id)),
         ),
     ]
     for event in events:
@@ -237,8 +237,8 @@ async def test_every_event_that_comes_twice_tells_once(story, outside):
 
 
 async def test_the_same_news_under_two_event_ids_tells_once(story, outside):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     for _ in range(2):
         await story.service.hear(story.held())
         await story.service.hear(story.pin())
@@ -247,7 +247,7 @@ async def test_the_same_news_under_two_event_ids_tells_once(story, outside):
 
 
 async def test_a_work_item_that_comes_twice_sends_once(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     await story.service.hear(story.pin())
     await send_everything(story)
     await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE starts_with(queue, $1) RETURNING 1", QUEUE)
@@ -258,7 +258,7 @@ async def test_a_work_item_that_comes_twice_sends_once(story, outside):
 async def test_news_before_its_subject_fails_and_leaves_nothing(story, outside):
     with pytest.raises(ContactUnknown):
         await story.service.hear(story.pin())
-    await story.know_the_people()
+    await story.project_people()
     with pytest.raises(OrderUnknown):
         await story.service.hear(story.held())
     assert await story.service.fetch("SELECT * FROM notifications") == []

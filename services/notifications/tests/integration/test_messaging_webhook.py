@@ -85,8 +85,8 @@ async def test_the_handshake_answers_the_bare_challenge_to_who_knows_the_token(d
         refused = await delivery_context.service.client.get(DOOR, params={**asked, **wrong})
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert (await delivery_context.service.client.get(DOOR)).status_code == 403
-    without = {name: value for name, value in asked.items() if name != "hub.challenge"}
-    for empty in (without, {**asked, "hub.challenge": ""}):
+    redacted = {name: value for name, value in asked.items() if name != "hub.challenge"}
+    for empty in (redacted, {**asked, "hub.challenge": ""}):
         refused = await delivery_context.service.client.get(DOOR, params=empty)
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
@@ -282,8 +282,8 @@ async def test_fifty_of_the_same_message_at_once_are_one(delivery_context):
 
     async def again():
         async with delivery_context.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            sealer, now = dependencies.post.sealer, dependencies.clock.now()
-            return await process_messaging_item(uow, "message:wamid.1", dependencies.numbers, sealer, now)
+            encryptor, now = dependencies.delivery_sender.encryptor, dependencies.clock.now()
+            return await process_messaging_item(uow, "message:wamid.1", dependencies.phone_hasher, encryptor, now)
 
     assert set(await asyncio.gather(*(again() for _ in range(10)))) == {"done"}
     assert [row["body"] for row in await messages(delivery_context)] == ["Hello"]
@@ -304,8 +304,8 @@ async def hear_split(delivery_context, told):
 
     async def take(key):
         async with delivery_context.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            sealer, now = dependencies.post.sealer, dependencies.clock.now()
-            return await process_messaging_item(uow, key, dependencies.numbers, sealer, now)
+            encryptor, now = dependencies.delivery_sender.encryptor, dependencies.clock.now()
+            return await process_messaging_item(uow, key, dependencies.phone_hasher, encryptor, now)
 
     assert set(await asyncio.gather(*(take(f"message:{one['id']}") for one in told))) == {"done"}
 
@@ -314,10 +314,10 @@ async def test_a_crash_before_the_commit_leaves_nothing_and_the_next_try_everyth
     await post(delivery_context, body_of({"messages": [text("wamid.1", "Hello")]}))
     await delivery_context.service.work(QUEUE)
     dependencies = delivery_context.service.dependencies
-    sealer, now = dependencies.post.sealer, dependencies.clock.now()
+    encryptor, now = dependencies.delivery_sender.encryptor, dependencies.clock.now()
     with pytest.raises(ZeroDivisionError):
         async with delivery_context.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await process_messaging_item(uow, "message:wamid.1", dependencies.numbers, sealer, now)
+            await process_messaging_item(uow, "message:wamid.1", dependencies.phone_hasher, encryptor, now)
             raise ZeroDivisionError
     assert await tickets(delivery_context) == []
     assert await outcomes(delivery_context) == {"message:wamid.1": "queued"}
@@ -327,13 +327,13 @@ async def test_a_crash_before_the_commit_leaves_nothing_and_the_next_try_everyth
 
 
 async def test_a_customers_ticket_is_theirs_and_goes_on_until_a_week_after_its_end(delivery_context):
-    await delivery_context.know_the_people()
+    await delivery_context.project_people()
     clock = delivery_context.service.runtime.clock
     await hear(delivery_context, {"messages": [text("wamid.1", "Where is my rice?\nIt is late.")]})
     [ticket] = await tickets(delivery_context)
     assert (ticket["user_id"], ticket["subject"]) == (delivery_context.buyer_id, "Where is my rice? It is late.")
     assert ticket["phone_masked"] == "+234******0001"
-    opening = delivery_context.service.dependencies.post.sealer
+    opening = delivery_context.service.dependencies.delivery_sender.encryptor
     assert opening.decrypt(ticket["phone_sealed"], str(ticket["id"])) == "+2348030000001"
     owner = delivery_context.service.headers(delivery_context.buyer_id)
     url = f"/api/support-tickets/{ticket['id']}"
@@ -365,7 +365,7 @@ async def test_a_strangers_ticket_becomes_the_users_who_writes_from_that_number(
     staff = delivery_context.service.headers(new_id(), roles=["support_agent"])
     [shown] = (await delivery_context.service.client.get("/api/support-tickets", headers=staff)).json()["data"]
     assert (shown["customer"]["id"], shown["customer"]["phone"]) == (None, "+234******0001")
-    await delivery_context.know_the_people()
+    await delivery_context.project_people()
     await hear(delivery_context, {"messages": [text("wamid.2", "It is me")]})
     assert [row["user_id"] for row in await tickets(delivery_context)] == [delivery_context.buyer_id]
 
@@ -395,15 +395,15 @@ def status(message_id, word, **more):
 
 async def sent_by_the_app(delivery_context, outside):
     """The id that the app gave to a message of ours."""
-    await delivery_context.know_the_people()
+    await delivery_context.project_people()
     wishes = {"channels": {"push": False, "messaging": True, "sms": False, "email": False}}
     headers = delivery_context.service.headers(delivery_context.buyer_id)
     await delivery_context.service.client.put("/api/notification-preferences", json=wishes, headers=headers)
-    await delivery_context.know_the_order()
+    await delivery_context.project_order()
     await delivery_context.service.hear(delivery_context.held())
 
 
-async def standing(delivery_context):
+async def open_alert(delivery_context):
     rows = await delivery_context.service.fetch(
         "SELECT status FROM notification_deliveries WHERE channel = 'messaging'"
     )
@@ -415,7 +415,7 @@ async def test_statuses_climb_in_whatever_order_they_come_and_each_once(delivery
     await delivery_context.service.work("notifications.deliveries")
     told = [status("wamid.1", word) for word in ("read", "sent", "delivered", "read", "failed", "played")]
     await hear(delivery_context, {"statuses": told[:2]}, {"statuses": told[2:]})
-    assert await standing(delivery_context) == ["read"]
+    assert await open_alert(delivery_context) == ["read"]
     logs = await delivery_context.service.fetch(
         "SELECT status, told_at FROM notification_delivery_logs WHERE channel = 'messaging'"
     )
@@ -439,7 +439,7 @@ async def test_a_status_that_is_faster_than_our_own_call_waits_for_it_and_one_of
             await work.handler(work.payload(item_id=row["id"]), None, delivery_context.service.dependencies)
     await delivery_context.service.work("notifications.deliveries")
     await work.handler(work.payload(item_id="status:wamid.1:delivered"), None, delivery_context.service.dependencies)
-    assert await standing(delivery_context) == ["delivered"]
+    assert await open_alert(delivery_context) == ["delivered"]
     async with delivery_context.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await work.when_exhausted(work.payload(item_id="status:wamid.other:read"), None, uow, "MessageUnknown")
     assert (await outcomes(delivery_context))["status:wamid.other:read"] == "ignored"

@@ -76,7 +76,7 @@ def moments_of(story):
 
 
 async def test_each_moment_is_told_once_to_whom_it_concerns_and_nothing_of_the_buyer_to_the_vendor(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     known = set()
     for event, to_buyer, to_vendor in moments_of(story):
         received = await story.service.hear(event)
@@ -116,8 +116,8 @@ def _quarantined(story, **changes):
 
 @pytest.mark.parametrize("ending", [OrderExpired, OrderCancelled])
 async def test_a_buyer_whose_payment_is_being_checked_is_never_told_that_they_did_not_pay(story, outside, ending):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     quarantined = _quarantined(story)
     for _ in range(2):
         await story.service.hear(quarantined)
@@ -141,8 +141,8 @@ async def test_a_buyer_whose_payment_is_being_checked_is_never_told_that_they_di
 
 
 async def test_each_quarantined_charge_is_told_and_one_in_another_currency_without_its_amount(story, outside):
-    await story.know_the_people()
-    await story.know_the_order()
+    await story.project_people()
+    await story.project_order()
     for changes in ({}, {"currency": "GHS"}):
         await story.service.hear(_quarantined(story, **changes))
     await story.service.work(QUEUE)
@@ -151,14 +151,14 @@ async def test_each_quarantined_charge_is_told_and_one_in_another_currency_witho
 
 
 async def test_a_quarantined_charge_that_is_faster_than_its_order_comes_again(story):
-    await story.know_the_people()
+    await story.project_people()
     with pytest.raises(OrderUnknown):
         await story.service.hear(_quarantined(story))
     assert await story.service.fetch("SELECT 1 FROM notifications") == []
 
 
 async def test_the_gateways_words_cannot_inject_markup_into_a_mail(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     failed = PaymentFailed(
         order_id=story.order_id,
         buyer_id=story.buyer_id,
@@ -176,7 +176,7 @@ async def test_the_gateways_words_cannot_inject_markup_into_a_mail(story, outsid
 
 
 async def test_money_in_another_currency_is_told_without_an_amount(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     abroad = RefundSettled(
         refund_id=new_id(), kind="quarantine", amount_minor=5_000, currency="USD", buyer_id=story.buyer_id
     )

@@ -100,7 +100,7 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
 
             await eventually(gone_on)
             outside.sms_down = True
-            sealed = story.sealer.encrypt(PINS[2], str(stranger))
+            sealed = story.encryptor.encrypt(PINS[2], str(stranger))
             await say(
                 story,
                 story.pin(PINS[2], issue=5),
@@ -109,8 +109,8 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
                     code_id=code_id,
                     purpose="sign_in",
                     channel="sms",
-                    address_sealed=story.sealer.encrypt(ADDRESS, str(code_id)),
-                    code_sealed=story.sealer.encrypt(CODE, str(code_id)),
+                    address_sealed=story.encryptor.encrypt(ADDRESS, str(code_id)),
+                    code_sealed=story.encryptor.encrypt(CODE, str(code_id)),
                 ),
             )
 
@@ -123,21 +123,21 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        stored, spoken, carried = await everything_stored(story), capfd.readouterr(), b"\n".join(heard)
+        stored, completion, carried = await everything_stored(story), capfd.readouterr(), b"\n".join(heard)
     assert PINS[0] in outside.texts[0]["sms"]
     assert PINS[3] in outside.texts[1]["sms"]
     # The search would find something: these stand there.
-    assert "message failed" in spoken.out + spoken.err
+    assert "message failed" in completion.out + completion.err
     assert story.order_id.hex in stored or str(story.order_id) in stored
     assert b"pinSealed" in carried
     assert b"x-attempt" in carried
-    for place in (stored, spoken.out + spoken.err, carried.decode()):
+    for place in (stored, completion.out + completion.err, carried.decode()):
         for secret in (*PINS, CODE, ADDRESS, ADDRESS[1:]):
             assert secret not in without_drawn(place)
             assert secret.encode().hex() not in place
     # The token of a device stands in its own row alone.
     assert stored.count(TOKEN) == 1
-    assert TOKEN not in spoken.out + spoken.err
+    assert TOKEN not in completion.out + completion.err
     assert TOKEN.encode() not in carried
 
 

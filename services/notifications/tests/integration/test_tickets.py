@@ -33,8 +33,8 @@ async def delivery_context(open_story, every_channel, tmp_path):
     """The service with everybody and one order known to it."""
     secrets = {"messaging_app_secret": SECRET, "messaging_verify_token": VERIFY_TOKEN}
     async with open_story(**every_channel, **secrets, media_folder=tmp_path) as story:
-        await story.know_the_people()
-        await story.know_the_order()
+        await story.project_people()
+        await story.project_order()
         yield story
 
 

@@ -35,7 +35,7 @@ async def mails_after(story, outside, *events):
 
 
 async def test_an_applicant_is_told_the_decision_once_and_the_reason_of_a_rejection(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     rejected = decided(story, "rejected", "Tell us <b>which</b> books.")
     [(first_to, first, why), (_, second, how)] = await mails_after(story, outside, rejected, decided(story, "approved"))
     assert first_to == "chidi@unilag.edu.ng"
@@ -51,7 +51,7 @@ async def test_an_applicant_is_told_the_decision_once_and_the_reason_of_a_reject
 
 
 async def test_an_owner_is_told_of_each_suspension_and_of_its_end(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     told = await mails_after(
         story,
         outside,
@@ -76,7 +76,7 @@ async def test_a_decision_about_somebody_who_is_not_known_yet_is_tried_again(sto
 
 
 async def test_a_delayed_payout_is_told_once_for_each_exception_in_plain_words(story, outside):
-    await story.know_the_people()
+    await story.project_people()
     payout_id, first, second = new_id(), new_id(), new_id()
 
     def delayed(exception_id, cause):

@@ -5,25 +5,40 @@ import json
 import pytest
 
 from common.primitives.ids import new_id
-from notifications.domain.assistant_tools import RESULT_CHARACTERS_MAX, TOOLS, Known, Refused, read_call, result_text
-from notifications.domain.built_in import requested_calls
-from notifications.domain.conversations import HIDDEN, Asker, Line, ToolCall, recent, title_of, without_secrets
+from notifications.domain.assistant_tools import (
+    RESULT_CHARACTERS_MAX,
+    TOOLS,
+    ImmediateResult,
+    RejectedCall,
+    read_call,
+    result_text,
+)
+from notifications.domain.built_in_assistant import requested_calls
+from notifications.domain.conversations import (
+    HIDDEN,
+    ChatMessage,
+    Requester,
+    ToolCall,
+    recent,
+    title_of,
+    without_secrets,
+)
 from notifications.domain.help_articles import ARTICLES, search_articles
-from notifications.domain.safe_replies import SafeReply
+from notifications.domain.reply_sanitizer import ReplySanitizer
 
 ORDER = "0198c0de-0000-7000-8000-000000000001"
 
 
-@pytest.mark.parametrize("message_out", ["x", "é", "学", "\\", "\x01"])
-def test_a_message_of_one_endless_word_is_looked_up_like_any_other(message_out):
+@pytest.mark.parametrize("outbound", ["x", "é", "学", "\\", "\x01"])
+def test_a_message_of_one_endless_word_is_looked_up_like_any_other(outbound):
     for message in (
-        message_out * 4_000,
-        f"find {message_out * 3_995}",
-        f"refund {message_out * 3_993}",
-        f"{message_out * 900} " * 4,
+        outbound * 4_000,
+        f"find {outbound * 3_995}",
+        f"refund {outbound * 3_993}",
+        f"{outbound * 900} " * 4,
     ):
         for call in requested_calls(message):
-            assert not isinstance(read_call(call), Refused), (call.name, len(call.arguments))
+            assert not isinstance(read_call(call), RejectedCall), (call.name, len(call.arguments))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +121,7 @@ def test_secrets_are_hidden_and_prices_are_not(written, kept):
 
 
 def test_a_question_never_stands_without_its_reply_in_what_a_model_is_shown():
-    history = [Line("user" if number % 2 == 0 else "assistant", "x" * 100) for number in range(40)]
+    history = [ChatMessage("user" if number % 2 == 0 else "assistant", "x" * 100) for number in range(40)]
     for characters_max in range(0, 3_000, 70):
         shown = recent(history, characters_max)
         assert sum(len(line.text) for line in shown) <= max(characters_max, 0)
@@ -125,20 +140,20 @@ def test_a_reply_is_harmless_wherever_its_pieces_break(size):
     text = (
         "See ![a](https://evil.example/x) <b> [c]\n(d) www.evil.example ftp://e https:" + "/" * 300 + "evil.example ok"
     )
-    safe = SafeReply("http://localhost:8080")
-    pieces = [safe.take(text[at : at + size]) for at in range(0, len(text), size)]
-    reply = "".join([*pieces, safe.rest()])
-    whole = SafeReply("http://localhost:8080")
-    assert reply.split() == (whole.take(text) + whole.rest()).split()
+    safe = ReplySanitizer("http://localhost:8080")
+    pieces = [safe.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    reply = "".join([*pieces, safe.flush()])
+    whole = ReplySanitizer("http://localhost:8080")
+    assert reply.split() == (whole.feed(text) + whole.flush()).split()
     for dangerous in ("](", "![", "<", "evil.example/x", "www.", "ftp:", "https://"):
         assert dangerous not in reply
     assert reply.endswith("ok")
 
 
 def test_plain_words_pass_as_they_are():
-    safe = SafeReply("https://campus.example")
+    safe = ReplySanitizer("https://campus.example")
     text = "Rice: NGN 4,500 (2 x 2,250).\nSee https://campus.example/orders and/or ask at 10:30. 5 > 3, a:b"
-    assert safe.take(text) + safe.rest() == text
+    assert safe.feed(text) + safe.flush() == text
 
 
 def test_results_have_a_size_and_every_tool_is_described():
@@ -163,5 +178,5 @@ def test_results_have_a_size_and_every_tool_is_described():
 
 
 def test_a_token_is_not_shown_where_its_holder_is():
-    assert "secret" not in repr(Asker(new_id(), None, "secret"))
-    assert isinstance(read_call(ToolCall("1", "search_help", '{"query": "pin"}')), Known)
+    assert "secret" not in repr(Requester(new_id(), None, "secret"))
+    assert isinstance(read_call(ToolCall("1", "search_help", '{"query": "pin"}')), ImmediateResult)

@@ -7,8 +7,8 @@ import pytest
 from notifications.domain.approved_templates import APPROVED
 from notifications.domain.channels import CHANNELS_BY_TEMPLATE, Preferences
 from notifications.domain.quiet_hours import QuietHours, is_timezone
-from notifications.domain.receipt_keys import is_accompanied, is_signed
-from notifications.domain.statuses import climbs, furthest
+from notifications.domain.receipt_signatures import is_key_valid, is_signed
+from notifications.domain.statuses import advances, furthest
 from notifications.domain.templates import CATALOG
 
 ORDER = ["queued", "sent", "delivered", "read"]
@@ -17,13 +17,13 @@ ORDER = ["queued", "sent", "delivered", "read"]
 @pytest.mark.parametrize("was", ORDER)
 @pytest.mark.parametrize("said", ORDER[1:])
 def test_a_status_climbs_and_never_falls(was, said):
-    assert climbs(was, said) == (ORDER.index(said) > ORDER.index(was))
+    assert advances(was, said) == (ORDER.index(said) > ORDER.index(was))
 
 
 @pytest.mark.parametrize("lost", ["failed", "bounced"])
 def test_a_failure_ends_what_has_not_arrived_and_nothing_follows_it(lost):
-    assert [climbs(was, lost) for was in ORDER] == [True, True, False, False]
-    assert not any(climbs(lost, said) for said in [*ORDER[1:], "failed", "bounced"])
+    assert [advances(was, lost) for was in ORDER] == [True, True, False, False]
+    assert not any(advances(lost, said) for said in [*ORDER[1:], "failed", "bounced"])
 
 
 def test_a_push_to_several_devices_stands_where_it_got_furthest():
@@ -46,13 +46,13 @@ def test_a_push_to_several_devices_stands_where_it_got_furthest():
 )
 def test_quiet_hours_of_lagos_end_in_utc_an_hour_before(begins, ends, now, over):
     quiet = QuietHours(time.fromisoformat(begins), time.fromisoformat(ends), "Africa/Lagos")
-    until = quiet.over_at(datetime.fromisoformat(now).replace(tzinfo=UTC))
+    until = quiet.quiet_until(datetime.fromisoformat(now).replace(tzinfo=UTC))
     assert until == (None if over is None else datetime.fromisoformat(over).replace(tzinfo=UTC))
 
 
 def test_quiet_hours_follow_the_wall_clock_over_a_change_of_the_clocks():
     quiet = QuietHours(time(22), time(7), "Europe/Berlin")
-    assert quiet.over_at(datetime(2026, 3, 28, 22, tzinfo=UTC)) == datetime(2026, 3, 29, 5, tzinfo=UTC)
+    assert quiet.quiet_until(datetime(2026, 3, 28, 22, tzinfo=UTC)) == datetime(2026, 3, 29, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("name", ["", "../etc/passwd", "/etc/localtime", "Nowhere/City", "Africa\x00"])
@@ -62,9 +62,9 @@ def test_what_is_no_timezone_is_refused(name):
 
 def test_without_a_key_nobody_is_believed():
     assert not is_signed(b"", "", "")
-    assert not is_accompanied("", "")
-    assert not is_accompanied(None, "key")
-    assert is_accompanied("key", "key")
+    assert not is_key_valid("", "")
+    assert not is_key_valid(None, "key")
+    assert is_key_valid("key", "key")
 
 
 def test_every_message_has_its_channels_and_its_approved_text():
@@ -75,11 +75,11 @@ def test_every_message_has_its_channels_and_its_approved_text():
 
 def test_the_messaging_app_is_for_who_asked_and_the_other_channels_for_who_did_not_refuse():
     nothing_said = Preferences()
-    assert [nothing_said.wants(channel) for channel in ("push", "messaging", "sms", "email")] == [
+    assert [nothing_said.allows(channel) for channel in ("push", "messaging", "sms", "email")] == [
         True,
         False,
         True,
         True,
     ]
-    assert not nothing_said.refuses("messaging")
-    assert Preferences({"messaging": False}).refuses("messaging")
+    assert not nothing_said.opted_out("messaging")
+    assert Preferences({"messaging": False}).opted_out("messaging")

@@ -13,30 +13,30 @@ from common.primitives.problems import ValidationFailed
 from notifications.domain.alerts import (
     PAGE_AGAIN_AFTER,
     Alert,
-    Counted,
+    CountOnly,
     PageNow,
     dialect_of,
     evaluate_repetition,
-    page_of_alert,
+    page_body,
 )
 from notifications.domain.channels import redelivery_policy
 from notifications.domain.deliveries import (
     ATTEMPTS_MAX,
-    CLAIM_LIFE,
+    CLAIM_LIFETIME,
+    AlreadyFinished,
+    AttemptsExhausted,
+    Claimable,
     Contact,
-    Doubtful,
-    Free,
+    InProgress,
+    OutcomeUnknown,
     RedeliveryPolicy,
-    Settled,
-    UnderWay,
-    UsedUp,
     evaluate_claim,
     masked,
     notification_id_of,
     pin_channel,
-    without,
+    redacted,
 )
-from notifications.domain.erasures import OTHER, open_matters_text
+from notifications.domain.erasure_obligations import OTHER, obligations_text
 from notifications.domain.templates import CATALOG, TEXT_MAX, check_complete, read_parameters, template_of
 from notifications.settings import Settings
 from notifications.templates.examples import example_of
@@ -48,24 +48,27 @@ LATER = timedelta(milliseconds=1)
 @pytest.mark.parametrize(
     ("status", "claimed_at", "attempts", "verdict"),
     [
-        ("queued", None, 0, Free()),
-        ("queued", None, ATTEMPTS_MAX - 1, Free()),
-        ("queued", None, ATTEMPTS_MAX, UsedUp()),
-        ("queued", NOW, 1, UnderWay()),
-        ("queued", NOW, ATTEMPTS_MAX, UnderWay()),
-        ("queued", NOW - CLAIM_LIFE, 1, UnderWay()),
-        ("queued", NOW - CLAIM_LIFE - LATER, 1, Free()),
-        ("queued", NOW - CLAIM_LIFE - LATER, ATTEMPTS_MAX, UsedUp()),
-        *[(settled, None, 1, Settled()) for settled in ("sent", "delivered", "read", "failed", "bounced")],
+        ("queued", None, 0, Claimable()),
+        ("queued", None, ATTEMPTS_MAX - 1, Claimable()),
+        ("queued", None, ATTEMPTS_MAX, AttemptsExhausted()),
+        ("queued", NOW, 1, InProgress()),
+        ("queued", NOW, ATTEMPTS_MAX, InProgress()),
+        ("queued", NOW - CLAIM_LIFETIME, 1, InProgress()),
+        ("queued", NOW - CLAIM_LIFETIME - LATER, 1, Claimable()),
+        ("queued", NOW - CLAIM_LIFETIME - LATER, ATTEMPTS_MAX, AttemptsExhausted()),
+        *[(settled, None, 1, AlreadyFinished()) for settled in ("sent", "delivered", "read", "failed", "bounced")],
     ],
 )
 def test_a_delivery_may_be_claimed_when_nobody_holds_it(status, claimed_at, attempts, verdict):
-    assert evaluate_claim(status, claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFE, goes_again=True)) == verdict
+    assert (
+        evaluate_claim(status, claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True))
+        == verdict
+    )
 
 
 def test_what_may_have_gone_out_is_sent_again_only_where_that_does_no_harm():
     assert {
-        (template, channel): redelivery_policy(template, channel, reports_statuses=True).goes_again
+        (template, channel): redelivery_policy(template, channel, reports_statuses=True).may_redeliver
         for template, channel in [
             ("delivery_pin", "sms"), ("one_time_code", "email"), ("bank_details_changed", "email"), ("order_dispatched", "push"),
             ("order_dispatched", "messaging"), ("order_dispatched", "email"), ("order_dispatched", "sms"),
@@ -76,9 +79,9 @@ def test_what_may_have_gone_out_is_sent_again_only_where_that_does_no_harm():
         ("order_dispatched", "sms"): False,
     }  # fmt: skip
     deaf = redelivery_policy("order_dispatched", "messaging", reports_statuses=False)
-    assert evaluate_claim("queued", NOW - deaf.life, 1, NOW, deaf) == UnderWay()
-    assert evaluate_claim("queued", NOW - deaf.life - LATER, 1, NOW, deaf) == Doubtful()
-    assert evaluate_claim("queued", None, 1, NOW, deaf) == Free()
+    assert evaluate_claim("queued", NOW - deaf.claim_lifetime, 1, NOW, deaf) == InProgress()
+    assert evaluate_claim("queued", NOW - deaf.claim_lifetime - LATER, 1, NOW, deaf) == OutcomeUnknown()
+    assert evaluate_claim("queued", None, 1, NOW, deaf) == Claimable()
 
 
 @pytest.mark.parametrize(
@@ -96,8 +99,8 @@ def test_staff_see_an_address_masked(recipient, shown):
 
 
 def test_a_providers_words_are_kept_without_what_they_repeat_of_the_message():
-    assert without({"pin": "042917", "empty": ""}, "cannot send 'PIN 042917'") == "cannot send 'PIN ***'"
-    assert len(without({}, "x" * 1000)) == 200
+    assert redacted({"pin": "042917", "empty": ""}, "cannot send 'PIN 042917'") == "cannot send 'PIN ***'"
+    assert len(redacted({}, "x" * 1000)) == 200
 
 
 def test_a_pin_goes_by_sms_when_there_is_a_phone():
@@ -228,9 +231,9 @@ def test_every_open_matter_of_the_page_on_privacy_has_plain_words_and_all_of_the
     page = (Path(__file__).parents[4] / "docs/privacy.md").read_text()
     matters = set(re.findall(r"`([a-z_]+)`", page.partition("| Service | Open matters |")[2]))
     assert len(matters) > 15
-    assert all(OTHER not in open_matters_text([matter]) for matter in matters)
-    assert open_matters_text([]) == open_matters_text(["a_word_of_tomorrow"]) == OTHER
-    everything = open_matters_text([*matters, *matters])
+    assert all(OTHER not in obligations_text([matter]) for matter in matters)
+    assert obligations_text([]) == obligations_text(["a_word_of_tomorrow"]) == OTHER
+    everything = obligations_text([*matters, *matters])
     assert len(everything) <= TEXT_MAX
     assert everything.endswith(OTHER)
 
@@ -244,8 +247,8 @@ def test_an_unknown_message_or_channel_is_refused(name, channel):
 @pytest.mark.parametrize(
     ("was", "paged_ago", "now_severity", "verdict"),
     [
-        ("SEV-2", timedelta(minutes=1), "SEV-2", Counted()),
-        ("SEV-2", timedelta(minutes=1), "SEV-3", Counted()),
+        ("SEV-2", timedelta(minutes=1), "SEV-2", CountOnly()),
+        ("SEV-2", timedelta(minutes=1), "SEV-3", CountOnly()),
         ("SEV-2", timedelta(minutes=1), "SEV-1", PageNow()),
         ("SEV-2", PAGE_AGAIN_AFTER, "SEV-2", PageNow()),
         ("SEV-2", None, "SEV-2", PageNow()),
@@ -278,28 +281,28 @@ def test_the_address_says_in_which_words_to_page(url, dialect):
 
 
 def test_alertmanager_joins_pages_by_their_labels():
-    [page] = page_of_alert("alertmanager", ALERT, "")
+    [page] = page_body("alertmanager", ALERT, "")
     assert (page["labels"]["severity"], page["labels"]["dedup_key"]) == ("SEV-1", "balance:low")
     assert page["annotations"]["description"] == "Top up"
 
 
 def test_alertmanager_is_led_to_the_page_of_the_runbook():
-    [page] = page_of_alert("alertmanager", ALERT, "")
+    [page] = page_body("alertmanager", ALERT, "")
     assert page["annotations"]["runbook"] == f"docs/runbooks/{ALERT.runbook}.md"
     assert "runbook" not in page["labels"]
 
 
 def test_what_alertmanager_was_told_before_an_alert_grew_worse_ends_there():
     grown = replace(ALERT, severity="SEV-2", is_repeated=True)
-    [now, before] = page_of_alert("alertmanager", grown, "")
+    [now, before] = page_body("alertmanager", grown, "")
     assert (now["labels"]["severity"], "endsAt" in now) == ("SEV-2", False)
     assert (before["labels"]["severity"], before["endsAt"]) == ("SEV-3", grown.raised_at)
-    over = page_of_alert("alertmanager", replace(grown, closed_at="2026-03-01T13:00:00Z"), "")
+    over = page_body("alertmanager", replace(grown, closed_at="2026-03-01T13:00:00Z"), "")
     assert {page["endsAt"] for page in over} == {"2026-03-01T13:00:00Z"}
 
 
 def test_pagerduty_joins_pages_by_the_dedup_key():
-    page = page_of_alert("pagerduty", ALERT, "route")
+    page = page_body("pagerduty", ALERT, "route")
     assert (page["routing_key"], page["dedup_key"], page["event_action"]) == ("route", "balance:low", "trigger")
     assert page["payload"]["severity"] == "critical"
 

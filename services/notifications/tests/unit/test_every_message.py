@@ -6,11 +6,11 @@ import pytest
 
 from notifications.domain.approved_templates import APPROVED
 from notifications.domain.channels import CHANNELS
+from notifications.domain.sms_segments import SEGMENTS_MAX, segment_count
 from notifications.domain.templates import CATALOG, check_complete
-from notifications.domain.text_messages import PARTS_MAX, parts_of
 from notifications.templates.examples import example_of
 from notifications.templates.preview import preview_page, write_preview
-from notifications.templates.renderer import GREETED, MessageRenderer
+from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
 
 WORDS = MessageRenderer()
 HOSTILE = "</p><script>alert('x')</script>\"&<b>"
@@ -58,14 +58,14 @@ def test_a_message_is_whole_well_formed_and_escaped_on_each_of_its_channels(name
     for hostile in (False, True):
         values = values_of(name, hostile=hostile)
         check_complete(template, values)
-        greeted = {**values, GREETED: HOSTILE if hostile else "Chidi"}
+        greeted = {**values, RECIPIENT_NAME: HOSTILE if hostile else "Chidi"}
         for channel in template.channels:
             message = WORDS.message(channel, name, greeted)
             words = f"{message.subject} {message.text}"
             assert not any(hole in words for hole in ("{{", "{%", "None", "Undefined"))
             assert not any(link in words.lower() for link in ("http:", "https:", "www."))
             if channel == "sms":
-                assert parts_of(message.text) <= (PARTS_MAX if hostile else 1)
+                assert segment_count(message.text) <= (SEGMENTS_MAX if hostile else 1)
             elif channel == "messaging":
                 assert len(message.parameters) == len(APPROVED[name])
             elif channel == "email":
@@ -86,7 +86,7 @@ def test_a_message_is_whole_well_formed_and_escaped_on_each_of_its_channels(name
 @pytest.mark.parametrize("name", [name for name, template in CATALOG.items() if template.secrets and template.in_feed])
 def test_the_feed_says_of_a_secret_that_it_came_and_not_what_it_is(name):
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
-    line = WORDS.feed_line(name, {**example_of(name), **secrets, GREETED: "Chidi"})
+    line = WORDS.feed_entry(name, {**example_of(name), **secrets, RECIPIENT_NAME: "Chidi"})
     assert line.body
     assert "918273" not in line.title + line.body
 
@@ -105,5 +105,5 @@ def test_the_preview_shows_every_message_on_every_channel_and_runs_nothing(tmp_p
 
 @pytest.mark.parametrize("name", sorted(UNNAMED))
 def test_a_mail_to_an_unproven_address_shows_no_word_of_who_signed_up(name):
-    message = WORDS.message("email", name, {**values_of(name), GREETED: "Visit evil dot example"})
+    message = WORDS.message("email", name, {**values_of(name), RECIPIENT_NAME: "Visit evil dot example"})
     assert "evil" not in f"{message.subject} {message.text} {message.html}"

@@ -3,9 +3,9 @@
 import pytest
 
 from notifications.domain.approved_templates import APPROVED
+from notifications.domain.sms_segments import SEGMENTS_MAX, truncate_to_segments
 from notifications.domain.templates import CATALOG, check_complete, read_parameters
-from notifications.domain.text_messages import PARTS_MAX, cut_to_parts
-from notifications.templates.renderer import GREETED, MessageRenderer, naira_text, order_number
+from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer, naira_text, order_number
 
 SAMPLES = {
     "text": "0192f3c4-0000-7000-8000-00003f2a91bc",
@@ -28,7 +28,7 @@ def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, cha
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
     values = {**values_of(name), **secrets}
     check_complete(CATALOG[name], values)
-    message = WORDS.message(channel, name, {**values, GREETED: "Chidi"})
+    message = WORDS.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
     told = " ".join([message.text, *message.parameters])
     assert all(secret in told for secret in secrets.values())
     if channel == "messaging":
@@ -58,7 +58,7 @@ LARGEST = {
 }
 
 
-def parts_of(text):
+def segment_count(text):
     """How many parts a telephone company sends and asks to be paid for (GSM 03.40)."""
     if text.isascii() and "`" not in text:
         length, alone, joined = len(text) + sum(character in "^{}[]~\\|" for character in text), 160, 153
@@ -68,15 +68,15 @@ def parts_of(text):
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
-@pytest.mark.parametrize("message_out", ["😀", "{", "`", "x"])
-def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, message_out):
-    texts = {**LARGEST, "text": message_out * 500}
-    secret = message_out * 64
+@pytest.mark.parametrize("outbound", ["😀", "{", "`", "x"])
+def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, outbound):
+    texts = {**LARGEST, "text": outbound * 500}
+    secret = outbound * 64
     values = {parameter: texts[kind] for parameter, kind in CATALOG[name].parameters.items()}
     values |= dict.fromkeys(CATALOG[name].secrets, secret)
     check_complete(CATALOG[name], values)
-    text = WORDS.message("sms", name, {**values, GREETED: "Chidi"}).text
-    assert 1 <= parts_of(text) <= PARTS_MAX
+    text = WORDS.message("sms", name, {**values, RECIPIENT_NAME: "Chidi"}).text
+    assert 1 <= segment_count(text) <= SEGMENTS_MAX
     assert (secret in text) == bool(CATALOG[name].secrets)
 
 
@@ -93,8 +93,8 @@ def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, mes
     ],
 )
 def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent):
-    assert cut_to_parts(text) == sent
-    assert parts_of(sent) == PARTS_MAX
+    assert truncate_to_segments(text) == sent
+    assert segment_count(sent) == SEGMENTS_MAX
 
 
 @pytest.mark.parametrize(
@@ -102,22 +102,22 @@ def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent):
 )
 def test_a_message_of_which_nothing_but_its_secrets_is_known_is_told_in_neutral_words(name, channel):
     values = dict.fromkeys(CATALOG[name].secrets, "918273")
-    message = WORDS.message(channel, name, {**values, GREETED: "Chidi"})
+    message = WORDS.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
     words = f"{message.subject} {message.text} {message.html}"
     assert len(message.text) > 20 or message.parameters
     assert all(message.parameters)
     for hole in ("None", "₦", "NGN", "  .", " .", " ,", " x "):
         assert hole not in words
     if CATALOG[name].in_feed:
-        line = WORDS.feed_line(name, {GREETED: "Chidi"})
+        line = WORDS.feed_entry(name, {RECIPIENT_NAME: "Chidi"})
         assert line.body.endswith(".")
         assert "None" not in line.body
 
 
 def test_a_confirmation_without_an_order_number_or_amount_speaks_of_your_order():
-    sms = WORDS.message("sms", "order_confirmation", {GREETED: "Chidi"}).text
+    sms = WORDS.message("sms", "order_confirmation", {RECIPIENT_NAME: "Chidi"}).text
     assert sms == "Campus: we have your payment for your order. We hold it safely until you have your goods."
-    mail = WORDS.message("email", "order_confirmation", {"totalMinor": 0, GREETED: "Chidi"})
+    mail = WORDS.message("email", "order_confirmation", {"totalMinor": 0, RECIPIENT_NAME: "Chidi"})
     assert mail.subject == "Your order is confirmed"
     # Nothing to pay is an amount, too: only what is not known is left out.
     assert "Total paid: ₦0.00" in mail.text
@@ -127,7 +127,7 @@ def test_a_confirmation_without_an_order_number_or_amount_speaks_of_your_order()
 def test_a_line_of_which_only_the_name_is_known_is_shown_by_its_name():
     given = {**values_of("order_confirmation"), "items": [{"name": "Jollof"}, *SAMPLES["lines"]]}
     taken = read_parameters(CATALOG["order_confirmation"], given)
-    mail = WORDS.message("email", "order_confirmation", {**taken, GREETED: "Chidi"})
+    mail = WORDS.message("email", "order_confirmation", {**taken, RECIPIENT_NAME: "Chidi"})
     assert "\n  Jollof\n  2 x Jollof: ₦5,000.00\n" in mail.text
     assert ">Jollof</td>" in mail.html
 
@@ -144,27 +144,31 @@ def test_a_line_of_which_only_the_name_is_known_is_shown_by_its_name():
 def test_an_update_of_a_return_request_tells_its_outcome(outcome, said):
     given = {**values_of("return_request_update"), "outcome": outcome, "refundMinor": 500}
     values = read_parameters(CATALOG["return_request_update"], given)
-    mail = WORDS.message("email", "return_request_update", {**values, GREETED: "Chidi"})
+    mail = WORDS.message("email", "return_request_update", {**values, RECIPIENT_NAME: "Chidi"})
     assert said in mail.text
     assert said in mail.html
-    assert said in WORDS.feed_line("return_request_update", {**values, GREETED: "Chidi"}).body
+    assert said in WORDS.feed_entry("return_request_update", {**values, RECIPIENT_NAME: "Chidi"}).body
     assert said.replace("₦", "NGN ") in WORDS.message("sms", "return_request_update", values).text
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if CATALOG[name].in_feed])
 def test_the_app_shows_a_message_without_its_secrets(name):
-    line = WORDS.feed_line(name, {**values_of(name), GREETED: "Chidi"})
+    line = WORDS.feed_entry(name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
     assert line.title
     assert line.body
 
 
 def test_a_value_with_line_breaks_begins_no_header():
-    values = {**values_of("vendor_dispatch_alert"), "businessName": "Ada\r\nBcc: all@unilag.edu.ng", GREETED: "Ada"}
+    values = {
+        **values_of("vendor_dispatch_alert"),
+        "businessName": "Ada\r\nBcc: all@unilag.edu.ng",
+        RECIPIENT_NAME: "Ada",
+    }
     assert "\n" not in WORDS.message("email", "vendor_dispatch_alert", values).subject
 
 
 def test_html_shows_what_people_typed_as_text():
-    values = {**values_of("order_dispatched"), "businessName": "<script>alert(1)</script>", GREETED: "Chidi"}
+    values = {**values_of("order_dispatched"), "businessName": "<script>alert(1)</script>", RECIPIENT_NAME: "Chidi"}
     assert "<script>" not in WORDS.message("email", "order_dispatched", values).html
 
 
@@ -180,7 +184,7 @@ def test_an_order_is_named_by_the_end_of_its_id():
 
 
 def test_details_that_no_payout_goes_to_are_not_said_to_be_where_payouts_go():
-    values = {**values_of("bank_details_changed"), "last4": "6785", GREETED: "Chidi"}
+    values = {**values_of("bank_details_changed"), "last4": "6785", RECIPIENT_NAME: "Chidi"}
     for channel in ("sms", "email", "push"):
         changed = WORDS.message(channel, "bank_details_changed", {**values, "standing": "verified"})
         unverified = WORDS.message(channel, "bank_details_changed", {**values, "standing": "unverified"})
@@ -192,7 +196,7 @@ def test_details_that_no_payout_goes_to_are_not_said_to_be_where_payouts_go():
 def test_what_people_wrote_neither_begins_a_line_of_ours_nor_turns_the_order_of_the_words():
     shop = "Ada\x1b[2J\x07\u202e\r\n\r\nYour password was stolen:\u2066 <b>x</b>"
     lines = [{"name": f"{shop}", "quantity": 1, "lineTotalMinor": 1}]
-    values = {**values_of("order_confirmation"), "businessName": shop, "items": lines, GREETED: "Chidi"}
+    values = {**values_of("order_confirmation"), "businessName": shop, "items": lines, RECIPIENT_NAME: "Chidi"}
     for channel in CATALOG["order_confirmation"].channels:
         message = WORDS.message(channel, "order_confirmation", values)
         told = "\n".join([message.subject, message.text, message.html, *message.parameters])

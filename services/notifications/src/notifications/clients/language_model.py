@@ -1,7 +1,7 @@
-"""Any OpenAI-compatible language model: `POST {AI_BASE_URL}/chat/completions`, read as it comes, and never believed.
+"""Any OpenAI-compatible language model: `POST {AI_BASE_URL}/chat/completions`, streamed and untrusted.
 
-Whatever the other side sends (endless lines, no line breaks, packed bodies, JSON of any shape), what is held of it is bounded.
-The key goes into one header of this request; neither it nor a word of the answer stands in an error or in the log.
+Every response is read within bounds: endless lines, missing line breaks, compressed bodies, JSON of any shape. The key
+is sent in one header. Neither the key nor the response appears in errors or logs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -10,13 +10,13 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from notifications.domain.conversations import Line, Spoken, ToolCall, Used
+from notifications.domain.conversations import ChatMessage, Completion, TokenUsage, ToolCall
 from notifications.domain.errors import AssistantUnavailable
 
-# One event of a stream holds some words; whole arguments of a tool come in one at most.
+# An event holds some words, or at most the arguments of one tool call.
 LINE_BYTES_MAX: Final = 64 * 1024
-# Some thousand tokens, each in an event of some hundred bytes.
-ANSWER_BYTES_MAX: Final = 4 * 1024 * 1024
+# Some thousand tokens in events of some hundred bytes.
+RESPONSE_BYTES_MAX: Final = 4 * 1024 * 1024
 CALLS_MAX: Final = 8
 ARGUMENTS_CHARACTERS_MAX: Final = 8_000
 RETRY_AFTER_SECONDS_MAX: Final = 300
@@ -24,13 +24,13 @@ CONNECT_SECONDS_MAX: Final = 5.0
 
 _BUSY: Final = "The assistant has too many questions at the moment. Try again later."
 _CLOSED: Final = "The assistant is out of order; this has to be mended by its operators."
-_UNUSABLE: Final = "The assistant did not find an answer. Ask again, or in other words."
+_UNUSABLE: Final = "The assistant did not find an response. Ask again, or in other words."
 
-OnToken = Callable[[str], Awaitable[None]]
+OnText = Callable[[str], Awaitable[None]]
 
 
 class LanguageModel:
-    """One model of one company. `silence_seconds`: how long it may say nothing."""
+    """One model of one provider. `silence_seconds` limits the time between two pieces."""
 
     provider = "openai-compatible"
 
@@ -43,22 +43,22 @@ class LanguageModel:
             model,
             tokens_max,
         )
-        # Packed bytes could unfold to any size.
+        # A compressed body could expand without bound.
         self._headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
         self._timeout = httpx.Timeout(silence_seconds, connect=CONNECT_SECONDS_MAX, pool=CONNECT_SECONDS_MAX)
 
-    async def speak(
-        self, instructions: str, lines: Sequence[Line], tools: Sequence[Mapping[str, Any]], hear: OnToken
-    ) -> Spoken:
-        """Asks the model; `hear` is given each piece of text as it comes. Raises AssistantAway.
+    async def complete(
+        self, instructions: str, messages: Sequence[ChatMessage], tools: Sequence[Mapping[str, Any]], on_text: OnText
+    ) -> Completion:
+        """Query the model and pass each piece of text to `on_text`. Raises AssistantUnavailable.
 
-        Whoever cancels this, or is slow to hear, cancels or slows down the model.
+        Cancellation and a slow `on_text` reach the model.
         """
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": "system", "content": instructions}, *map(_message, lines)],
+            "messages": [{"role": "system", "content": instructions}, *map(_message, messages)],
             "max_tokens": self._tokens_max,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -68,142 +68,147 @@ class LanguageModel:
         try:
             async with self._http.stream(
                 "POST", self._url, json=body, headers=self._headers, timeout=self._timeout, follow_redirects=False
-            ) as answer:
-                _check(answer)
-                return await _read(answer, hear)
+            ) as response:
+                _check(response)
+                return await _read(response, on_text)
         except httpx.InvalidURL as error:
             raise AssistantUnavailable(type(error).__name__, _CLOSED, is_outage=True) from None
         except httpx.HTTPError as error:
             raise AssistantUnavailable(type(error).__name__, is_outage=True) from None
 
 
-def _message(line: Line) -> dict[str, Any]:
-    if line.role == "tool":
-        return {"role": "tool", "tool_call_id": line.call_id, "content": line.text}
-    message: dict[str, Any] = {"role": line.role, "content": line.text}
-    if line.calls:
-        message["content"] = line.text or None
-        message["tool_calls"] = [
+def _message(message: ChatMessage) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    body: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        body["content"] = message.text or None
+        body["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in line.calls
+            for call in message.calls
         ]
-    return message
+    return body
 
 
-def _check(answer: httpx.Response) -> None:
-    status = answer.status_code
+def _check(response: httpx.Response) -> None:
+    status = response.status_code
     if status in (401, 403):
         raise AssistantUnavailable(
             f"the provider refused our key ({status})", _CLOSED, retry_after_seconds=60, is_outage=True
         )
     if status == 429:
         raise AssistantUnavailable(
-            "the provider has no capacity for us (429)", _BUSY, retry_after_seconds=_wait_of(answer), is_outage=True
+            "the provider has no capacity for us (429)",
+            _BUSY,
+            retry_after_seconds=_retry_after_seconds(response),
+            is_outage=True,
         )
     if status == 404:
         raise AssistantUnavailable(
             "the provider knows no such model or path", _CLOSED, retry_after_seconds=60, is_outage=True
         )
     if status in (400, 413, 422):
-        # Perhaps only this question: some providers refuse by its words.
+        # Some providers reject a single question by its content.
         raise AssistantUnavailable(f"the provider refused the request ({status})", _UNUSABLE)
     if status != 200:
         raise AssistantUnavailable(
-            f"the provider answered {status}", retry_after_seconds=_wait_of(answer), is_outage=True
+            f"the provider answered {status}", retry_after_seconds=_retry_after_seconds(response), is_outage=True
         )
-    if answer.headers.get("content-encoding", "identity") != "identity":
+    if response.headers.get("content-encoding", "identity") != "identity":
         raise AssistantUnavailable("the answer is packed", _UNUSABLE)
 
 
-def _wait_of(answer: httpx.Response) -> int:
-    """Its own Retry-After within reason."""
-    told = answer.headers.get("retry-after", "")
+def _retry_after_seconds(response: httpx.Response) -> int:
+    """Return the provider's Retry-After within limits."""
+    given = response.headers.get("retry-after", "")
     return (
-        max(1, min(int(told), RETRY_AFTER_SECONDS_MAX)) if told.isascii() and told.isdigit() and len(told) < 9 else 10
+        max(1, min(int(given), RETRY_AFTER_SECONDS_MAX))
+        if given.isascii() and given.isdigit() and len(given) < 9
+        else 10
     )
 
 
-async def _read(answer: httpx.Response, hear: OnToken) -> Spoken:
-    reading = _Reading(hear)
-    if answer.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
-        # It knows no streams, and said everything at once.
-        await reading.read_whole(await _whole(answer))
-        return reading.end()
-    waiting, total = b"", 0
-    async for piece in answer.aiter_raw():
+async def _read(response: httpx.Response, on_text: OnText) -> Completion:
+    reader = _CompletionReader(on_text)
+    if response.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
+        # The provider does not stream.
+        await reader.read_whole(await _whole(response))
+        return reader.finish()
+    buffer, total = b"", 0
+    async for piece in response.aiter_raw():
         total += len(piece)
-        if total > ANSWER_BYTES_MAX:
+        if total > RESPONSE_BYTES_MAX:
             raise AssistantUnavailable("the answer has no end", _UNUSABLE)
-        *lines, waiting = (waiting + piece).split(b"\n")
+        *lines, buffer = (buffer + piece).split(b"\n")
         for line in lines:
-            if await reading.read_line(line.rstrip(b"\r")):
-                return reading.end()
-        if len(waiting) > LINE_BYTES_MAX:
+            if await reader.read_line(line.rstrip(b"\r")):
+                return reader.finish()
+        if len(buffer) > LINE_BYTES_MAX:
             raise AssistantUnavailable("a line has no end", _UNUSABLE)
-    return reading.end()
+    return reader.finish()
 
 
-async def _whole(answer: httpx.Response) -> bytes:
+async def _whole(response: httpx.Response) -> bytes:
     parts, total = [], 0
-    async for piece in answer.aiter_raw():
+    async for piece in response.aiter_raw():
         parts.append(piece)
         total += len(piece)
-        if total > ANSWER_BYTES_MAX:
+        if total > RESPONSE_BYTES_MAX:
             raise AssistantUnavailable("the answer has no end", _UNUSABLE)
     return b"".join(parts)
 
 
-class _Reading:
-    """What was read of one answer so far."""
+class _CompletionReader:
+    """The state of one response."""
 
-    def __init__(self, hear: OnToken) -> None:
-        self._hear = hear
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
         self._calls: dict[int, list[str]] = {}
-        self._used: Used | None = None
-        self._ended = ""
+        self._usage: TokenUsage | None = None
+        self._finish_reason = ""
 
     async def read_line(self, line: bytes) -> bool:
-        """Whether this line says that the answer is complete."""
+        """Return whether this line completes the response."""
         if len(line) > LINE_BYTES_MAX:
             raise AssistantUnavailable("a line is too long", _UNUSABLE)
         if not line.startswith(b"data:"):
             return False
         content = line[5:].strip()
         if content == b"[DONE]":
-            self._ended = self._ended or "stop"
+            self._finish_reason = self._finish_reason or "stop"
             return True
         if content:
-            await self._take(_decoded(content), "delta")
+            await self._read_chunk(_decoded(content), "delta")
         return False
 
     async def read_whole(self, body: bytes) -> None:
-        """The body of an answer that is no stream."""
-        await self._take(_decoded(body), "message")
-        self._ended = self._ended or "stop"
+        """Read the body of an unstreamed response."""
+        await self._read_chunk(_decoded(body), "message")
+        self._finish_reason = self._finish_reason or "stop"
 
-    async def _take(self, chunk: Any, part: str) -> None:
+    async def _read_chunk(self, chunk: Any, part: str) -> None:
         if not isinstance(chunk, dict) or chunk.get("error"):
             raise AssistantUnavailable("the provider broke the answer off", _UNUSABLE)
         usage = chunk.get("usage")
         if isinstance(usage, dict):
-            self._used = Used(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+            self._usage = TokenUsage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
         choices = chunk.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
             return
-        said = choice.get(part)
-        if isinstance(said, dict):
-            if isinstance(text := said.get("content"), str) and text:
-                await self._hear(text)
-            self._read_calls(said.get("tool_calls"))
+        content = choice.get(part)
+        if isinstance(content, dict):
+            if isinstance(text := content.get("content"), str) and text:
+                await self._on_text(text)
+            self._read_calls(content.get("tool_calls"))
         if isinstance(reason := choice.get("finish_reason"), str):
-            self._ended = reason
+            self._finish_reason = reason
 
-    def _read_calls(self, offered: Any) -> None:
-        for place, part in enumerate(offered if isinstance(offered, list) else ()):
+    def _read_calls(self, given: Any) -> None:
+        for number, part in enumerate(given if isinstance(given, list) else ()):
             if not isinstance(part, dict):
                 raise AssistantUnavailable("a call is not an object", _UNUSABLE)
-            index = part.get("index", place)
+            index = part.get("index", number)
             if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < CALLS_MAX:
                 raise AssistantUnavailable("too many calls at once", _UNUSABLE)
             call = self._calls.setdefault(index, ["", "", ""])
@@ -212,20 +217,20 @@ class _Reading:
             for slot, piece in enumerate((part.get("id"), named.get("name"), named.get("arguments"))):
                 if not isinstance(piece, str):
                     continue
-                # Id and name come once, though some repeat them with every piece; arguments come in pieces.
+                # Some providers repeat id and name with every piece; arguments arrive in pieces.
                 call[slot] = call[slot] + piece if slot == 2 else call[slot] or piece
                 if len(call[slot]) > (ARGUMENTS_CHARACTERS_MAX if slot == 2 else 200):
                     raise AssistantUnavailable("a call is too long", _UNUSABLE)
 
-    def end(self) -> Spoken:
-        """The answer; raises AssistantAway when the provider stopped in the middle of it."""
-        if not self._ended:
+    def finish(self) -> Completion:
+        """Return the completion. Raises AssistantUnavailable for an incomplete response."""
+        if not self._finish_reason:
             raise AssistantUnavailable("the provider broke the answer off", _UNUSABLE)
         calls = tuple(
             ToolCall(call_id or f"call-{index}", name, arguments)
             for index, (call_id, name, arguments) in sorted(self._calls.items())
         )
-        return Spoken(calls, self._used, is_cut=self._ended == "length")
+        return Completion(calls, self._usage, is_cut=self._finish_reason == "length")
 
 
 def _decoded(content: bytes) -> Any:
@@ -235,5 +240,5 @@ def _decoded(content: bytes) -> Any:
         raise AssistantUnavailable("the answer is not JSON", _UNUSABLE) from None
 
 
-def _count(told: Any) -> int:
-    return told if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1_000_000_000 else 0
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000 else 0

@@ -1,4 +1,4 @@
-"""The messaging app's cloud API: approved texts with parameters, and within a day of the customer's message free ones.
+"""The messaging app's cloud API: approved templates, and free texts within a day of the customer's message.
 
 `POST {url}/{version}/{phone_number_id}/messages`
 """
@@ -7,18 +7,18 @@ from typing import Any, Final
 
 import httpx
 
-from notifications.clients.responses import REFUSALS, no_response, reported_in
+from notifications.clients.responses import PERMANENT_STATUSES, json_object, request_fault
 from notifications.domain.approved_templates import WITH_COPY_BUTTON
 from notifications.domain.deliveries import OutboundMessage
-from notifications.domain.errors import ProviderRefused, ProviderUnavailable
+from notifications.domain.errors import ProviderRejected, ProviderUnavailable
 
 PROVIDER: Final = "messaging-app"
-# Among its 400s, those that pass: too many messages, to this person or at all, and a service that is overloaded.
-_NOT_NOW: Final = frozenset({4, 80007, 130429, 131048, 131056, 131016, 131000, 133004, 368})
+# Transient errors that the app reports as 400: rate limits and overload.
+_TRANSIENT_CODES: Final = frozenset({4, 80007, 130429, 131048, 131056, 131016, 131000, 133004, 368})
 
 
 class Messaging:
-    """One business telephone number. Our id of the delivery travels along and comes back with every status."""
+    """One business phone number. Status webhooks repeat our delivery id."""
 
     provider = PROVIDER
 
@@ -28,57 +28,57 @@ class Messaging:
         self._url = f"{base_url.rstrip('/')}/{version}/{phone_number_id}/messages"
         self._http, self._headers, self._language = http, {"Authorization": f"Bearer {token}"}, language
 
-    async def send(self, message_out: OutboundMessage) -> str:
-        """The company's id of the message; raises ProviderAway and ProviderRefused."""
+    async def send(self, outbound: OutboundMessage) -> str:
+        """Return the provider's message id. Raises ProviderUnavailable and ProviderRejected."""
         body = {
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
-            "to": message_out.address.removeprefix("+"),
-            **self._content(message_out),
-            "biz_opaque_callback_data": str(message_out.delivery_id),
+            "to": outbound.address.removeprefix("+"),
+            **self._content(outbound),
+            "biz_opaque_callback_data": str(outbound.delivery_id),
         }
         try:
-            answer = await self._http.post(self._url, json=body, headers=self._headers)
+            response = await self._http.post(self._url, json=body, headers=self._headers)
         except httpx.HTTPError as error:
-            raise no_response(PROVIDER, error) from error
-        told = reported_in(answer)
-        if not answer.is_success:
-            raise _fault(answer.status_code, told)
-        message_id = _message_id(told)
+            raise request_fault(PROVIDER, error) from error
+        payload = json_object(response)
+        if not response.is_success:
+            raise _fault(response.status_code, payload)
+        message_id = _message_id(payload)
         if message_id is None:
-            raise ProviderUnavailable(PROVIDER, "the answer names no message")
+            raise ProviderUnavailable(PROVIDER, "the response names no message")
         return message_id
 
-    def _content(self, message_out: OutboundMessage) -> dict[str, Any]:
-        """A text as it stands where the customer wrote within a day, else the approved one."""
-        if message_out.message.text:
-            return {"type": "text", "text": {"preview_url": False, "body": message_out.message.text}}
+    def _content(self, outbound: OutboundMessage) -> dict[str, Any]:
+        """Return a free text, or the approved template."""
+        if outbound.message.text:
+            return {"type": "text", "text": {"preview_url": False, "body": outbound.message.text}}
         named = {
-            "name": message_out.template,
+            "name": outbound.template,
             "language": {"code": self._language},
-            "components": _components(message_out),
+            "components": _components(outbound),
         }
         return {"type": "template", "template": named}
 
 
-def _components(message_out: OutboundMessage) -> list[dict[str, Any]]:
-    parameters = [{"type": "text", "text": text} for text in message_out.message.parameters]
+def _components(outbound: OutboundMessage) -> list[dict[str, Any]]:
+    parameters = [{"type": "text", "text": text} for text in outbound.message.parameters]
     components: list[dict[str, Any]] = [{"type": "body", "parameters": parameters}] if parameters else []
-    if message_out.template in WITH_COPY_BUTTON:
+    if outbound.template in WITH_COPY_BUTTON:
         components.append({"type": "button", "sub_type": "url", "index": "0", "parameters": parameters})
     return components
 
 
-def _message_id(told: dict[str, Any]) -> str | None:
-    messages = told.get("messages")
+def _message_id(payload: dict[str, Any]) -> str | None:
+    messages = payload.get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
     message_id = first.get("id") if isinstance(first, dict) else None
     return message_id if isinstance(message_id, str) else None
 
 
-def _fault(status: int, told: dict[str, Any]) -> ProviderUnavailable | ProviderRefused:
-    error = told.get("error")
+def _fault(status: int, payload: dict[str, Any]) -> ProviderUnavailable | ProviderRejected:
+    error = payload.get("error")
     code = error.get("code") if isinstance(error, dict) else None
-    words = error.get("message", "") if isinstance(error, dict) else ""
-    kind = ProviderRefused if status in REFUSALS and code not in _NOT_NOW else ProviderUnavailable
-    return kind(PROVIDER, f"{status} {code or ''} {words}".strip())
+    text = error.get("message", "") if isinstance(error, dict) else ""
+    kind = ProviderRejected if status in PERMANENT_STATUSES and code not in _TRANSIENT_CODES else ProviderUnavailable
+    return kind(PROVIDER, f"{status} {code or ''} {text}".strip())

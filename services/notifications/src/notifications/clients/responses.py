@@ -1,4 +1,4 @@
-"""What a provider's HTTP answer means for a message."""
+"""Classification of a provider's HTTP responses."""
 
 from typing import Any, Final
 
@@ -6,22 +6,22 @@ import httpx
 
 from notifications.domain.errors import ProviderTimeout, ProviderUnavailable
 
-# What will never be taken however often it is offered. Everything else may pass: a wrong key (401) is put right by people.
-REFUSALS: Final = frozenset({400, 404, 413, 422})
-# The request never reached the provider, so that another may be asked without saying the same twice.
+# Permanent rejections. Other statuses may pass: operators fix a wrong key (401).
+PERMANENT_STATUSES: Final = frozenset({400, 404, 413, 422})
+# The request never reached the provider, so another provider may be used.
 _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
-def no_response(provider: str, error: httpx.HTTPError) -> ProviderUnavailable:
-    """The fault of a call that had no answer."""
+def request_fault(provider: str, error: httpx.HTTPError) -> ProviderUnavailable:
+    """Return the fault of a call without a response."""
     kind = ProviderUnavailable if isinstance(error, _NEVER_SENT) else ProviderTimeout
     return kind(provider, type(error).__name__)
 
 
-def reported_in(answer: httpx.Response) -> dict[str, Any]:
-    """The JSON object of an answer; empty for anything else."""
+def json_object(response: httpx.Response) -> dict[str, Any]:
+    """Return the JSON object of a response; empty for anything else."""
     try:
-        body = answer.json()
+        body = response.json()
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}

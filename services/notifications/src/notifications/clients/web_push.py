@@ -1,4 +1,4 @@
-"""Web push: the message encrypted for one browser (RFC 8291), signed with our VAPID key (RFC 8292), sent by RFC 8030."""
+"""Web push: encrypted for one browser (RFC 8291), signed with VAPID (RFC 8292), sent by RFC 8030."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,20 +13,20 @@ from pywebpush import WebPusher
 from common.primitives.clock import Clock
 from common.web.outbound import AddressRefused, OutboundClient
 from common.web.outbound_addresses import origin_of
-from notifications.clients.responses import no_response
+from notifications.clients.responses import request_fault
 from notifications.domain.deliveries import OutboundMessage
-from notifications.domain.errors import DeviceGone, ProviderRefused, ProviderUnavailable
+from notifications.domain.errors import DeviceUnregistered, ProviderRejected, ProviderUnavailable
 from notifications.domain.push_options import push_options
 
 PROVIDER: Final = "web-push"
-# Push services refuse a signature that is good for more than a day (RFC 8292, section 2).
+# Push services reject signatures that are valid for more than a day (RFC 8292, section 2).
 SIGNATURE_SECONDS: Final = 12 * 3_600
-_GONE: Final = frozenset({404, 410})
-_REFUSED: Final = frozenset({400, 403, 413})
+_UNREGISTERED_STATUSES: Final = frozenset({404, 410})
+_REJECTED_STATUSES: Final = frozenset({400, 403, 413})
 
 
 class WebPush:
-    """Every push service of every browser: the subscription says which."""
+    """All push services; the subscription names its own."""
 
     provider = PROVIDER
 
@@ -36,39 +36,37 @@ class WebPush:
 
     @property
     def public_key(self) -> str:
-        """What a browser subscribes with (`applicationServerKey`), base64url."""
+        """The public key of browser subscriptions (`applicationServerKey`), base64url."""
         point = self._key.public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return str(b64urlencode(point))
 
-    async def send(self, message_out: OutboundMessage) -> str:
-        """The push service's address of the message; raises ProviderAway, ProviderRefused and DeviceGone."""
-        manners = push_options(message_out.template)
+    async def send(self, outbound: OutboundMessage) -> str:
+        """Return the push service's message id. Raises ProviderUnavailable, ProviderRejected and DeviceUnregistered."""
+        options = push_options(outbound.template)
         headers = {
             "Content-Encoding": "aes128gcm",
             "Content-Type": "application/octet-stream",
-            "TTL": str(manners.ttl_seconds),
-            "Urgency": manners.urgency,
-            # 32 letters, as the header allows: what is sent again replaces what still waits.
-            "Topic": message_out.notification_id.hex,
-            **self._signature(message_out.address),
+            "TTL": str(options.ttl_seconds),
+            "Urgency": options.urgency,
+            # 32 characters, the limit of the header. A repetition replaces a waiting message.
+            "Topic": outbound.notification_id.hex,
+            **self._signature(outbound.address),
         }
-        body = _encrypted(message_out)
+        body = _encrypted(outbound)
         try:
-            answer = await self._http.post(message_out.address, content=body, headers=headers)
-        except AddressRefused as refused:
-            raise ProviderRefused(PROVIDER, f"the endpoint {refused.reason}") from refused
+            response = await self._http.post(outbound.address, content=body, headers=headers)
+        except AddressRefused as error:
+            raise ProviderRejected(PROVIDER, f"the endpoint {error.reason}") from error
         except httpx.HTTPError as error:
-            raise no_response(PROVIDER, error) from error
-        if answer.status_code in _GONE:
-            raise DeviceGone(PROVIDER, f"{answer.status_code} the subscription is gone")
-        if answer.status_code in _REFUSED:
-            raise ProviderRefused(PROVIDER, f"{answer.status_code} the push service refused the message")
-        if not answer.is_success:
-            raise ProviderUnavailable(PROVIDER, f"{answer.status_code} the push service did not take the message")
-        # The address of the message would let its reader cancel it: its last part tells as much.
-        return (
-            answer.headers.get("location", "").rstrip("/").rpartition("/")[2][:200] or message_out.notification_id.hex
-        )
+            raise request_fault(PROVIDER, error) from error
+        if response.status_code in _UNREGISTERED_STATUSES:
+            raise DeviceUnregistered(PROVIDER, f"{response.status_code} the subscription is gone")
+        if response.status_code in _REJECTED_STATUSES:
+            raise ProviderRejected(PROVIDER, f"{response.status_code} the push service refused the message")
+        if not response.is_success:
+            raise ProviderUnavailable(PROVIDER, f"{response.status_code} the push service did not take the message")
+        # The full address would permit cancelling the message, so only its last part is stored.
+        return response.headers.get("location", "").rstrip("/").rpartition("/")[2][:200] or outbound.notification_id.hex
 
     def _signature(self, endpoint: str) -> Mapping[str, str]:
         expires = int(self._clock.now().timestamp()) + SIGNATURE_SECONDS
@@ -77,20 +75,20 @@ class WebPush:
         return signed
 
 
-def _encrypted(message_out: OutboundMessage) -> bytes:
-    device = message_out.device
+def _encrypted(outbound: OutboundMessage) -> bytes:
+    device = outbound.device
     if device is None:
-        raise ProviderRefused(PROVIDER, "there is no subscription")
+        raise ProviderRejected(PROVIDER, "there is no subscription")
     content = {
-        "title": message_out.message.subject,
-        "body": message_out.message.text,
-        "template": message_out.template,
-        "notificationId": str(message_out.notification_id),
+        "title": outbound.message.subject,
+        "body": outbound.message.text,
+        "template": outbound.template,
+        "notificationId": str(outbound.notification_id),
     }
     keys = {"p256dh": device.public_key, "auth": device.auth_secret}
     try:
-        sealed = WebPusher({"endpoint": device.address, "keys": keys}).encode(msgspec.json.encode(content))
+        encrypted = WebPusher({"endpoint": device.address, "keys": keys}).encode(msgspec.json.encode(content))
     except ValueError as error:
-        raise DeviceGone(PROVIDER, "the subscription's keys are none") from error
-    body: bytes = sealed["body"]
+        raise DeviceUnregistered(PROVIDER, "the subscription's keys are none") from error
+    body: bytes = encrypted["body"]
     return body

@@ -1,4 +1,4 @@
-"""The consumed events whose fields are encrypted for this service, and the purposes of their keys."""
+"""Consumed events with encrypted fields, and the purposes of their keys."""
 
 from typing import Final
 

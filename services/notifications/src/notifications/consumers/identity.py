@@ -1,4 +1,4 @@
-"""What is heard from identity: who people and vendors are, and their one-time codes."""
+"""Handlers of identity's events: contacts, vendors and one-time codes."""
 
 from datetime import datetime
 from typing import Final
@@ -25,15 +25,15 @@ from contracts.identity import (
     VendorSuspended,
 )
 from notifications import queries, store
-from notifications.consumers.notifying import notify
 from notifications.dependencies import Dependencies
 from notifications.domain.deliveries import Contact, EncryptedValue, NotificationRequest, masked
-from notifications.domain.erasures import open_matters_text
+from notifications.domain.erasure_obligations import obligations_text
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.use_cases.deliveries.notify_erased_user import notify_erased_user
+from notifications.use_cases.deliveries.notify_user import notify_user
 from notifications.use_cases.tickets.erase_tickets import erase_tickets
 
-# What stands in the place of the name of a vendor whose owner was erased.
+# Replaces the name of a closed vendor.
 CLOSED_SHOP: Final = "a closed shop"
 
 
@@ -46,14 +46,16 @@ async def on_user_provisioned(
 async def on_email_confirmed(
     event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """Devices that were registered before the first proof of the address may be another person's."""
-    await store.forget_devices_before(uow, event.user_id, datetime.fromisoformat(event.confirmed_at))
+    """Delete the devices from before the first proof of the address: they may be another person's."""
+    await store.delete_devices_registered_before(uow, event.user_id, datetime.fromisoformat(event.confirmed_at))
 
 
 async def on_sign_up_repeated(
     event: SignUpRepeated, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await notify(uow, dependencies, event.user_id, "already_registered", {}, event.notification_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), event.user_id, "already_registered", {}, event.notification_id
+    )
 
 
 async def on_profile_changed(
@@ -63,24 +65,26 @@ async def on_profile_changed(
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    """How the person was reached is forgotten, here and in every message; late news of before brings none of it back."""
+    """Erase the contact and the user's texts. Older events cannot restore them."""
     contact = await queries.find_contact(uow, event.user_id)
-    phone_key = dependencies.numbers.key_of(contact.phone) if contact and contact.phone else None
+    phone_key = dependencies.phone_hasher.key_of(contact.phone) if contact and contact.phone else None
     await erase_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
-    if not await store.forget_contact(uow, event.user_id, received.sequence):
+    if not await store.erase_contact(uow, event.user_id, received.sequence):
         telemetry.STALE_EVENTS.labels(received.type).inc()
     elif contact and contact.email:
         await notify_erased_user(
-            uow, dependencies.delivery_context(), dependencies.post.sealer, event.user_id, contact.email
+            uow, dependencies.delivery_context(), dependencies.delivery_sender.encryptor, event.user_id, contact.email
         )
-    await store.forget_conversations(uow, event.user_id)
+    await store.delete_conversations(uow, event.user_id)
 
 
 async def on_erasure_refused(
     event: ErasureRefused, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    parameters = {"matters": open_matters_text(event.open_matters)}
-    await notify(uow, dependencies, event.user_id, "erasure_refused", parameters, event.request_id)
+    parameters = {"matters": obligations_text(event.open_matters)}
+    await notify_user(
+        uow, dependencies.delivery_context(), event.user_id, "erasure_refused", parameters, event.request_id
+    )
 
 
 async def on_vendor_approved(
@@ -105,32 +109,50 @@ async def _project_contact(event: UserProvisioned | ProfileChanged, received: Re
 async def _project_vendor(
     event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated, received: Received, uow: UnitOfWork
 ) -> None:
-    news = await store.save_vendor(uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence)
-    if not news:
+    is_newer = await store.save_vendor(
+        uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence
+    )
+    if not is_newer:
         telemetry.STALE_EVENTS.labels(received.type).inc()
 
 
 async def on_credentials_changed(
     event: CredentialsChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """Each change is told: of two the second may be the thief's."""
-    await notify(uow, dependencies, event.user_id, "credentials_changed", {"change": event.change}, received.event_id)
+    """Notify of each change: a second one may be an intruder's."""
+    await notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.user_id,
+        "credentials_changed",
+        {"change": event.change},
+        received.event_id,
+    )
 
 
 async def on_vendor_application_decided(
     event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"outcome": event.outcome} | ({"reason": event.reason} if event.reason else {})
-    await notify(uow, dependencies, event.user_id, "vendor_application_decided", parameters, event.application_id)
+    await notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.user_id,
+        "vendor_application_decided",
+        parameters,
+        event.application_id,
+    )
 
 
 async def on_vendor_suspended(
     event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """A vendor may be suspended more than once: each time is told."""
+    """Notify of each suspension."""
     await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name, "reason": event.reason}
-    await notify(uow, dependencies, event.owner_user_id, "vendor_suspended", parameters, received.event_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), event.owner_user_id, "vendor_suspended", parameters, received.event_id
+    )
 
 
 async def on_vendor_reinstated(
@@ -138,13 +160,15 @@ async def on_vendor_reinstated(
 ) -> None:
     await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name}
-    await notify(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), event.owner_user_id, "vendor_reinstated", parameters, received.event_id
+    )
 
 
 async def on_vendor_closed(
     event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The name goes, from news that is still to be told too; messages that were sent keep what they said."""
+    """Replace the vendor's name, also in messages that are not rendered yet."""
     if not await store.save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence):
         telemetry.STALE_EVENTS.labels(received.type).inc()
 
@@ -152,23 +176,23 @@ async def on_vendor_closed(
 async def on_one_time_code_issued(
     event: OneTimeCodeIssued, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """Address and code stay sealed; the address is opened for a moment to be kept masked."""
+    """Send the code. Address and code stay encrypted; the address is decrypted here to be masked."""
     context = str(event.code_id)
     try:
-        shown = masked(dependencies.post.sealer.decrypt(event.address_sealed, context))
+        recipient = masked(dependencies.delivery_sender.encryptor.decrypt(event.address_sealed, context))
     except UnknownKey as unknown:
-        # Identity encrypted under a key that this process gets with its next start: the retry ladder brings the message again.
+        # Identity already uses a key that this process receives with its next start.
         raise NotYetKnown from unknown
     except DecryptionFailed:
-        raise PermanentFault("the sealed address does not open") from None
-    wanted = NotificationRequest(
+        raise PermanentFault("the encrypted address cannot be decrypted") from None
+    request = NotificationRequest(
         notification_id=event.code_id,
         channel=event.channel,
         template="confirm_email" if event.confirms_email else "one_time_code",
         parameters={} if event.confirms_email else {"purpose": event.purpose},
-        sealed={
+        encrypted={
             "address": EncryptedValue(event.address_sealed, context),
             "code": EncryptedValue(event.code_sealed, context),
         },
     )
-    await deliver_notification(uow, wanted, dependencies.delivery_context(), recipient=shown)
+    await deliver_notification(uow, request, dependencies.delivery_context(), recipient=recipient)

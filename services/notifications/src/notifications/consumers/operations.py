@@ -1,4 +1,4 @@
-"""What every service raises for somebody on call."""
+"""Handlers of alerts, which every service raises."""
 
 from datetime import datetime
 

@@ -1,31 +1,39 @@
-"""What is heard from orders."""
+"""Handlers of orders' events.
+
+A notification to both parties has one text without names and a handler for each party.
+"""
 
 from typing import Any
+from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Received
 from common.observability import telemetry
 from contracts.orders import (
     DeliveryPinIssued,
+    DisputeResolved,
+    OrderCancelled,
     OrderDelivered,
     OrderDispatched,
+    OrderDisputed,
+    OrderExpired,
     OrderPlaced,
     ReturnDecided,
     ReturnRequested,
 )
 from notifications import queries, store
-from notifications.consumers.notifying import notify, notify_vendor, vendor_of
 from notifications.dependencies import Dependencies
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest, notification_id_of, pin_channel
 from notifications.domain.errors import ContactUnknown
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.use_cases.deliveries.notify_user import notify_user
-from notifications.use_cases.pins.end_pin import end_pin
+from notifications.use_cases.deliveries.notify_vendor import notify_vendor
+from notifications.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.use_cases.pins.watch_pin import watch_pin
 
 
 async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    """Keeps what the confirmation will tell; nobody is told before the order is paid."""
+    """Store the summary for the confirmation, which follows the payment."""
     items = [
         {"name": item.name, "quantity": item.quantity, "lineTotalMinor": item.line_total_minor} for item in event.items
     ]
@@ -37,7 +45,7 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
 async def on_delivery_pin_issued(
     event: DeliveryPinIssued, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The PIN stays sealed until the moment of sending. Each issue is a message of its own, and ends those before it."""
+    """Send the PIN, encrypted until then. Each issue is a message of its own and closes the watches of older ones."""
     contact = await queries.find_contact(uow, event.buyer_id)
     if contact is None:
         raise ContactUnknown
@@ -48,40 +56,45 @@ async def on_delivery_pin_issued(
     channel, template = pin_channel(contact)
     delivery_context = dependencies.delivery_context()
     if channel != "sms":
-        await notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id)
+        await notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
         return
     if not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
         telemetry.STALE_EVENTS.labels(received.type).inc()
         return
     secrets = {"pin": EncryptedValue(event.pin_sealed, str(event.order_id))}
-    wanted = NotificationRequest(notification_id, channel, template, parameters, user_id=event.buyer_id, sealed=secrets)
-    await deliver_notification(uow, wanted, delivery_context, contact=contact)
+    request = NotificationRequest(
+        notification_id, channel, template, parameters, user_id=event.buyer_id, encrypted=secrets
+    )
+    await deliver_notification(uow, request, delivery_context, contact=contact)
 
 
 async def on_order_dispatched(
     event: OrderDispatched, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await vendor_of(uow, event.vendor_id)
-    parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
-    await notify(uow, dependencies, event.buyer_id, "order_dispatched", parameters, event.order_id)
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
+    await notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "order_dispatched", parameters, event.order_id
+    )
 
 
 async def on_order_delivered(
     event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await end_pin(uow, event.order_id)
-    vendor = await vendor_of(uow, event.vendor_id)
-    parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
-    await notify(uow, dependencies, event.buyer_id, "order_delivered", parameters, event.order_id)
+    await close_pin_watches(uow, event.order_id)
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
+    await notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "order_delivered", parameters, event.order_id
+    )
 
 
 async def on_return_requested(
     event: ReturnRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The vendor has something to decide."""
     parameters = {"orderId": str(event.order_id)}
     about = event.return_request_id
-    await notify_vendor(uow, dependencies, event.vendor_id, "return_requested", parameters, about)
+    await notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "return_requested", parameters, about)
 
 
 async def on_return_decided(
@@ -90,4 +103,95 @@ async def on_return_decided(
     decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
     parameters = {name: value for name, value in decided.items() if value is not None}
     parameters["orderId"] = str(event.order_id)
-    await notify(uow, dependencies, event.buyer_id, "return_request_update", parameters, event.return_request_id)
+    await notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "return_request_update",
+        parameters,
+        event.return_request_id,
+    )
+
+
+async def on_order_cancelled(
+    event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the buyer only: vendors are not notified of unpaid orders."""
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
+    template = await _closing_template(uow, event.order_id, "order_cancelled")
+    await notify_user(uow, dependencies.delivery_context(), event.buyer_id, template, parameters, event.order_id)
+
+
+async def on_order_expired(
+    event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
+    template = await _closing_template(uow, event.order_id, "order_expired")
+    await notify_user(uow, dependencies.delivery_context(), event.buyer_id, template, parameters, event.order_id)
+
+
+async def _closing_template(uow: UnitOfWork, order_id: UUID, template: str) -> str:
+    """Return the template of a closed order; a quarantined payment has a text of its own (contract section 7.6)."""
+    return "order_closed_under_review" if await queries.payment_is_under_review(uow, order_id) else template
+
+
+async def on_order_disputed(
+    event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Leave out the reason: it may contain the buyer's contact data."""
+    parameters = {"orderId": str(event.order_id)}
+    await notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "dispute_opened",
+        parameters,
+        event.order_id,
+        event.buyer_id,
+    )
+
+
+async def alert_vendor_on_order_disputed(
+    event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id)}
+    await notify_user(
+        uow,
+        dependencies.delivery_context(),
+        vendor.owner_user_id,
+        "dispute_opened",
+        parameters,
+        event.order_id,
+        event.vendor_id,
+    )
+
+
+async def on_dispute_resolved(
+    event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    about = (event.order_id, event.outcome, event.refund_id, event.buyer_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "dispute_resolved", _decision(event), *about
+    )
+
+
+async def notify_vendor_on_dispute_resolved(
+    event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), vendor.owner_user_id, "dispute_resolved", _decision(event), *about
+    )
+
+
+def _decision(event: DisputeResolved) -> dict[str, Any]:
+    return {
+        "orderId": str(event.order_id),
+        "outcome": event.outcome,
+        "refundMinor": event.refund_minor,
+        "releaseMinor": event.release_minor,
+    }

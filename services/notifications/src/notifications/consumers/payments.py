@@ -1,4 +1,4 @@
-"""What is heard from payments."""
+"""Handlers of payments' events."""
 
 from typing import Any, Final
 
@@ -14,94 +14,109 @@ from contracts.payments import (
     RefundFailed,
     RefundSettled,
 )
-from notifications import store
-from notifications.consumers.notifying import notify, notify_vendor, order_of, vendor_of
+from notifications import queries, store
 from notifications.dependencies import Dependencies
 from notifications.domain.errors import OrderUnknown
+from notifications.use_cases.deliveries.notify_user import notify_user
+from notifications.use_cases.deliveries.notify_vendor import notify_vendor
 
 HOME_CURRENCY: Final = "NGN"
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    """The order is paid: the buyer has a confirmation."""
-    order, vendor = await order_of(uow, event.order_id), await vendor_of(uow, event.vendor_id)
+    """Confirm the paid order to the buyer."""
+    order, vendor = await queries.get_order_summary(uow, event.order_id), await queries.get_vendor(uow, event.vendor_id)
     parameters = {
         "orderId": str(event.order_id),
-        "businessName": vendor["business_name"],
-        "totalMinor": order["total_minor"],
-        "deliveryFeeMinor": order["delivery_fee_minor"],
-        "items": order["items"],
+        "businessName": vendor.business_name,
+        "totalMinor": order.total_minor,
+        "deliveryFeeMinor": order.delivery_fee_minor,
+        "items": order.items,
     }
-    await notify(uow, dependencies, event.buyer_id, "order_confirmation", parameters, event.order_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "order_confirmation", parameters, event.order_id
+    )
 
 
 async def alert_vendor_on_escrow_held(
     event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The order is paid: the vendor has something to hand over."""
-    order, vendor = await order_of(uow, event.order_id), await vendor_of(uow, event.vendor_id)
+    """Request the dispatch from the vendor."""
+    order, vendor = await queries.get_order_summary(uow, event.order_id), await queries.get_vendor(uow, event.vendor_id)
     parameters = {
         "orderId": str(event.order_id),
-        "businessName": vendor["business_name"],
-        "items": order["items"],
+        "businessName": vendor.business_name,
+        "items": order.items,
     }
-    await notify(uow, dependencies, vendor["owner_user_id"], "vendor_dispatch_alert", parameters, event.order_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), vendor.owner_user_id, "vendor_dispatch_alert", parameters, event.order_id
+    )
 
 
 async def on_escrow_released(
     event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The money of the order, or of a part of it, is in the vendor's wallet. A release that is all the platform's is no news."""
+    """Notify the vendor of the credit in the wallet, unless the whole release belongs to the platform."""
     if event.net_minor == 0:
         return
     parameters = {"orderId": str(event.order_id), "netMinor": event.net_minor}
-    await notify_vendor(uow, dependencies, event.vendor_id, "order_completed", parameters, event.release_id)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "order_completed", parameters, event.release_id
+    )
 
 
 async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The refund is in the books, and the payment gateway is asked for it."""
+    """Notify the buyer: the refund is posted and requested from the payment gateway."""
     parameters = {"orderId": str(event.order_id), "amountMinor": event.amount_minor}
-    await notify(uow, dependencies, event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "refund_on_its_way", parameters, event.refund_id
+    )
 
 
 async def notify_vendor_on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The vendor must not hand over what is no longer paid."""
+    """Warn the vendor against handing over a refunded order."""
     parameters = {
         "orderId": str(event.order_id),
         "amountMinor": event.amount_minor,
         "fromVendorMinor": event.from_vendor_minor,
     }
-    await notify_vendor(uow, dependencies, event.vendor_id, "order_refunded", parameters, event.refund_id)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id
+    )
 
 
 async def on_refund_settled(
     event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     if event.buyer_id is not None:
-        await notify(uow, dependencies, event.buyer_id, "refund_settled", _refund(event), event.refund_id)
+        await notify_user(
+            uow, dependencies.delivery_context(), event.buyer_id, "refund_settled", _refund(event), event.refund_id
+        )
 
 
 async def on_refund_failed(
     event: RefundFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """A refund that failed may be tried again and fail again: once told is enough."""
+    """Notify the buyer once, even if further attempts fail."""
     if event.buyer_id is not None:
-        await notify(uow, dependencies, event.buyer_id, "refund_failed", _refund(event), event.refund_id)
+        await notify_user(
+            uow, dependencies.delivery_context(), event.buyer_id, "refund_failed", _refund(event), event.refund_id
+        )
 
 
 def _refund(event: RefundSettled | RefundFailed) -> dict[str, Any]:
-    known = {"orderId": str(event.order_id)} if event.order_id is not None else {}
-    return known | ({"amountMinor": event.amount_minor} if event.currency is None else {})
+    order = {"orderId": str(event.order_id)} if event.order_id is not None else {}
+    return order | ({"amountMinor": event.amount_minor} if event.currency is None else {})
 
 
 async def on_charge_quarantined(
     event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The buyer's payment was received and is being checked; when the order closes meanwhile, no message says that they did not pay."""
+    """Notify the buyer of the review, and mark the order, so that no later message denies the payment."""
     if event.buyer_id is None or event.order_id is None:
         return
     if not await store.save_payment_under_review(uow, event.order_id):
@@ -110,30 +125,36 @@ async def on_charge_quarantined(
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
     about = event.quarantined_charge_id or event.reference
-    await notify(uow, dependencies, event.buyer_id, "payment_under_review", parameters, about)
+    await notify_user(uow, dependencies.delivery_context(), event.buyer_id, "payment_under_review", parameters, about)
 
 
 async def on_payment_failed(
     event: PaymentFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The buyer may try again, under a new reference."""
+    """Notify the buyer, who may retry with a new reference."""
     parameters = {
         "orderId": str(event.order_id),
         "amountMinor": event.amount_minor,
         "failureReason": event.failure_reason,
     }
-    await notify(uow, dependencies, event.buyer_id, "payment_failed", parameters, event.payment_id)
+    await notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "payment_failed", parameters, event.payment_id
+    )
 
 
 async def on_charge_disputed(
     event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """The buyer's bank asks for the money back, or has decided: the vendor is told what is theirs of it."""
+    """Notify the vendor of an opened or decided chargeback, with the vendor's share in kobo."""
     about = event.chargeback_id or event.order_id
     parameters: dict[str, Any] = {"orderId": str(event.order_id)}
     if event.outcome is None:
         parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
-        await notify_vendor(uow, dependencies, event.vendor_id, "chargeback_opened", parameters, about)
+        await notify_vendor(
+            uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about
+        )
         return
     parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}
-    await notify_vendor(uow, dependencies, event.vendor_id, "chargeback_decided", parameters, about, event.outcome)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "chargeback_decided", parameters, about, event.outcome
+    )

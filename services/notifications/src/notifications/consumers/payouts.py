@@ -1,4 +1,4 @@
-"""What is heard from payouts."""
+"""Handlers of payouts' events."""
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Received
@@ -10,53 +10,68 @@ from contracts.payouts import (
     PayoutProcessed,
     PayoutReversed,
 )
-from notifications.consumers.notifying import notify_vendor
 from notifications.dependencies import Dependencies
+from notifications.use_cases.deliveries.notify_vendor import notify_vendor
 
 
 async def on_payout_processed(
     event: PayoutProcessed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
-    await notify_vendor(uow, dependencies, event.vendor_id, "payout_processed", parameters, event.payout_id)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "payout_processed", parameters, event.payout_id
+    )
 
 
 async def on_payout_delayed(
     event: PayoutDelayed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """A payout may be delayed more than once: each exception is told once."""
+    """Notify once for each exception: a payout may be delayed repeatedly."""
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor, "cause": event.cause}
     await notify_vendor(
-        uow, dependencies, event.vendor_id, "payout_delayed", parameters, event.exception_id or received.event_id
+        uow,
+        dependencies.delivery_context(),
+        event.vendor_id,
+        "payout_delayed",
+        parameters,
+        event.exception_id or received.event_id,
     )
 
 
 async def on_payout_failed(
     event: PayoutFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    # Who took it back knows it; nothing is wrong with the bank details.
+    # The vendor cancelled it; the bank details are fine.
     if event.cancelled:
         return
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
-    await notify_vendor(uow, dependencies, event.vendor_id, "payout_failed", parameters, event.payout_id)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id
+    )
 
 
 async def on_payout_reversed(
     event: PayoutReversed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
-    await notify_vendor(uow, dependencies, event.vendor_id, "payout_reversed", parameters, event.reconciliation_id)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "payout_reversed", parameters, event.reconciliation_id
+    )
 
 
 async def on_bank_details_changed(
     event: BankDetailsChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"last4": event.last4, "standing": "verified" if event.verified else "unverified"}
-    await notify_vendor(uow, dependencies, event.vendor_id, "bank_details_changed", parameters, received.event_id)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "bank_details_changed", parameters, received.event_id
+    )
 
 
 async def on_bank_details_quarantined(
     event: BankDetailsQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"reason": event.reason} | ({"last4": event.last4} if event.last4 else {})
-    await notify_vendor(uow, dependencies, event.vendor_id, "bank_details_quarantined", parameters, received.event_id)
+    await notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "bank_details_quarantined", parameters, received.event_id
+    )

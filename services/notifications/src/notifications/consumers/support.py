@@ -1,4 +1,4 @@
-"""The work around support: what customers sent by the messaging app, and what support answers."""
+"""Work items of support: webhooks and items of the messaging app, and replies of staff."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -19,41 +19,43 @@ from notifications.use_cases.tickets.notify_reply import notify_reply
 
 
 class SupportTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One piece of work: a body to take apart, one of its items, or an answer to tell."""
+    """One work item: a webhook to split, an item to process, or a reply to send."""
 
     webhook_id: str | None = None
     item_id: str | None = None
     reply_id: UUID | None = None
 
 
-async def do_support_task(task: SupportTask, received: Received, dependencies: Dependencies) -> None:
-    """Each in a transaction of its own, repeatable; what is not known yet climbs the retry ladder."""
+async def run_support_task(task: SupportTask, received: Received, dependencies: Dependencies) -> None:
+    """Run the task in a transaction of its own; it is safe to repeat."""
     database, now = dependencies.database, dependencies.clock.now()
     if task.webhook_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await split_messaging_webhook(uow, task.webhook_id, now)
     if task.item_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await process_messaging_item(uow, task.item_id, dependencies.numbers, dependencies.post.sealer, now)
+            await process_messaging_item(
+                uow, task.item_id, dependencies.phone_hasher, dependencies.delivery_sender.encryptor, now
+            )
     if task.reply_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await notify_reply(uow, task.reply_id, dependencies.delivery_context())
 
 
-async def give_up_support_task(task: SupportTask, received: Received, uow: UnitOfWork, error: str) -> None:
-    """The end of the ladder: a status of a message that we never sent is ignored and counted, everything else is a dead letter."""
+async def fail_support_task(task: SupportTask, received: Received, uow: UnitOfWork, error: str) -> None:
+    """Ignore and count a status of an unknown message; dead-letter everything else."""
     if task.item_id is not None:
         item = await messaging.lock_messaging_item(uow, task.item_id)
-        if item is not None and item["kind"] == "status":
-            # Of a message that somebody else sent by the same account.
+        if item is not None and item.kind == "status":
+            # Another system uses the same provider account.
             telemetry.STALE_EVENTS.labels("messaging_status").inc()
             await messaging.save_messaging_item(uow, task.item_id, "ignored")
             return
         await messaging.save_messaging_item(uow, task.item_id, "dead")
     if task.webhook_id is not None:
         await messaging.save_messaging_webhook(uow, task.webhook_id, "dead")
-    # The common dead letters keep it, in this same transaction, and replay it.
+    # The common dead letters store it in this transaction and can replay it.
     raise PermanentFault(error)
 
 
-SUPPORT_WORK: Final[WorkItem[Any]] = WorkItem(SUPPORT_QUEUE, SupportTask, do_support_task, give_up_support_task)
+SUPPORT_WORK: Final[WorkItem[Any]] = WorkItem(SUPPORT_QUEUE, SupportTask, run_support_task, fail_support_task)

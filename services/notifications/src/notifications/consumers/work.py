@@ -1,4 +1,4 @@
-"""The work that this service leaves for itself."""
+"""Work items of this service."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -25,7 +25,7 @@ log: Final = get_logger(__name__)
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a provider told of a message, by its own id of it. `at` is ISO 8601."""
+    """A delivery status with the provider's message id. `at` is ISO 8601."""
 
     channel: str
     provider_message_id: str
@@ -34,7 +34,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One piece of work: a message to send, an alert to page, or a receipt to file."""
+    """One work item: a message to send, an alert to page, or a receipt to record."""
 
     delivery_id: UUID | None = None
     alert_id: UUID | None = None
@@ -42,27 +42,27 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def run_delivery_job(job: DeliveryJob, received: Received, dependencies: Dependencies) -> None:
-    """Sends, pages or files; what the provider does not take, or what is not known yet, climbs the retry ladder."""
+    """Send, page or record. A transient failure is retried."""
     if job.delivery_id is not None:
-        async with dependencies.limiter.turn(received.type):
-            await send_delivery(job.delivery_id, dependencies.post)
+        async with dependencies.limiter.slot(received.type):
+            await send_delivery(job.delivery_id, dependencies.delivery_sender)
     if job.alert_id is not None:
         await page_on_call(job.alert_id, dependencies.database, dependencies.on_call, dependencies.clock)
     if job.receipt is not None:
-        told, at = job.receipt, datetime.fromisoformat(job.receipt.at)
+        receipt, at = job.receipt, datetime.fromisoformat(job.receipt.at)
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await record_delivery_status(uow, told.channel, told.provider_message_id, told.status, at)
+            await record_delivery_status(uow, receipt.channel, receipt.provider_message_id, receipt.status, at)
 
 
 async def fail_delivery_job(job: DeliveryJob, received: Received, uow: UnitOfWork, error: str) -> None:
-    """The end of the ladder. A page that nobody took is written down and logged: an alert about it would go the same way."""
+    """Record the final failure. A failed page is only logged: an alert about it would fail too."""
     if job.delivery_id is not None:
         await fail_delivery(uow, job.delivery_id, error)
     if job.alert_id is not None:
-        log.error("nobody on call could be reached", alert_id=str(job.alert_id), error=error)
+        log.error("page not delivered: the on-call receiver is unavailable", alert_id=str(job.alert_id), error=error)
         await store.save_page_failed(uow, job.alert_id, error)
     if job.receipt is not None:
-        # Of a message that somebody else sent by the same account, or that we never wrote down.
+        # Another system uses the same provider account.
         telemetry.STALE_EVENTS.labels("receipt").inc()
 
 

@@ -1,4 +1,4 @@
-"""An alert in the words of whoever keeps the people on call awake: Alertmanager, PagerDuty Events v2, or a plain webhook."""
+"""Request bodies that page the people on call: Alertmanager, PagerDuty Events v2 or a plain webhook."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from notifications.domain.errors import AlertUnheardOf
+from notifications.domain.errors import AlertNotRaisedYet
 
 ALERTMANAGER_PATH: Final = "/api/v2/alerts"
 PAGERDUTY_PATH: Final = "/v2/enqueue"
-# An alert that repeats is one alert. Still open after an hour and raised again, it is said again: the first page was missed.
+# A repetition of an open alert pages again only after this time.
 PAGE_AGAIN_AFTER: Final = timedelta(hours=1)
 
-# Alertmanager keeps what it was told in memory: whoever tells it says it again, as Prometheus does, or a restart loses it.
+# Alertmanager holds alerts in memory and loses them at a restart, so open alerts are sent repeatedly, as Prometheus
+# does.
 REPEAT_AFTER: Final = timedelta(minutes=1)
 
 Dialect = Literal["alertmanager", "pagerduty", "webhook"]
@@ -23,7 +24,7 @@ _PAGERDUTY_SEVERITIES: Final[Mapping[str, str]] = {"SEV-1": "critical", "SEV-2":
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What somebody must look at. `raised_at` is ISO 8601 UTC."""
+    """One alert. `raised_at` and `closed_at` are ISO 8601 UTC; `closed_at` is None while the alert is open."""
 
     alert_id: str
     severity: str
@@ -34,40 +35,39 @@ class Alert:
     about: str | None
     source: str
     raised_at: str
-    # ISO 8601 UTC; None while it is open.
     closed_at: str | None = None
-    # Raised again while it was open, and perhaps graver than the first time.
+    # True after a repetition while open. The severity may have risen since the first occurrence.
     is_repeated: bool = False
 
 
 def dialect_of(url: str) -> Dialect:
-    """The words that the address understands, told by its path."""
+    """Return the request format that the path of the URL implies."""
     path = urlsplit(url).path.rstrip("/")
     if path.endswith(ALERTMANAGER_PATH):
         return "alertmanager"
     return "pagerduty" if path.endswith(PAGERDUTY_PATH) else "webhook"
 
 
-def page_of_alert(dialect: Dialect, alert: Alert, routing_key: str) -> Any:
-    """The JSON body of one page."""
+def page_body(dialect: Dialect, alert: Alert, routing_key: str) -> Any:
+    """Return the JSON body of one page."""
     return {"alertmanager": _alertmanager, "pagerduty": _pagerduty, "webhook": _webhook}[dialect](alert, routing_key)
 
 
 def _alertmanager(alert: Alert, _: str) -> Any:
     labels = {"alertname": alert.title, "service": alert.source, "dedup_key": alert.dedup_key}
-    notes = {
+    annotations = {
         "summary": alert.title,
         "description": alert.detail,
         "runbook": f"docs/runbooks/{alert.runbook}.md",
         "subject": alert.about or "",
         "alert_id": alert.alert_id,
     }
-    page = {"annotations": notes, "startsAt": alert.raised_at}
-    # An alert with an end is resolved there.
+    page = {"annotations": annotations, "startsAt": alert.raised_at}
+    # Alertmanager resolves an alert that has `endsAt`.
     end = {} if alert.closed_at is None else {"endsAt": alert.closed_at}
-    said = [{"labels": {**labels, "severity": alert.severity}, **page, **end}]
-    # Its labels are its name there: what was said under a milder severity, before it grew worse, would stand for a week.
-    return said + [
+    alerts = [{"labels": {**labels, "severity": alert.severity}, **page, **end}]
+    # Labels identify an alert in Alertmanager. The variants with a lower severity are resolved explicitly.
+    return alerts + [
         {"labels": {**labels, "severity": milder}, **page, "endsAt": alert.closed_at or alert.raised_at}
         for milder in _PAGERDUTY_SEVERITIES
         if alert.is_repeated and milder > alert.severity
@@ -75,7 +75,7 @@ def _alertmanager(alert: Alert, _: str) -> Any:
 
 
 def _pagerduty(alert: Alert, routing_key: str) -> Any:
-    # PagerDuty takes at most 255 characters of a key and 1024 of a summary.
+    # PagerDuty accepts at most 255 characters of a key and 1024 of a summary.
     joined = {"routing_key": routing_key, "dedup_key": alert.dedup_key[:255]}
     if alert.closed_at is not None:
         return {**joined, "event_action": "resolve"}
@@ -112,33 +112,33 @@ def _webhook(alert: Alert, _: str) -> Any:
 def evaluate_clearing(
     dedup_key: str, *, cleared_at: datetime, raised_at: datetime | None, closed_at: datetime | None
 ) -> bool:
-    """Whether the clearing takes effect on the open alert, raised last at `raised_at`; False when it is stale or repeated.
+    """Return whether a clearing closes the open alert that was last raised at `raised_at`.
 
-    Raises AlertUnheardOf when what it clears was not heard of yet.
+    False for a stale or repeated clearing. Raises AlertNotRaisedYet when no matching alert has arrived.
     """
     if raised_at is not None:
         return raised_at <= cleared_at
     if closed_at is None or closed_at < cleared_at:
-        raise AlertUnheardOf(dedup_key)
+        raise AlertNotRaisedYet(dedup_key)
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class PageNow:
-    """The people on call must hear of it now."""
+    """The people on call are paged."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """They were told a moment ago; it is counted only."""
+class CountOnly:
+    """The repetition is counted without a page."""
 
 
 def evaluate_repetition(
     *, was_severity: str, was_paged_at: datetime | None, severity: str, now: datetime
-) -> PageNow | Counted:
-    """Whether an alert that is raised again while it is open is said again: when it grew worse, or the last page is old."""
+) -> PageNow | CountOnly:
+    """Return whether a repetition of an open alert pages again: after a higher severity, or when the last page is old."""
     if severity < was_severity:  # SEV-1 is the worst.
         return PageNow()
     if was_paged_at is None or now - was_paged_at >= PAGE_AGAIN_AFTER:
         return PageNow()
-    return Counted()
+    return CountOnly()

@@ -1,6 +1,6 @@
-"""What the messaging app's approved texts leave open, in the order of their placeholders {{1}}, {{2}}, ...
+"""Placeholders {{1}}, {{2}}, ... of the messaging app's approved templates, in their order.
 
-The texts themselves are registered with the company under the names of our templates, in each language; README has them.
+The texts are registered with the provider under the names of our templates, in each language. The README lists them.
 """
 
 from collections.abc import Mapping
@@ -46,9 +46,9 @@ APPROVED: Final[Mapping[str, tuple[str, ...]]] = {
     "already_registered": (),
     "one_time_code": ("code",),
 }
-# An empty parameter is refused by the company.
+# The provider rejects an empty parameter.
 NOT_GIVEN: Final = "-"
-# A code is repeated in the button by which the person copies it; texts of the kind "authentication" have one.
+# Templates of the category "authentication" repeat the code in a copy button.
 WITH_COPY_BUTTON: Final = frozenset({"one_time_code"})
-# The company's own bound for a text with parameters.
+# The provider's limit for a text with parameters.
 PARAMETER_MAX: Final = 512

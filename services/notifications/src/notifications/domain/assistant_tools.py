@@ -1,7 +1,7 @@
-"""What a model may look up for a caller: a closed list of reads. There is no tool that changes anything, and none that takes a path.
+"""Tools of a model: a closed list of reads. No tool changes anything, and none accepts a path.
 
-Whatever a model asks for, the only paths that leave here are those of `read_call`, with checked ids and numbers; no delivery PIN is
-behind any of them. What comes back is cut to size and to the fields below: other people's ids, notes and addresses stay here.
+`read_call` alone builds request paths, from validated ids and numbers; no delivery PIN is readable through them.
+Results are truncated and reduced to the fields below: other users' ids, notes and addresses are never passed on.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from common.primitives.ids import parse_uuid
 from common.primitives.money import AMOUNT_MINOR_MAX
-from notifications.domain.conversations import Asker, ToolCall
+from notifications.domain.conversations import Requester, ToolCall
 from notifications.domain.help_articles import search_articles
 
 Tool = Literal["search_products", "show_product", "list_my_orders", "show_my_order", "search_help"]
@@ -26,14 +26,14 @@ _DESCRIPTION_CHARACTERS_MAX: Final = 240
 _NAME_CHARACTERS_MAX: Final = 100
 
 
-def _described(name: Tool, does: str, required: tuple[str, ...] = (), **fields: tuple[str, str]) -> dict[str, Any]:
+def _tool_schema(name: Tool, does: str, required: tuple[str, ...] = (), **fields: tuple[str, str]) -> dict[str, Any]:
     properties = {field: {"type": kind, "description": meaning} for field, (kind, meaning) in fields.items()}
     schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
     return {"type": "function", "function": {"name": name, "description": does, "parameters": schema}}
 
 
 TOOLS: Final = (
-    _described(
+    _tool_schema(
         "search_products",
         "Products of the marketplace that can be bought now, by words and price.",
         query=("string", "Words that the product's name or description has; leave it out to see all."),
@@ -41,10 +41,10 @@ TOOLS: Final = (
         maxPriceNaira=("number", "Highest price in naira."),
         cheapestFirst=("boolean", "Whether the cheapest come first, instead of those that fit the words best."),
     ),
-    _described("show_product", "One product in full.", ("productId",), productId=("string", "Its id.")),
-    _described("list_my_orders", "The latest orders of the person who asks."),
-    _described("show_my_order", "One order of the person who asks.", ("orderId",), orderId=("string", "Its id.")),
-    _described(
+    _tool_schema("show_product", "One product in full.", ("productId",), productId=("string", "Its id.")),
+    _tool_schema("list_my_orders", "The latest orders of the person who asks."),
+    _tool_schema("show_my_order", "One order of the person who asks.", ("orderId",), orderId=("string", "Its id.")),
+    _tool_schema(
         "search_help",
         "How the marketplace works: payment, delivery PIN, refunds, returns, disputes, selling, payouts, account, support.",
         ("query",),
@@ -63,46 +63,46 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is answered without asking anybody."""
+class ImmediateResult:
+    """A result without a lookup."""
 
     result: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A call that is not done; the model is told why."""
+class RejectedCall:
+    """A rejected call; the model receives the reason."""
 
     reason: str
 
 
-def read_call(call: ToolCall) -> Lookup | Known | Refused:
-    """What a call asks for. Every argument is the model's own word, and is believed in its form only."""
+def read_call(call: ToolCall) -> Lookup | ImmediateResult | RejectedCall:
+    """Validate a tool call. Arguments come from the model and are untrusted."""
     if len(call.arguments) > ARGUMENTS_CHARACTERS_MAX:
-        return Refused("the arguments are too long")
+        return RejectedCall("the arguments are too long")
     try:
         arguments = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
-        return Refused("the arguments are not JSON")
+        return RejectedCall("the arguments are not JSON")
     if not isinstance(arguments, dict):
-        return Refused("the arguments are not an object")
+        return RejectedCall("the arguments are not an object")
     match call.name:
         case "search_products":
             return _product_search(arguments)
         case "show_product":
-            return _one("show_product", "/api/products", arguments.get("productId"))
+            return _lookup_by_id("show_product", "/api/products", arguments.get("productId"))
         case "list_my_orders":
             return Lookup("list_my_orders", "/api/orders", {"limit": str(ORDERS_MAX)})
         case "show_my_order":
-            return _one("show_my_order", "/api/orders", arguments.get("orderId"))
+            return _lookup_by_id("show_my_order", "/api/orders", arguments.get("orderId"))
         case "search_help":
             return _help_search(arguments)
         case _:
-            return Refused("there is no such tool")
+            return RejectedCall("there is no such tool")
 
 
 def result_text(result: Any) -> str:
-    """A result as a model reads it: one JSON document of bounded length."""
+    """Return a result as one JSON document of bounded length."""
     while len(text := json.dumps({"result": result}, ensure_ascii=False)) > RESULT_CHARACTERS_MAX:
         if not isinstance(result, list) or not result:
             return error_text("the result is too long")
@@ -111,14 +111,14 @@ def result_text(result: Any) -> str:
 
 
 def error_text(reason: str) -> str:
-    """What a model reads when there is no result."""
+    """Return the JSON document of a missing result."""
     return json.dumps({"error": reason})
 
 
-def shown(lookup: Lookup, found: Any, asker: Asker) -> Any:
-    """What of an answer a model is shown; None when it holds nothing of the asker's.
+def visible_result(lookup: Lookup, found: Any, requester: Requester) -> Any:
+    """Return the part of a response that the model receives; None when nothing in it belongs to the requester.
 
-    Staff may see other people's orders; through the assistant they do not: an order is shown to who bought or sells it.
+    Staff can read other users' orders. Through the assistant they see only orders that they bought or sell.
     """
     match lookup.tool:
         case "search_products":
@@ -126,23 +126,23 @@ def shown(lookup: Lookup, found: Any, asker: Asker) -> Any:
         case "show_product":
             return _product(found) if isinstance(found, dict) else None
         case "list_my_orders":
-            return [_order(row, asker) for row in _rows(found) if _is_own(row, asker)]
+            return [_order(row, requester) for row in _rows(found) if _is_own_order(row, requester)]
         case "show_my_order":
-            return _order(found, asker) if isinstance(found, dict) and _is_own(found, asker) else None
+            return _order(found, requester) if isinstance(found, dict) and _is_own_order(found, requester) else None
         case _:
             return None
 
 
-def _product_search(arguments: Mapping[str, Any]) -> Lookup | Refused:
+def _product_search(arguments: Mapping[str, Any]) -> Lookup | RejectedCall:
     parameters = {"limit": str(PRODUCTS_MAX), "inStock": "true"}
     query = arguments.get("query")
     if query is not None and not isinstance(query, str):
-        return Refused("query must be text")
-    if query and (words := _plain(query)):
+        return RejectedCall("query must be text")
+    if query and (words := _search_words(query)):
         parameters |= {"q": words, "sort": "relevance"}
     cheapest_first = arguments.get("cheapestFirst", False)
     if not isinstance(cheapest_first, bool):
-        return Refused("cheapestFirst must be true or false")
+        return RejectedCall("cheapestFirst must be true or false")
     if cheapest_first:
         parameters["sort"] = "price_asc"
     for name, parameter in (("minPriceNaira", "minPriceMinor"), ("maxPriceNaira", "maxPriceMinor")):
@@ -150,28 +150,28 @@ def _product_search(arguments: Mapping[str, Any]) -> Lookup | Refused:
         if price is None:
             continue
         if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price <= AMOUNT_MINOR_MAX / 100:
-            return Refused(f"{name} must be a price in naira")
+            return RejectedCall(f"{name} must be a price in naira")
         parameters[parameter] = str(round(price * 100))
     return Lookup("search_products", "/api/products", parameters)
 
 
-def _help_search(arguments: Mapping[str, Any]) -> Known | Refused:
+def _help_search(arguments: Mapping[str, Any]) -> ImmediateResult | RejectedCall:
     query = arguments.get("query")
     if not isinstance(query, str):
-        return Refused("query must be text")
+        return RejectedCall("query must be text")
     articles = search_articles(query[: QUERY_CHARACTERS_MAX * 10])
-    return Known([{"title": article.title, "text": article.text} for article in articles])
+    return ImmediateResult([{"title": article.title, "text": article.text} for article in articles])
 
 
-def _one(tool: Tool, folder: str, offered: Any) -> Lookup | Refused:
-    one_id = parse_uuid(offered) if isinstance(offered, str) else None
-    return Refused("the id must be a UUID") if one_id is None else Lookup(tool, f"{folder}/{one_id}", {})
+def _lookup_by_id(tool: Tool, folder: str, given: Any) -> Lookup | RejectedCall:
+    one_id = parse_uuid(given) if isinstance(given, str) else None
+    return RejectedCall("the id must be a UUID") if one_id is None else Lookup(tool, f"{folder}/{one_id}", {})
 
 
-def _plain(query: str) -> str:
-    """Letters, digits and spaces: what a search is made of."""
-    kept = "".join(character if character.isalnum() else " " for character in query)
-    return " ".join(kept.split())[:QUERY_CHARACTERS_MAX].strip()
+def _search_words(query: str) -> str:
+    """Return letters, digits and spaces of a query."""
+    words = "".join(character if character.isalnum() else " " for character in query)
+    return " ".join(words.split())[:QUERY_CHARACTERS_MAX].strip()
 
 
 def _rows(found: Any) -> list[dict[str, Any]]:
@@ -179,53 +179,53 @@ def _rows(found: Any) -> list[dict[str, Any]]:
 
 
 def _product(row: Mapping[str, Any]) -> dict[str, Any]:
-    shown_product = {
+    summary = {
         "id": row.get("id"),
-        "name": _cut(row.get("name"), _NAME_CHARACTERS_MAX),
-        "description": _cut(row.get("description"), _DESCRIPTION_CHARACTERS_MAX),
-        "category": _cut(row.get("category"), _NAME_CHARACTERS_MAX),
-        "vendor": _cut(row.get("vendorName"), _NAME_CHARACTERS_MAX),
+        "name": _truncated(row.get("name"), _NAME_CHARACTERS_MAX),
+        "description": _truncated(row.get("description"), _DESCRIPTION_CHARACTERS_MAX),
+        "category": _truncated(row.get("category"), _NAME_CHARACTERS_MAX),
+        "vendor": _truncated(row.get("vendorName"), _NAME_CHARACTERS_MAX),
         "price": naira_text(row.get("priceMinor")),
         "inStock": row.get("inStock") is True,
     }
     sale = row.get("flashSale")
     if isinstance(sale, dict):
-        shown_product["saleEndsAt"] = sale.get("endsAt")
-    return shown_product
+        summary["saleEndsAt"] = sale.get("endsAt")
+    return summary
 
 
-def _is_own(row: Mapping[str, Any], asker: Asker) -> bool:
-    return row.get("buyerId") == str(asker.user_id) or _is_sold_by(row, asker)
+def _is_own_order(row: Mapping[str, Any], requester: Requester) -> bool:
+    return row.get("buyerId") == str(requester.user_id) or _is_sold_by(row, requester)
 
 
-def _is_sold_by(row: Mapping[str, Any], asker: Asker) -> bool:
-    return asker.vendor_id is not None and row.get("vendorId") == str(asker.vendor_id)
+def _is_sold_by(row: Mapping[str, Any], requester: Requester) -> bool:
+    return requester.vendor_id is not None and row.get("vendorId") == str(requester.vendor_id)
 
 
-def _order(row: Mapping[str, Any], asker: Asker) -> dict[str, Any]:
+def _order(row: Mapping[str, Any], requester: Requester) -> dict[str, Any]:
     items = _rows(row.get("items"))
-    shown_order = {
+    summary = {
         "id": row.get("id"),
         "status": row.get("status"),
         "total": naira_text(row.get("totalMinor")),
         "refunded": naira_text(row.get("refundedMinor")),
-        "asker": "vendor" if _is_sold_by(row, asker) else "buyer",
+        "asker": "vendor" if _is_sold_by(row, requester) else "buyer",
         "items": [
-            {"name": _cut(item.get("name"), _NAME_CHARACTERS_MAX), "quantity": item.get("quantity")}
+            {"name": _truncated(item.get("name"), _NAME_CHARACTERS_MAX), "quantity": item.get("quantity")}
             for item in items[:ITEMS_MAX]
         ],
         "moreItems": max(0, len(items) - ITEMS_MAX),
     }
-    return shown_order | {name: row.get(name) for name in ("createdAt", "paymentDueAt", "deliveredAt", "returnDueAt")}
+    return summary | {name: row.get(name) for name in ("createdAt", "paymentDueAt", "deliveredAt", "returnDueAt")}
 
 
-def _cut(text: Any, characters_max: int) -> str:
+def _truncated(text: Any, characters_max: int) -> str:
     plain = " ".join(str(text or "").split())
     return plain if len(plain) <= characters_max else plain[: characters_max - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def naira_text(amount_minor: Any) -> str | None:
-    """`NGN 4,500`, or `NGN 4,500.50`."""
+    """Format kobo as `NGN 4,500` or `NGN 4,500.50`."""
     if not isinstance(amount_minor, int):
         return None
     whole, kobo = divmod(amount_minor, 100)

@@ -1,4 +1,4 @@
-"""Pictures of tickets by name. Their store is a folder of its own, which no public door reads."""
+"""File names of ticket images. Their folder has no public endpoint."""
 
 from typing import Final
 from uuid import UUID
@@ -11,5 +11,5 @@ def image_name(attachment_id: UUID) -> str:
 
 
 def files_of(attachment_id: UUID) -> tuple[str, ...]:
-    """All that the store holds of one picture."""
+    """Return every file that the media store holds for one image."""
     return (image_name(attachment_id),)

@@ -1,7 +1,8 @@
-"""Which message goes by which channels, and what a person's wishes change about it (contract section 12).
+"""Channels of each template and the effect of user preferences (contract section 12).
 
-A message of ours goes by every channel of its line that has a provider, that reaches the person and that they did not switch
-off. The messaging app is for those who asked for it: telephone numbers may not be written to there unasked.
+A message uses every configured channel of its template that reaches the user and that the user has not switched off.
+
+The messaging app is opt-in: providers forbid unsolicited messages there.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from notifications.domain.deliveries import CLAIM_LIFE, Channel, RedeliveryPolicy
+from notifications.domain.deliveries import CLAIM_LIFETIME, Channel, RedeliveryPolicy
 from notifications.domain.quiet_hours import TIMEZONE_DEFAULT, QuietHours
 from notifications.domain.templates import CATALOG
 
@@ -54,70 +55,71 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "account_erased": ("email",),
     "already_registered": ("email",),
 }
-# A delivery PIN goes by the first of these that reaches the buyer, and by the next when nobody says that it arrived.
+# A delivery PIN uses the first channel that reaches the buyer, and the next one without a delivery receipt.
 PIN_CHANNELS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")
-# What a thief would switch off, or hope that it waits until morning.
-_ALWAYS: Final = frozenset(
+# Security notices ignore opt-outs and quiet hours.
+_MANDATORY: Final = frozenset(
     {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
     | {("already_registered", "email")}
 )
-# Without a word of the person, everything but the messaging app is on.
-_UNASKED: Final[Mapping[str, bool]] = {"push": True, "messaging": False, "sms": True, "email": True}
+# Defaults without stored preferences: every channel except the messaging app.
+_DEFAULTS: Final[Mapping[str, bool]] = {"push": True, "messaging": False, "sms": True, "email": True}
 
-# A one-time code is worth nothing afterwards (contract section 10); a PIN lives until it is used or replaced.
-_CODE_LIVES: Final[Mapping[object, timedelta]] = {"password_reset": timedelta(minutes=30)}
-_CODE_LIFE: Final = timedelta(minutes=10)
+# Lifetimes of one-time codes (contract section 10). A PIN is valid until it is used or replaced.
+_CODE_LIFETIMES: Final[Mapping[object, timedelta]] = {"password_reset": timedelta(minutes=30)}
+_CODE_LIFETIME: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a person said. `said` holds the channels they spoke of."""
+    """The preferences of a user. `channels` holds the explicitly set ones."""
 
-    said: Mapping[str, bool] = field(default_factory=dict)
+    channels: Mapping[str, bool] = field(default_factory=dict)
     quiet: QuietHours | None = None
     timezone: str = TIMEZONE_DEFAULT
     locale: str = "en"
     revision: int = 0
 
-    def wants(self, channel: str) -> bool:
-        """Whether a message of ours goes by the channel."""
-        return self.said.get(channel, _UNASKED[channel])
+    def allows(self, channel: str) -> bool:
+        """Return whether ordinary messages may use the channel."""
+        return self.channels.get(channel, _DEFAULTS[channel])
 
-    def refuses(self, channel: str) -> bool:
-        """Whether the person switched the channel off, in so many words."""
-        return self.said.get(channel) is False
+    def opted_out(self, channel: str) -> bool:
+        """Return whether the user explicitly switched the channel off."""
+        return self.channels.get(channel) is False
 
-    def quiet_for(self, template: str, channel: str) -> QuietHours | None:
-        """The quiet hours that the message must wait for."""
-        return None if goes_always(template, channel) else self.quiet
-
-
-def goes_always(template: str, channel: str) -> bool:
-    """Whether nobody's wish stops or delays the message: PINs and codes, and news of the bank account by mail."""
-    return CATALOG[template].sensitive or (template, channel) in _ALWAYS
+    def quiet_hours_for(self, template: str, channel: str) -> QuietHours | None:
+        """Return the quiet hours that delay the message; None for a mandatory one."""
+        return None if is_mandatory(template, channel) else self.quiet
 
 
-# The messaging app tells of a message that it took within seconds, with our id of it; the minutes are for our own queue, should
-# it be long after a death. Who waits that long knows.
+def is_mandatory(template: str, channel: str) -> bool:
+    """Return whether preferences cannot stop or delay the message: PINs, codes and security notices."""
+    return CATALOG[template].sensitive or (template, channel) in _MANDATORY
+
+
+# The messaging app reports an accepted message within seconds, with our id. Minutes allow for a backlog after an
+# outage.
 _STATUS_WAIT: Final = timedelta(minutes=3)
-# Nothing is lost by waiting where nothing will be sent: a worker whose database was away may yet record what it did.
+# A worker that lost its database connection may still record its outcome.
 _RECORD_WAIT: Final = timedelta(minutes=2)
 
 
 def redelivery_policy(template: str, channel: str, *, reports_statuses: bool) -> RedeliveryPolicy:
-    """What becomes of a message that may have gone out when its worker died (docs/decisions/0026).
+    """Return the handling of a message whose worker died during the call (docs/decisions/0026).
 
-    What goes always is sent again: better twice than never. A push is sent again: it replaces itself on the device. The messaging
-    app's are sent again when no status spoke of them, where statuses are heard (`hears_statuses`). No company of text messages
-    and no mail server knows a message by our id: what they may have is not sent again.
+    Mandatory messages and pushes are sent again; a push replaces itself on the device. The messaging app's messages are
+    sent again without a status report, where status webhooks are configured (`reports_statuses`).
+
+    SMS companies and mail servers offer no lookup by our id: their messages are not sent again.
     """
-    if goes_always(template, channel) or channel == "push":
-        return RedeliveryPolicy(CLAIM_LIFE, goes_again=True)
+    if is_mandatory(template, channel) or channel == "push":
+        return RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True)
     if channel == "messaging" and reports_statuses:
-        return RedeliveryPolicy(_STATUS_WAIT, goes_again=True)
-    return RedeliveryPolicy(_RECORD_WAIT, goes_again=False)
+        return RedeliveryPolicy(_STATUS_WAIT, may_redeliver=True)
+    return RedeliveryPolicy(_RECORD_WAIT, may_redeliver=False)
 
 
-def life_of_secret(template: str, purpose: object) -> timedelta | None:
-    """How long after its writing the secret of a message opens something; None when no clock ends it."""
-    return _CODE_LIVES.get(purpose, _CODE_LIFE) if template in ("one_time_code", "confirm_email") else None
+def secret_lifetime(template: str, purpose: object) -> timedelta | None:
+    """Return the validity of a message's secret after its creation; None without a time limit."""
+    return _CODE_LIFETIMES.get(purpose, _CODE_LIFETIME) if template in ("one_time_code", "confirm_email") else None

@@ -1,4 +1,4 @@
-"""Conversations with the assistant: what is said in them, and how much of it a language model is shown (contract section 12)."""
+"""Conversations with the assistant, and the part of one that a language model receives (contract section 12)."""
 
 import re
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from uuid import UUID
 
 Role = Literal["user", "assistant", "tool"]
 
-# A hundred turns: whoever says more has another question, which is better asked without the old ones.
+# A hundred turns; longer topics start a new conversation.
 MESSAGES_MAX: Final = 200
-# Older messages are seldom what a question is about, whatever their length.
+# Older messages rarely matter for the current question.
 HISTORY_MESSAGES_MAX: Final = 20
 TITLE_CHARACTERS_MAX: Final = 80
 HIDDEN: Final = "[hidden]"
@@ -19,14 +19,14 @@ _SECRET_NUMBER: Final = re.compile(
     r"\b(pin|otp|cvv|code|passcode|password)\b([^\d\n]{0,40}?)(?<!\d)\d(?:[ -]?\d){3,7}(?!\d)", re.IGNORECASE | re.ASCII
 )
 _CARD_NUMBER: Final = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)", re.ASCII)
-# Half of an id are digits, and it is no secret.
+# Ids consist of digits too and are not secret.
 _ID: Final = re.compile(r"(\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b)", re.IGNORECASE | re.ASCII)
 _TOKEN: Final = re.compile(r"eyJ[\w-]{4,}\.[\w-]+\.[\w-]*|\bBearer\s+\S+", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What a model wants to know: the arguments are its own text, JSON or not."""
+    """A tool call of a model. `arguments` is unvalidated text."""
 
     id: str
     name: str
@@ -34,8 +34,8 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of what a model is shown. `call_id`: which call a tool's line answers."""
+class ChatMessage:
+    """One message for a model. `call_id` names the call that a tool's message answers."""
 
     role: Role
     text: str
@@ -44,30 +44,30 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
-    """Tokens, as the provider counts them."""
+class TokenUsage:
+    """Token counts as the provider reports them."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def plus(self, more: "Used | None") -> "Used":
+    def plus(self, more: "TokenUsage | None") -> "TokenUsage":
         if more is None:
             return self
-        return Used(self.prompt_tokens + more.prompt_tokens, self.completion_tokens + more.completion_tokens)
+        return TokenUsage(self.prompt_tokens + more.prompt_tokens, self.completion_tokens + more.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """How a model ended: with calls it waits for their results. `is_cut`: it had more to say than it may."""
+class Completion:
+    """The end of a model's message. With `calls` it expects their results; `is_cut` means that the length limit cut it."""
 
     calls: tuple[ToolCall, ...] = ()
-    used: Used | None = None
+    usage: TokenUsage | None = None
     is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """On whose behalf something is looked up. The token goes to our own catalog and orders, and nowhere else."""
+class Requester:
+    """The user on whose behalf a tool reads. The token is sent to our own catalog and orders only."""
 
     user_id: UUID
     vendor_id: UUID | None
@@ -78,9 +78,9 @@ class Asker:
 
 
 def without_secrets(message: str) -> str:
-    """The message without what nobody should have written: numbers beside "PIN", "code" or the like, card numbers, tokens.
+    """Hide secrets in a message: numbers after "PIN", "code" or the like, card numbers and tokens.
 
-    It is kept, and may be sent to a company outside.
+    The message is stored and may be sent to an external provider.
     """
     parts = _ID.split(_TOKEN.sub(HIDDEN, message))
     return "".join(part if _ID.fullmatch(part) else _without_numbers(part) for part in parts)
@@ -91,22 +91,22 @@ def _without_numbers(text: str) -> str:
     return _CARD_NUMBER.sub(HIDDEN, text)
 
 
-def recent(history: Sequence[Line], characters_max: int) -> list[Line]:
-    """The newest lines of a conversation that fit, oldest first; whole turns, so that no reply stands without its question."""
-    kept: list[Line] = []
-    left = characters_max
-    for line in reversed(history[-HISTORY_MESSAGES_MAX:]):
-        left -= len(line.text)
-        if left < 0:
+def recent(history: Sequence[ChatMessage], characters_max: int) -> list[ChatMessage]:
+    """Return the newest messages that fit, oldest first, starting with a user's message."""
+    fitting: list[ChatMessage] = []
+    remaining = characters_max
+    for message in reversed(history[-HISTORY_MESSAGES_MAX:]):
+        remaining -= len(message.text)
+        if remaining < 0:
             break
-        kept.append(line)
-    while kept and kept[-1].role != "user":
-        kept.pop()
-    return kept[::-1]
+        fitting.append(message)
+    while fitting and fitting[-1].role != "user":
+        fitting.pop()
+    return fitting[::-1]
 
 
 def title_of(message: str) -> str:
-    """What a conversation is called: how it began."""
+    """Return the title of a conversation: the beginning of its first message."""
     first = " ".join(message.split())
     return (
         first

@@ -1,15 +1,15 @@
-"""A delivery: one message of one notification to one recipient by one channel, and who may send it when.
+"""A delivery: one message of one notification to one recipient by one channel.
 
-The claim is what keeps a message from going out twice. It is written before the provider is called, and it is judged here.
+The claim prevents sending twice. It is committed before the provider is called; `evaluate_claim` evaluates it.
 
-| Found | Verdict |
+| State | Verdict |
 |---|---|
-| not queued any more | `Settled`: a repeated work item, nothing to do |
-| queued, claimed a moment ago | `UnderWay`: another worker sends it, or died doing so; the sweep finds out |
-| queued, claimed too long ago, and may go out twice | `Free`: the claimant died before it could record what it did; it is sent again |
-| queued, claimed too long ago, and may not | `Doubtful`: it may have gone out, and nobody will ever say; it is not sent again |
-| queued, not due yet | `Waiting`: quiet hours, or a provider that rests; the clock brings it back |
-| queued, tried too often | `UsedUp`: a message that takes its workers down is given up |
+| not queued | `AlreadyFinished`: the work item is a repetition |
+| queued, claim alive | `InProgress`: another worker sends it, or has died; the sweep decides |
+| queued, claim expired, redelivery allowed | `Claimable`: the worker died before it recorded an outcome |
+| queued, claim expired, redelivery not allowed | `OutcomeUnknown`: the message may have been sent; it fails |
+| queued, not due | `NotDue`: quiet hours or a paused provider |
+| queued, attempts exhausted | `AttemptsExhausted`: a message that crashes its workers fails |
 """
 
 import unicodedata
@@ -19,26 +19,26 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID, uuid5
 
-from common.web.outbound_addresses import origin_of
+from notifications.domain.devices import Device
 
 Channel = Literal["push", "messaging", "sms", "email"]
 
-# A provider that has not answered by then has not answered: ten seconds cover a slow SMS company and a greylisting mail server.
+# Provider timeout in seconds. Ten seconds cover a slow SMS provider and a greylisting mail server.
 PROVIDER_SECONDS_MAX: Final = 10
-# A call's ten seconds, and five for the commit of its record. After it a claim belongs to a dead worker.
-CLAIM_LIFE: Final = timedelta(seconds=PROVIDER_SECONDS_MAX + 5)
-# The ladder makes six; the rest are workers that died with the message in hand, and nobody dies of it more often by chance.
+# The provider timeout plus five seconds for the commit. An older claim belongs to a dead worker.
+CLAIM_LIFETIME: Final = timedelta(seconds=PROVIDER_SECONDS_MAX + 5)
+# The retry ladder makes six attempts. The rest allow for workers that died during the call.
 ATTEMPTS_MAX: Final = 20
 
 _NAMESPACE: Final = UUID("6b1f3c5e-0d2a-5f4e-9a57-3f1f0c9b7a10")
-# The longest first names have half of it.
+# Twice the length of the longest first names.
 _NAME_CHARACTERS_MAX: Final = 40
 _WITHIN_NAMES: Final = "'\N{RIGHT SINGLE QUOTATION MARK}-"
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptedValue:
-    """A secret as it travelled: encrypted, and opened only in memory at the moment of sending."""
+    """A secret and the context that its ciphertext is bound to. Only the sending decrypts it, in memory."""
 
     text: str
     context: str
@@ -46,7 +46,7 @@ class EncryptedValue:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """How a user is reached, as heard from identity."""
+    """The addresses of a user, projected from identity's events."""
 
     user_id: UUID
     email: str
@@ -55,85 +55,87 @@ class Contact:
 
     @property
     def first_name(self) -> str:
-        """How a message greets the user: by the first word of their name when it is one. An account is opened with somebody
-        else's address easily, and a greeting must not carry a link or a sentence there."""
+        """The name in the salutation: the first word of the full name if it is a plain name, else "there".
+
+        Anybody can sign up with another person's address. The salutation must not carry a link or a sentence there.
+        """
         first, *_ = (self.full_name or "").split() or [""]
         name = first.rstrip(",.;")
         return name if _is_name(name) else "there"
 
     @property
     def is_erased(self) -> bool:
-        """Whether the user is gone: nobody is told anything any more, and no news waits for them."""
+        """Whether the user is erased. Erased users receive no notification."""
         return not self.email
 
     def address_on(self, channel: str) -> str | None:
-        """The address on a channel that goes to an address; None when the user has none."""
+        """Return the address for an address-based channel; None when the user has none."""
         return {"email": self.email or None, "sms": self.phone, "messaging": self.phone}.get(channel)
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationRequest:
-    """A message that somebody wants to be told. `parameters` hold no secret; `sealed` holds the secrets, by name."""
+    """A requested message. `parameters` hold no secret; `encrypted` holds the secrets by name."""
 
     notification_id: UUID
     channel: str
     template: str
     parameters: Mapping[str, object]
     user_id: UUID | None = None
-    sealed: Mapping[str, EncryptedValue] = field(default_factory=dict)
+    encrypted: Mapping[str, EncryptedValue] = field(default_factory=dict)
 
 
 def _is_name(word: str) -> bool:
-    """Letters of any script with their marks, apostrophes and hyphens: neither an address nor a sign that nobody sees."""
+    """Accept letters of any script with marks, apostrophes and hyphens. Reject addresses and invisible characters."""
     return 0 < len(word) <= _NAME_CHARACTERS_MAX and all(
         unicodedata.category(sign)[0] in "LM" or sign in _WITHIN_NAMES for sign in word
     )
 
 
 def notification_id_of(template: str, *about: object) -> UUID:
-    """The same id for the same news, so that an event that is said twice under two ids still tells once."""
+    """Return a deterministic id, so that one fact published under two event ids creates one notification."""
     return uuid5(_NAMESPACE, ":".join([template, *(str(part) for part in about)]))
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """It was sent, or given up, before."""
+class AlreadyFinished:
+    """The delivery was sent or has failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
-    """Somebody holds a claim that is still alive."""
+class InProgress:
+    """Another worker holds a live claim."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """It is not due yet."""
+class NotDue:
+    """The delivery is not due."""
 
 
 @dataclass(frozen=True, slots=True)
-class UsedUp:
-    """It was begun too often."""
+class AttemptsExhausted:
+    """The delivery reached ATTEMPTS_MAX."""
 
 
 @dataclass(frozen=True, slots=True)
-class Doubtful:
-    """It may have gone out, and must not go out twice."""
+class OutcomeUnknown:
+    """The message may have been sent and must not be sent twice."""
 
 
 @dataclass(frozen=True, slots=True)
-class Free:
-    """It may be claimed now."""
+class Claimable:
+    """The delivery may be claimed."""
 
 
-Verdict = Settled | UnderWay | Waiting | UsedUp | Doubtful | Free
+Verdict = AlreadyFinished | InProgress | NotDue | AttemptsExhausted | OutcomeUnknown | Claimable
 
 
 @dataclass(frozen=True, slots=True)
 class RedeliveryPolicy:
-    """What becomes of a message whose worker died with it in hand: how long it is left alone, and whether it then goes out again."""
+    """The handling of a message whose worker died: the lifetime of its claim, and whether it is sent again."""
 
-    life: timedelta
-    goes_again: bool
+    claim_lifetime: timedelta
+    may_redeliver: bool
 
 
 def evaluate_claim(
@@ -144,26 +146,26 @@ def evaluate_claim(
     redelivery: RedeliveryPolicy,
     due_at: datetime | None = None,
 ) -> Verdict:
-    """Whether a delivery may be claimed for sending at `now`."""
+    """Return whether a delivery may be claimed for sending at `now`."""
     if status != "queued":
-        return Settled()
+        return AlreadyFinished()
     if claimed_at is not None:
-        if now - claimed_at <= redelivery.life:
-            return UnderWay()
-        if not redelivery.goes_again:
-            return Doubtful()
+        if now - claimed_at <= redelivery.claim_lifetime:
+            return InProgress()
+        if not redelivery.may_redeliver:
+            return OutcomeUnknown()
     if due_at is not None and now < due_at:
-        return Waiting()
-    return UsedUp() if attempts >= ATTEMPTS_MAX else Free()
+        return NotDue()
+    return AttemptsExhausted() if attempts >= ATTEMPTS_MAX else Claimable()
 
 
 def pin_channel(contact: Contact) -> tuple[Channel, str]:
-    """The way of a delivery PIN: by SMS; a buyer without a phone is told by mail where to read it, never the PIN itself."""
+    """Return channel and template for a delivery PIN: SMS, or a mail without the PIN for a buyer without a phone."""
     return ("sms", "delivery_pin") if contact.phone else ("email", "delivery_pin_ready")
 
 
 def masked(recipient: str) -> str:
-    """An address that staff may see: `c***@unilag.edu.ng`, `+234******0001`."""
+    """Mask an address for staff: `c***@unilag.edu.ng`, `+234******0001`."""
     if "@" in recipient:
         name, _, domain = recipient.rpartition("@")
         return f"{name[:1]}***@{domain}"
@@ -172,8 +174,8 @@ def masked(recipient: str) -> str:
     return recipient[: shown_from - hidden] + "*" * hidden + recipient[shown_from:] if hidden else "***"
 
 
-def without(secrets: Mapping[str, str], text: str) -> str:
-    """A provider's words with everything blanked that it may have repeated of the message."""
+def redacted(secrets: Mapping[str, str], text: str) -> str:
+    """Return a provider's text, at most 200 characters, without the secrets that it may repeat."""
     for secret in secrets.values():
         if secret:
             text = text.replace(secret, "***")
@@ -182,8 +184,10 @@ def without(secrets: Mapping[str, str], text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The words as they go out. HTML is for mail only, a subject for mail and push (its title), and `parameters` for the
-    messaging app, whose own approved text they fill. Held in memory alone: never logged, never stored."""
+    """The rendered texts, held in memory only: never logged, never stored.
+
+    HTML is for mail. The subject is for mail and push. `parameters` fill the messaging app's approved template.
+    """
 
     text: str
     subject: str = ""
@@ -192,24 +196,8 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
-    """Where a push goes. `address` is a native token, or the endpoint of a browser's subscription with its two keys."""
-
-    device_id: UUID
-    kind: str
-    address: str
-    public_key: str | None = None
-    auth_secret: str | None = None
-
-    @property
-    def origin(self) -> str:
-        """The push service of a browser's subscription."""
-        return origin_of(self.address)
-
-
-@dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """One message as a provider gets it. `sensitive` says that it holds a secret."""
+    """One message for a provider. `sensitive` means that it contains a secret."""
 
     delivery_id: UUID
     notification_id: UUID
@@ -218,11 +206,3 @@ class OutboundMessage:
     message: Message
     sensitive: bool
     device: Device | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FeedLine:
-    """What the app shows of a notification; it holds no secret."""
-
-    title: str
-    body: str

@@ -1,4 +1,4 @@
-"""What may be refused, and what may go wrong on the way to a person."""
+"""Expected errors of this service and faults of providers."""
 
 from collections.abc import Iterable
 
@@ -15,25 +15,25 @@ from common.primitives.problems import (
 
 
 class ContactUnknown(NotFound, NotYetKnown):
-    """The user is not known here (yet): a consumer tries again by the ladder, a caller gets 404."""
+    """The user has not been received yet: a consumer retries, a caller gets 404."""
 
     detail = "There is no such user."
 
 
 class OrderUnknown(NotYetKnown):
-    """News of an order came before the order itself; the ladder brings it again."""
+    """An event of an order arrived before the order itself; it is retried."""
 
 
 class VendorUnknown(NotYetKnown):
-    """News of a vendor came before the vendor itself; the ladder brings it again."""
+    """An event of a vendor arrived before the vendor itself; it is retried."""
 
 
-class AlertUnheardOf(NotYetKnown):
-    """An alert was cleared before it was raised; the ladder brings the clearing again."""
+class AlertNotRaisedYet(NotYetKnown):
+    """A clearing arrived before its alert; it is retried."""
 
 
 class ChannelNotConfigured(ValidationFailed):
-    """Nothing is sent by this channel here (contract section 12)."""
+    """The channel has no provider in this deployment (contract section 12)."""
 
     def __init__(self, channel: str, configured: Iterable[str]) -> None:
         reason = f"no provider is configured for {channel}; messages go by: {', '.join(sorted(configured))}"
@@ -41,43 +41,43 @@ class ChannelNotConfigured(ValidationFailed):
 
 
 class AddressMissing(ValidationFailed):
-    """The user is known, but has no address on this channel."""
+    """The user has no address on the channel."""
 
     def __init__(self, channel: str) -> None:
         reason = "the user has no address on this channel"
         super().__init__(f"channel: {reason}", invalid_params=[InvalidParam("channel", reason)])
 
 
-class NotificationIdTaken(Conflict):
+class NotificationIdConflict(Conflict):
     detail = "This notification id belongs to a notification of another user."
 
 
-class DeliveryFault(Exception):
-    """Why a message did not go out, in words that hold neither the message nor the address."""
+class DeliveryError(Exception):
+    """A failed call of a provider. The reason contains neither message nor address."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(f"{provider}: {reason}")
         self.provider, self.reason = provider, reason
 
 
-class ProviderUnavailable(DeliveryFault):
-    """The provider did not answer, or not for now: try again by the ladder."""
+class ProviderUnavailable(DeliveryError):
+    """A transient failure; the work item is retried."""
 
 
 class ProviderTimeout(ProviderUnavailable):
-    """The provider was asked and did not answer: it may have taken the message all the same."""
+    """The request was sent without a response: the provider may have accepted the message."""
 
 
-class ProviderRefused(DeliveryFault):
-    """The provider will never take this message: no retry mends it."""
+class ProviderRejected(DeliveryError):
+    """A permanent rejection; retries cannot succeed."""
 
 
-class DeviceGone(ProviderRefused):
-    """The app was removed, or the browser took its permission back: the device is never reached again."""
+class DeviceUnregistered(ProviderRejected):
+    """The app was uninstalled or the browser permission revoked."""
 
 
 class TooManyDevices(Conflict):
-    """One more device than a person may have."""
+    """The user has DEVICES_MAX registered devices."""
 
     def __init__(self, devices_max: int) -> None:
         super().__init__(f"At most {devices_max} devices may be registered: remove one first.")
@@ -87,31 +87,31 @@ class PreferencesChanged(StaleRevision):
     detail = "The preferences were changed meanwhile: read them again."
 
 
-class MessageUnderWay(Conflict):
+class DeliveryInProgress(Conflict):
     detail = "This message is on its way already."
 
 
-class SecretOver(Conflict):
+class SecretExpired(Conflict):
     detail = "The PIN or code of this message is used, replaced or too old: it is not sent again."
 
 
-class RecipientGone(Conflict):
+class RecipientDeleted(Conflict):
     detail = "The recipient of this message is gone."
 
 
 class MessageUnknown(NotYetKnown):
-    """News of a message came before we wrote down its provider's id of it; the ladder brings it again."""
+    """A delivery status arrived before the provider's message id was recorded; it is retried."""
 
 
 class TooManyStreams(RateLimited):
-    """One more open stream of the feed than a person may have in one process."""
+    """The user has FEED_STREAMS_MAX open streams in this process."""
 
     def __init__(self, streams_max: int) -> None:
         super().__init__(f"At most {streams_max} streams may be open: close one first.", headers={"Retry-After": "30"})
 
 
 class WebhookUnknown(Exception):
-    """A work item came without the row that was written with it."""
+    """A work item has no matching row."""
 
 
 class TicketClosed(Conflict):
@@ -126,8 +126,8 @@ class TooManyAttachments(Conflict):
     detail = "The ticket has as many pictures as it can hold."
 
 
-class OrderNotYours(ValidationFailed):
-    """Unknown, or of other people: the two look the same."""
+class OrderNotOwn(ValidationFailed):
+    """The order is unknown or belongs to other users; both cases look alike."""
 
     def __init__(self) -> None:
         reason = "must be an order that you bought or sell"
@@ -147,9 +147,9 @@ class AssigneeNotStaff(ValidationFailed):
 
 
 class AssistantUnavailable(Unavailable):
-    """The assistant's provider did not answer, or not with what can be used. Says neither who it is nor what it said.
+    """The assistant's provider failed. The response names neither the provider nor its reply.
 
-    `reason` is for our log, in words of our own. `is_outage`: whatever had been asked, it would have failed.
+    `reason` is for our log. `is_outage` means that any request would have failed.
     """
 
     detail = "The assistant is not available for the moment. Try again."
@@ -161,8 +161,9 @@ class AssistantUnavailable(Unavailable):
         self.reason, self.is_outage = reason, is_outage
 
 
-class MessageBeingAnswered(Conflict):
-    """Two messages at once in one conversation: the second is not taken, so that every reply has read what stands before it."""
+class ConversationBusy(Conflict):
+    """A message arrived while an earlier one of its conversation is being answered. Every reply must know the messages
+    before it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -171,8 +172,8 @@ class MessageBeingAnswered(Conflict):
         )
 
 
-class TooManyQuestions(RateLimited):
-    """One more message in work than a person may have, over all conversations."""
+class TooManyConcurrentMessages(RateLimited):
+    """The user has ASSISTANT_AT_ONCE_MAX messages in progress, over all conversations."""
 
     def __init__(self, at_once_max: int) -> None:
         super().__init__(f"At most {at_once_max} messages are answered at once.", headers={"Retry-After": "5"})
@@ -182,5 +183,5 @@ class ConversationFull(Conflict):
     detail = "This conversation has reached its greatest length. Begin a new one."
 
 
-class ConversationGone(NotFound):
+class ConversationDeleted(NotFound):
     detail = "The conversation was removed while the reply was written."

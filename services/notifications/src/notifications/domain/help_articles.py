@@ -1,4 +1,4 @@
-"""What the assistant knows by heart: how the marketplace works, for buyers and vendors."""
+"""Help articles of the assistant: how the marketplace works, for buyers and vendors."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """`about`: the words (or their beginnings) by which people ask for it."""
+    """`about` lists keywords, or their stems, of the questions that the article answers."""
 
     id: str
     title: str
@@ -105,11 +105,11 @@ ARTICLES: Final = (
 
 
 def search_articles(query: str) -> Sequence[Article]:
-    """The articles that fit a question best, at most two; none when none has a word of it."""
+    """Return at most two articles, best match first; none without a matching keyword."""
     words = set(_WORD.findall(query.lower()))
-    scored = [(_score(article, words), -place) for place, article in enumerate(ARTICLES)]
+    scored = [(_score(article, words), -index) for index, article in enumerate(ARTICLES)]
     best = sorted((pair for pair in scored if pair[0] > 0), reverse=True)[:FOUND_MAX]
-    return [ARTICLES[-place] for _, place in best]
+    return [ARTICLES[-index] for _, index in best]
 
 
 def _score(article: Article, words: set[str]) -> int:
@@ -117,5 +117,5 @@ def _score(article: Article, words: set[str]) -> int:
 
 
 def _fits(word: str, known: str) -> bool:
-    """The word itself, or one of its usual forms: refund, refunds, refunded, refunding."""
+    """Match the keyword or one of its usual forms: refund, refunds, refunded, refunding."""
     return word == known or (word.startswith(known) and word[len(known) :] in ("s", "ed", "d", "ing", "er", "es"))

@@ -1,38 +1,38 @@
-"""What a customer's message says, in words: support reads texts, whatever was sent.
+"""Conversion of the messaging app's messages to ticket texts.
 
-Pictures, sounds and files stay with the messaging app; the ticket says that they came, with their caption and name.
+Images, audio and files stay with the app; the text contains their kind, caption and name.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-# The app's own bound for a text.
+# The app's limit for a text.
 TEXT_MAX: Final = 4096
 _KIND_MAX: Final = 40
 _CAPTIONED: Final = frozenset({"image", "video", "audio", "voice", "document", "sticker"})
-# A thumb goes on with a conversation and begins none.
+# A reaction continues a conversation and opens none.
 OPENS_NO_TICKET: Final = frozenset({"reaction"})
 
 
 def text_of_message(message: Mapping[str, Any]) -> tuple[str, str]:
-    """The kind and the words; of a kind that is not known, its name in brackets. Never empty."""
-    told = message.get("type")
-    kind = cleaned(told, _KIND_MAX) if isinstance(told, str) and told else "unknown"
+    """Return kind and text of a message, never empty. An unknown kind is its name in brackets."""
+    declared = message.get("type")
+    kind = cleaned(declared, _KIND_MAX) if isinstance(declared, str) and declared else "unknown"
     content = message.get(kind)
     if kind == "text":
         return kind, _joined(_field(content, "body")) or "[empty text]"
-    return kind, cleaned(_words(kind, content), TEXT_MAX)
+    return kind, cleaned(_content_text(kind, content), TEXT_MAX)
 
 
-def _words(kind: str, content: Any) -> str:
+def _content_text(kind: str, content: Any) -> str:
     if kind in _CAPTIONED:
         return _joined(f"[{kind}]", _field(content, "filename"), _field(content, "caption"))
     if kind == "location":
-        # Without its coordinates: a ticket shows no run of digits.
+        # Coordinates are left out: tickets mask runs of digits.
         return _joined("[location]", _field(content, "name"), _field(content, "address"))
     if kind == "contacts":
-        people = content if isinstance(content, list) else []
-        names = [_field(_inner(one, "name"), "formatted_name") for one in people]
+        contacts = content if isinstance(content, list) else []
+        names = [_field(_inner(one, "name"), "formatted_name") for one in contacts]
         return _joined("[contacts]", ", ".join(name for name in names if name))
     if kind == "interactive":
         chosen = _inner(content, "button_reply") or _inner(content, "list_reply")
@@ -45,9 +45,9 @@ def _words(kind: str, content: Any) -> str:
 
 
 def cleaned(text: str, characters_max: int) -> str:
-    """What a database can hold: without U+0000 and lone surrogates, and not longer."""
-    kept = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-    return kept[:characters_max]
+    """Truncate a text and replace U+0000 and lone surrogates, which PostgreSQL cannot store."""
+    storable = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return storable[:characters_max]
 
 
 def _joined(*parts: str) -> str:

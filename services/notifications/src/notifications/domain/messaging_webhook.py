@@ -1,7 +1,7 @@
-"""The messaging app's webhook: who may say something, and what a body holds, whatever its shape (contract section 9).
+"""The messaging app's webhook: signatures and the items of a body of any shape (contract section 9).
 
-Nothing here raises for an odd body. One that is no notification holds nothing; an odd message or status among others is left out, or
-taken with what it has.
+Malformed bodies raise nothing. A body that is no notification has no items; malformed items are skipped or read in
+part.
 """
 
 import hashlib
@@ -16,9 +16,9 @@ from notifications.domain.incoming_texts import cleaned, text_of_message
 
 PROVIDER: Final = "messaging_app"
 UNREADABLE: Final = "unreadable"
-# What a status may say; the app has other words, which say nothing that we record.
+# Statuses that are recorded; the app reports others too.
 STATUSES: Final = frozenset({"sent", "delivered", "read", "failed"})
-# Far above any id of the app, far below what an index of PostgreSQL can hold.
+# Longer than any id of the app, shorter than PostgreSQL's limit for an index entry.
 _ID_CHARACTERS_MAX: Final = 200
 _NAME_CHARACTERS_MAX: Final = 100
 _SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
@@ -26,7 +26,7 @@ _SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One message or status. `key` is the same for the same message, and for the same status of the same message."""
+    """One message or status. Repetitions of the same message or status have the same `key`."""
 
     key: str
     kind: Literal["message", "status"]
@@ -34,7 +34,7 @@ class Item:
 
 
 def is_signed(raw: bytes, offered: Sequence[str], secret: str) -> bool:
-    """Whether the one `X-Hub-Signature-256` is that of these bytes. Without a secret: never."""
+    """Return whether the single `X-Hub-Signature-256` header matches the bytes. False without a secret."""
     if not secret or len(offered) != 1 or _SIGNATURE.fullmatch(offered[0]) is None:
         return False
     expected = "sha256=" + hmac.digest(secret.encode(), raw, "sha256").hex()
@@ -42,18 +42,18 @@ def is_signed(raw: bytes, offered: Sequence[str], secret: str) -> bool:
 
 
 def is_subscription(mode: str | None, offered: str | None, verify_token: str) -> bool:
-    """Whether the handshake is that of somebody who knows the verify token. Without a token of ours: never."""
+    """Return whether the handshake carries the verify token. False without a configured token."""
     expected, given = verify_token.encode(), (offered or "").encode(errors="replace")
     return hmac.compare_digest(expected, given) and bool(verify_token) and mode == "subscribe"
 
 
 def key_of_body(raw: bytes) -> str:
-    """The app gives its bodies no id: the same bytes are the same body."""
+    """Return the SHA-256 of the body as its id: the app sends none."""
     return hashlib.sha256(raw).hexdigest()
 
 
 def read_body(raw: bytes) -> Any:
-    """The body's JSON value; None when it is none."""
+    """Return the body's JSON value; None when it is invalid."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -61,7 +61,7 @@ def read_body(raw: bytes) -> Any:
 
 
 def event_type_of(body: Any) -> str:
-    """What the body says that it is about, for the list of what came: the first change's field."""
+    """Return the field of the first change as the event type."""
     for change in _changes(body):
         field = change.get("field")
         if isinstance(field, str) and field:
@@ -70,7 +70,7 @@ def event_type_of(body: Any) -> str:
 
 
 def items_of(body: Any) -> list[Item]:
-    """Every message and status of the body, each once, in its order."""
+    """Return every distinct message and status of the body, in its order."""
     found: dict[str, Item] = {}
     for change in _changes(body):
         value = _fields(change.get("value"))
@@ -99,22 +99,22 @@ def _message(message: Mapping[str, Any], names: Mapping[str, str]) -> Item:
 
 
 def _status(status: Mapping[str, Any]) -> Item:
-    word = status.get("status")
+    reported = status.get("status")
     given = status.get("biz_opaque_callback_data")
     content = {
         "id": status.get("id") if _is_id(status.get("id")) else None,
-        "status": word if isinstance(word, str) and word in STATUSES else None,
+        "status": reported if isinstance(reported, str) and reported in STATUSES else None,
         "deliveryId": given if _is_id(given) else None,
         "at": _seconds(status.get("timestamp")),
     }
-    said = cleaned(word, 40) if isinstance(word, str) else "unknown"
-    return Item(f"status:{_id_of(status)}:{said}", "status", content)
+    label = cleaned(reported, 40) if isinstance(reported, str) else "unknown"
+    return Item(f"status:{_id_of(status)}:{label}", "status", content)
 
 
 def _id_of(item: Mapping[str, Any]) -> str:
-    told = item.get("id")
-    if _is_id(told):
-        return str(told)
+    given = item.get("id")
+    if _is_id(given):
+        return str(given)
     try:
         canonical = json.dumps(item, sort_keys=True).encode()
     except (ValueError, RecursionError):
@@ -127,7 +127,7 @@ def _is_id(value: object) -> bool:
 
 
 def _seconds(value: object) -> int | None:
-    """Epoch seconds as a text or a number, of a year that people write messages in."""
+    """Read epoch seconds from a text or number; None after the year 2100."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not text.isascii() or not text.isdigit() or len(text) > len("4102444800"):
         return None

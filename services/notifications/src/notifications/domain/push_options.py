@@ -1,4 +1,4 @@
-"""How long a push waits for a device that is away, and whether it may wake a sleeping one (RFC 8030, sections 5.2 and 5.3)."""
+"""Time to live and urgency of a push (RFC 8030, sections 5.2 and 5.3)."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -8,14 +8,14 @@ DAY_SECONDS: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class PushOptions:
-    """`ttl_seconds`: after it nobody wants the message any more."""
+    """`ttl_seconds` bounds how long the push service stores the message for an offline device."""
 
     ttl_seconds: int
     urgency: Literal["normal", "high"]
 
 
 _PUSH_OPTIONS: Final = {
-    # Worth nothing after ten minutes, or wanted while two people stand face to face.
+    # Codes expire after ten minutes; a PIN is needed at the handover.
     "one_time_code": PushOptions(600, "high"),
     "delivery_pin": PushOptions(3_600, "high"),
     "vendor_dispatch_alert": PushOptions(DAY_SECONDS, "high"),
@@ -26,5 +26,5 @@ _USUAL: Final = PushOptions(DAY_SECONDS, "normal")
 
 
 def push_options(template: str) -> PushOptions:
-    """The manners of a message."""
+    """Return time to live and urgency of a template."""
     return _PUSH_OPTIONS.get(template, _USUAL)

@@ -1,4 +1,4 @@
-"""The hours in which a person wants no message: a part of the local day, perhaps over midnight."""
+"""Quiet hours: a part of the local day, possibly over midnight."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -10,27 +10,29 @@ TIMEZONE_DEFAULT: Final = "Africa/Lagos"
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """From a local time up to another, in the named zone. The two differ."""
+    """A range of local times in a named zone. Start and end differ."""
 
-    begins: time
-    ends: time
+    start: time
+    end: time
     timezone: str
 
-    def over_at(self, now: datetime) -> datetime | None:
-        """When the quiet hours that hold at `now` are over, in UTC; None when none hold."""
+    def quiet_until(self, now: datetime) -> datetime | None:
+        """Return the UTC end of the quiet hours that include `now`; None outside of them."""
         here = now.astimezone(ZoneInfo(self.timezone))
         clock = here.time().replace(tzinfo=None)
-        has_begun, has_ended = clock >= self.begins, clock >= self.ends
-        is_quiet = (has_begun and not has_ended) if self.begins < self.ends else (has_begun or not has_ended)
+        is_after_start, is_after_end = clock >= self.start, clock >= self.end
+        is_quiet = (
+            (is_after_start and not is_after_end) if self.start < self.end else (is_after_start or not is_after_end)
+        )
         if not is_quiet:
             return None
-        # The day is counted on the local calendar, so that a change of the clocks does not move the hour.
-        day = here.date() + timedelta(days=1 if has_ended else 0)
-        return datetime.combine(day, self.ends, tzinfo=ZoneInfo(self.timezone)).astimezone(UTC)
+        # The local calendar day keeps the hour stable over a change of daylight saving time.
+        day = here.date() + timedelta(days=1 if is_after_end else 0)
+        return datetime.combine(day, self.end, tzinfo=ZoneInfo(self.timezone)).astimezone(UTC)
 
 
 def is_timezone(name: str) -> bool:
-    """Whether the name is one of the tz database."""
+    """Return whether the name is in the tz database."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

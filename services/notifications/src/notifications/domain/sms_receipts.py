@@ -1,7 +1,6 @@
-"""What the SMS companies tell of a message, in our words. What says nothing new of it is left out.
+"""Delivery statuses of the SMS companies. Statuses without new information are skipped.
 
-That the network has it ("Message Sent", "Submitted") is such a word: it comes under the company's id of the message, which we
-know only since the company took it, and then the message is `sent` already.
+"Message Sent" and "Submitted" are skipped: a receipt names the company's message id, whose message is `sent` already.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ _TERMII: Final[Mapping[str, Status]] = {
     "dnd active on phone number": "failed",
     "expired": "failed",
 }
-# Africa's Talking: "Success" is that the telephone has it.
+# "Success" means delivery to the handset.
 _AFRICAS_TALKING: Final[Mapping[str, Status]] = {
     "success": "delivered",
     "rejected": "failed",
@@ -28,6 +27,6 @@ _AFRICAS_TALKING: Final[Mapping[str, Status]] = {
 COMPANIES: Final = {"termii": _TERMII, "africas-talking": _AFRICAS_TALKING}
 
 
-def status_of(company: str, word: str) -> Status | None:
-    """How far the message got; None for a word that says nothing that we record."""
-    return COMPANIES[company].get(word.strip().lower())
+def status_of(company: str, reported: str) -> Status | None:
+    """Return the recorded status; None for one that is skipped."""
+    return COMPANIES[company].get(reported.strip().lower())

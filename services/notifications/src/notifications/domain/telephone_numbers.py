@@ -1,4 +1,4 @@
-"""Telephone numbers of the messaging app, in the form in which identity keeps them."""
+"""Phone numbers of the messaging app in E.164, as identity stores them."""
 
 import hashlib
 import hmac
@@ -11,8 +11,10 @@ _DIGITS: Final = re.compile(r"[0-9]{5,20}", re.ASCII)
 
 
 def e164_of(wa_id: str) -> str | None:
-    """`2348030000001` as `+2348030000001`; None for what is no number. One that cannot exist by the rules of its country is taken
-    as it is: somebody wrote from it."""
+    """Convert `2348030000001` to `+2348030000001`; None for text that is no number.
+
+    A number that is invalid in its country is accepted: a message came from it.
+    """
     digits = wa_id.removeprefix("+")
     if _DIGITS.fullmatch(digits) is None:
         return None
@@ -24,10 +26,10 @@ def e164_of(wa_id: str) -> str | None:
 
 
 def key_of(hash_key: bytes, phone: str) -> str:
-    """What a number is found by without being kept in the clear: nobody without the hash key can try all numbers."""
+    """Return a keyed hash for lookups. Numbers cannot be enumerated without the key."""
     return hmac.digest(hash_key, phone.encode(), "sha256").hex()
 
 
 def hash_key_of_release_before(sealing_key: str) -> bytes:
-    """The key that earlier releases derived from `SEALING_KEY`: their tickets are found as before."""
+    """Return the key that earlier releases derived from `SEALING_KEY`, so that their tickets are found."""
     return hashlib.sha256(b"telephones:" + sealing_key.encode()).digest()

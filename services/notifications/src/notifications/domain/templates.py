@@ -1,6 +1,6 @@
-"""Every message that is told, as a table: by which channels, from which parameters, and which of them are secret.
+"""The catalog of message templates: channels, parameters and secrets.
 
-The words themselves are in `templates/`; a message of this table and its words are checked against each other by a test.
+The texts are in `templates/`; a test compares them with this catalog.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Kind = Literal["text", "kobo", "lines", "purpose"]
 
 TEXT_MAX: Final = 500
 LINES_MAX: Final = 100
-# The sum of what a text of ten SMS parts can hold is far above these digits or letters.
+# No code or PIN is longer.
 SECRET_MAX: Final = 64
 
 
@@ -24,9 +24,9 @@ _EVERY_CHANNEL: Final = frozenset({"push", "messaging", "sms", "email"})
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One message: `secrets` are sealed until the moment of sending; `in_feed` says whether the app shows it too.
+    """One message. `secrets` are encrypted until sending; `in_feed` means that the app shows it.
 
-    `optional` are parameters that even our own consumers may not have.
+    `optional` parameters may be missing even in requests of our own consumers.
     """
 
     parameters: Mapping[str, Kind]
@@ -51,14 +51,14 @@ CATALOG: Final[Mapping[str, Template]] = {
     "return_request_update": Template(
         {"orderId": "text", "outcome": "text", "refundMinor": "kobo"}, optional=frozenset({"outcome", "refundMinor"})
     ),
-    # The PIN releases money: it goes to the buyer's telephone and never into a mailbox.
+    # The PIN releases money: it is sent to the buyer's phone and never by mail.
     "delivery_pin": Template(
         {"orderId": "text"}, channels=frozenset({"sms", "messaging", "push"}), secrets=frozenset({"pin"})
     ),
     "delivery_pin_ready": Template({"orderId": "text"}),
     "order_cancelled": Template({"orderId": "text", "businessName": "text"}),
     "order_expired": Template({"orderId": "text", "businessName": "text"}),
-    # A closed order whose money is in quarantine: nothing is said about whether it was paid.
+    # A closed order with a quarantined payment: the text makes no claim about the payment.
     "order_closed_under_review": Template({"orderId": "text", "businessName": "text"}),
     # Money in another currency was never an order's, and is told without its amount.
     "payment_under_review": Template({"orderId": "text", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})),
@@ -83,7 +83,7 @@ CATALOG: Final[Mapping[str, Template]] = {
     "payout_reversed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_processed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_delayed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}),
-    # `standing` is "unverified" for an account that no payout goes to.
+    # `standing` is "unverified" for an account that receives no payout.
     "bank_details_changed": Template(
         {"businessName": "text", "last4": "text", "standing": "text"}, optional=frozenset({"standing"})
     ),
@@ -93,15 +93,15 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_application_decided": Template({"outcome": "text", "reason": "text"}, optional=frozenset({"reason"})),
     "vendor_suspended": Template({"businessName": "text", "reason": "text"}),
     "vendor_reinstated": Template({"businessName": "text"}),
-    # What support said is read in the ticket; `messageId` finds it for the messaging app, where it may go out in words.
+    # Customers read replies in the ticket. `messageId` finds the text for the messaging app.
     "ticket_reply": Template({"ticketId": "text", "messageId": "text"}, optional=frozenset({"messageId"})),
-    # What was under way, in words; and the last that a person hears of us, at an address that nobody keeps.
+    # `matters` lists open obligations. `account_erased` goes to an address that is not stored afterwards.
     "erasure_refused": Template({"matters": "text"}),
     "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),
-    # A thief reads the feed; the mailbox and the devices are the owner's.
+    # An intruder can read the feed, but not the owner's mailbox and devices.
     "credentials_changed": Template({"change": "text"}, in_feed=False),
-    # The first code of a mail address, and the mail to an address that was signed up with again (contract section 10.1). Neither
-    # names the person: whoever signed up may have chosen the name.
+    # Proof of an address, and repeated sign-up (contract section 10.1). Neither contains the name: anybody may have
+    # chosen it.
     "confirm_email": Template({}, channels=frozenset({"email"}), secrets=frozenset({"code"}), in_feed=False),
     "already_registered": Template({}, channels=frozenset({"email"}), in_feed=False),
     "one_time_code": Template({"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False),
@@ -109,7 +109,7 @@ CATALOG: Final[Mapping[str, Template]] = {
 
 
 def template_of(name: str, channel: str) -> Template:
-    """The message of that name; raises ValidationFailed when there is none, or none by this channel."""
+    """Return the template of that name. Raises ValidationFailed for an unknown name or an unsupported channel."""
     template = CATALOG.get(name)
     if template is None:
         raise ValidationFailed.of("template", f"must be one of: {', '.join(sorted(CATALOG))}")
@@ -119,30 +119,32 @@ def template_of(name: str, channel: str) -> Template:
 
 
 def read_parameters(template: Template, values: Mapping[str, object]) -> dict[str, object]:
-    """What a message uses of the `data` of a caller (contract section 12).
+    """Return the parameters of a template from a caller's `data` (contract section 12).
 
-    Unknown fields are left out, so that nothing unused is stored; null is a field that was not given. Raises ValidationFailed
-    with every parameter that is missing or of another kind.
+    Unknown fields are dropped; null counts as missing. Raises ValidationFailed with every missing or malformed
+    parameter.
     """
     kinds = _kinds(template)
     given = {name: values[name] for name in kinds if values.get(name) is not None}
-    _refuse(_missing(template, kinds, given) + _misfits(kinds, given))
-    return {name: _taken(kinds[name], value) for name, value in given.items()}
+    _raise_if_any(_missing(template, kinds, given) + _misfits(kinds, given))
+    return {name: _normalized(kinds[name], value) for name, value in given.items()}
 
 
 def check_complete(template: Template, values: Mapping[str, object]) -> None:
-    """For our own consumers, who know everything. Raises ValidationFailed with every parameter that is missing, unknown or
-    of another kind."""
+    """Check the complete parameters of our own consumers.
+
+    Raises ValidationFailed with every missing, unknown or malformed parameter.
+    """
     kinds = {name: "whole lines" if kind == "lines" else kind for name, kind in _kinds(template).items()}
     unknown = [
         InvalidParam(f"data.{name}", "is not a parameter of this template") for name in values if name not in kinds
     ]
     given = {name: values[name] for name in kinds if name in values}
-    _refuse(unknown + _missing(template, kinds, given) + _misfits(kinds, given))
+    _raise_if_any(unknown + _missing(template, kinds, given) + _misfits(kinds, given))
 
 
 def parameters_of(template: Template) -> list[str]:
-    """The names that `data` holds for it, those that it may leave out with a question mark."""
+    """Return the parameter names of a template; optional ones end with a question mark."""
     return [f"{name}?" if name in template.optional else name for name in _kinds(template)]
 
 
@@ -152,7 +154,7 @@ def _kinds(template: Template) -> dict[str, str]:
 
 def _missing(template: Template, kinds: Mapping[str, str], given: Mapping[str, object]) -> list[InvalidParam]:
     return [
-        InvalidParam(f"data.{name}", f"is required by this template and {_WANTED[kind]}")
+        InvalidParam(f"data.{name}", f"is required by this template and {_REQUIREMENTS[kind]}")
         for name, kind in kinds.items()
         if name not in given and name not in template.optional
     ]
@@ -160,26 +162,26 @@ def _missing(template: Template, kinds: Mapping[str, str], given: Mapping[str, o
 
 def _misfits(kinds: Mapping[str, str], values: Mapping[str, object]) -> list[InvalidParam]:
     return [
-        InvalidParam(f"data.{name}", _WANTED[kinds[name]])
+        InvalidParam(f"data.{name}", _REQUIREMENTS[kinds[name]])
         for name, value in values.items()
         if not _fits(kinds[name], value)
     ]
 
 
-def _refuse(faults: list[InvalidParam]) -> None:
+def _raise_if_any(faults: list[InvalidParam]) -> None:
     if faults:
         named = ", ".join(fault.name for fault in faults)
         raise ValidationFailed(f"Not valid: {named}.", invalid_params=faults)
 
 
-def _taken(kind: str, value: object) -> object:
-    """Lines keep what a message shows of them, and nothing else that a caller put there."""
+def _normalized(kind: str, value: object) -> object:
+    """Keep only the fields of a line that messages use."""
     if kind == "lines" and isinstance(value, list):
         return [{name: line.get(name) for name in _LINE} for line in value]
     return value
 
 
-_WANTED: Final[Mapping[str, str]] = {
+_REQUIREMENTS: Final[Mapping[str, str]] = {
     "text": f"must be a text of 1 to {TEXT_MAX} characters",
     "kobo": "must be an integer in kobo, not below 0",
     "lines": f"must be a list of at most {LINES_MAX} {{name, quantity?, lineTotalMinor?}}",
@@ -215,7 +217,7 @@ def _is_count(value: object) -> bool:
 
 
 def names_to_encrypt(template: Template, *, sensitive: bool) -> frozenset[str]:
-    """The parameters that are stored sealed: a message's own secrets; or, of one without, every text when its sender says so."""
+    """Return the parameters that are stored encrypted: the secrets, or every text of a message marked sensitive."""
     if template.sensitive or not sensitive:
         return template.secrets
     return frozenset(name for name, kind in template.parameters.items() if kind == "text")

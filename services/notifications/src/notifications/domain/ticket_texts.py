@@ -1,32 +1,32 @@
-"""The texts of support tickets: which digits of a person's words are shown in one (decision 35).
+"""Digit masking of support ticket texts (decision 35).
 
-A delivery PIN releases money, and people write it to support. Nothing here knows a PIN: digits are masked by their form alone, so that
-the masked text says nothing about anybody's PIN.
+Customers write delivery PINs to support, and a PIN releases money. Masking depends on the form of digits alone, so the
+result reveals nothing about a PIN.
 """
 
 import re
 import unicodedata
 from typing import Final, NewType
 
-# Only `mask_digits` makes one, and only such a text is stored in a ticket: an architecture test holds both.
+# Only `mask_digits` creates one, and tickets store nothing else: an architecture test checks both.
 MaskedText = NewType("MaskedText", str)
 
 MARK: Final = "\N{BULLET}" * 4
-# The shortest delivery PIN (DELIVERY_PIN_LENGTH). Longer runs, a telephone number among them, could hold one.
+# The shortest delivery PIN (DELIVERY_PIN_LENGTH). Longer runs, such as phone numbers, may contain one.
 _RUN_DIGITS_MIN: Final = 4
-# A text without a word continues another one: a PIN may be split over the two.
+# A text without a letter may continue another one that holds the first part of a PIN.
 _BARE_DIGITS_MIN: Final = 2
-_LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lo"})
-# Letters by category that nobody sees.
+_LETTER_CATEGORIES: Final = frozenset({"Lu", "Ll", "Lt", "Lo"})
+# Invisible characters in the category of letters.
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
-# Digits with anything between them but letters.
+# Digits with anything except letters between them.
 _RUN: Final = re.compile("0(?: *0)*")
 
 
 def mask_digits(text: str) -> MaskedText:
-    """The text with one mark for each run of four digits or more, of any script; without any letter, of two or more.
+    """Replace each run of four or more digits of any script; two or more in a text without letters.
 
-    A run ends at a letter. White space, punctuation, symbols and invisible characters between two digits belong to it.
+    A run ends at a letter. White space, punctuation, symbols and invisible characters do not end it.
     """
     form = "".join(map(_form_of, text))
     digits_min = _RUN_DIGITS_MIN if "a" in form else _BARE_DIGITS_MIN
@@ -41,11 +41,11 @@ def mask_digits(text: str) -> MaskedText:
 def _form_of(character: str) -> str:
     if character.isnumeric():
         return "0"
-    return "a" if unicodedata.category(character) in _LETTERS and character not in _FILLERS else " "
+    return "a" if unicodedata.category(character) in _LETTER_CATEGORIES and character not in _FILLERS else " "
 
 
 def _digits_of(character: str) -> int:
-    """How many digits one character shows: circled numbers and the like show up to two."""
+    """Return how many digits one character shows: circled numbers show up to two."""
     if not character.isnumeric():
         return 0
     return max(1, sum(part.isdecimal() for part in unicodedata.normalize("NFKC", character)))

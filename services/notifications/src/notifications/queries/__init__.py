@@ -1,48 +1,48 @@
-"""The reads of this service: SQL to rows, and to the public shapes. One module for each noun."""
+"""Reads of this service, one module for each noun: SQL to typed records and API responses."""
 
 from notifications.queries.alerts import ALERT_SORTS, find_alert, page_of_alerts
-from notifications.queries.contacts import find_contact, find_order_summary, find_vendor, payment_is_under_review
-from notifications.queries.conversations import count_messages, list_conversations, list_messages, list_recent_lines
-from notifications.queries.deliveries import LOG_SORTS, find_attempt, find_delivery, page_of_delivery_logs
-from notifications.queries.devices import device_shape, find_device, list_device_ids, list_devices
+from notifications.queries.contacts import find_contact, get_order_summary, get_vendor, payment_is_under_review
+from notifications.queries.conversations import count_messages, list_conversations, list_messages, list_recent_messages
+from notifications.queries.deliveries import LOG_SORTS, find_delivery, find_delivery_of_attempt, page_of_delivery_logs
+from notifications.queries.devices import device_response, find_device, list_device_ids, list_devices
 from notifications.queries.feed import (
     count_unread,
-    feed_shape,
-    find_last_place,
-    find_place_of,
+    find_last_position,
+    find_position_of,
     list_feed,
     list_feed_after,
-    list_last_places,
+    list_last_positions,
+    notification_response,
 )
-from notifications.queries.preferences import find_preferences, preferences_shape
+from notifications.queries.preferences import find_preferences, preferences_response
 
 __all__ = [
     "ALERT_SORTS",
     "LOG_SORTS",
     "count_messages",
     "count_unread",
-    "device_shape",
-    "feed_shape",
+    "device_response",
     "find_alert",
-    "find_attempt",
     "find_contact",
     "find_delivery",
+    "find_delivery_of_attempt",
     "find_device",
-    "find_last_place",
-    "find_order_summary",
-    "find_place_of",
+    "find_last_position",
+    "find_position_of",
     "find_preferences",
-    "find_vendor",
+    "get_order_summary",
+    "get_vendor",
     "list_conversations",
     "list_device_ids",
     "list_devices",
     "list_feed",
     "list_feed_after",
-    "list_last_places",
+    "list_last_positions",
     "list_messages",
-    "list_recent_lines",
+    "list_recent_messages",
+    "notification_response",
     "page_of_alerts",
     "page_of_delivery_logs",
     "payment_is_under_review",
-    "preferences_shape",
+    "preferences_response",
 ]

@@ -1,4 +1,4 @@
-"""The alerts, for the pager and for staff."""
+"""Reads of alerts, for pages and for staff."""
 
 from typing import Any, Final, Literal
 from uuid import UUID
@@ -19,13 +19,12 @@ _ALERT_PAGE: Final = f"""
 SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at, closed_at
 FROM alerts {_ALERT_FILTER}
 """
-# Allow-lists: the public word of a sort, and the columns that it means (contract section 1.5).
-# "SEV-1" is the highest severity and the lowest text: descending by severity means the worst first.
+# Public sort names and their columns (contract section 1.5). "SEV-1" is the highest severity, so descending starts with it.
 ALERT_SORTS: Final = {"created_at": "raised_at", "severity": "translate(severity, '123', '321')"}
 
 
 async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:
-    """An alert as it is paged."""
+    """Return an alert for a page; None when it does not exist."""
     row = await uow.fetch_row(_ALERT, alert_id)
     if row is None:
         return None
@@ -47,13 +46,13 @@ async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:
 async def page_of_alerts(
     uow: UnitOfWork, page: OffsetPage, status: Literal["open", "closed"] | None
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page of the alerts, and how many there are."""
+    """Return one page of the alerts and their total number."""
     total: int = await uow.fetch_value(_ALERT_COUNT, status)
     rows = await uow.fetch(_ALERT_PAGE + ordered(ALERT_SORTS[page.sort], page, 2), status, page.limit, page.offset)
-    return [_alert_shape(row) for row in rows], total
+    return [_alert_response(row) for row in rows], total
 
 
-def _alert_shape(row: Any) -> dict[str, Any]:
+def _alert_response(row: Any) -> dict[str, Any]:
     return {
         "id": str(row["id"]),
         "severity": row["severity"],

@@ -1,43 +1,61 @@
-"""What is known of people, vendors and orders."""
+"""Reads of the projections of users, vendors and orders."""
 
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications.domain.deliveries import Contact
+from notifications.domain.errors import OrderUnknown, VendorUnknown
 
 _CONTACT: Final = "SELECT user_id, email, phone, full_name FROM contacts WHERE user_id = $1"
 _STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
-_VENDOR: Final = "SELECT vendor_id, owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
-_ORDER: Final = """
-SELECT order_id, vendor_id, total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1
-"""
-
+_VENDOR: Final = "SELECT owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
+_ORDER: Final = "SELECT total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1"
 _UNDER_REVIEW: Final = "SELECT payment_under_review FROM order_summaries WHERE order_id = $1"
 
 
+class VendorContact(NamedTuple):
+    owner_user_id: UUID
+    business_name: str
+
+
+class OrderSummary(NamedTuple):
+    """The amounts, in kobo, and lines of an order confirmation."""
+
+    total_minor: int
+    delivery_fee_minor: int
+    items: Sequence[Mapping[str, Any]]
+
+
 async def payment_is_under_review(uow: UnitOfWork, order_id: UUID) -> bool:
-    """Whether a payment for the order reached us and does not pay it as it stands."""
+    """Return whether a payment for the order is in quarantine."""
     return bool(await uow.fetch_value(_UNDER_REVIEW, order_id))
 
 
 async def find_contact(uow: UnitOfWork, user_id: UUID) -> Contact | None:
-    """How a user is reached; None when identity has not told yet."""
+    """Return the user's contact; None before identity's event."""
     row = await uow.fetch_row(_CONTACT, user_id)
-    return None if row is None else Contact(**row)
+    return None if row is None else Contact(*row)
 
 
 async def find_staff_roles(uow: UnitOfWork, user_id: UUID) -> list[str] | None:
-    """Their roles of staff; None when identity has not spoken of them."""
+    """Return the user's staff roles; None when identity has not published any."""
     roles: list[str] | None = await uow.fetch_value(_STAFF_ROLES, user_id)
     return roles
 
 
-async def find_vendor(uow: UnitOfWork, vendor_id: UUID) -> Any:
-    """The vendor's name and owner; None when identity has not told yet."""
-    return await uow.fetch_row(_VENDOR, vendor_id)
+async def get_vendor(uow: UnitOfWork, vendor_id: UUID) -> VendorContact:
+    """Return the vendor's owner and name. Raises VendorUnknown before identity's event."""
+    row = await uow.fetch_row(_VENDOR, vendor_id)
+    if row is None:
+        raise VendorUnknown(vendor_id)
+    return VendorContact(*row)
 
 
-async def find_order_summary(uow: UnitOfWork, order_id: UUID) -> Any:
-    """What a confirmation tells of an order; None when orders has not told yet."""
-    return await uow.fetch_row(_ORDER, order_id)
+async def get_order_summary(uow: UnitOfWork, order_id: UUID) -> OrderSummary:
+    """Return the order's summary. Raises OrderUnknown before its placement arrives."""
+    row = await uow.fetch_row(_ORDER, order_id)
+    if row is None:
+        raise OrderUnknown(order_id)
+    return OrderSummary(*row)

@@ -1,4 +1,4 @@
-"""The conversations of a user with the assistant."""
+"""Reads of a user's conversations with the assistant."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from notifications.domain.conversations import Line
+from notifications.domain.conversations import ChatMessage
 
 _LIST: Final = """
 SELECT id, title, created_at, last_message_at FROM conversations
@@ -15,7 +15,7 @@ ORDER BY created_at DESC, id DESC LIMIT $4
 """
 _COUNT: Final = "SELECT message_count FROM conversations WHERE id = $1"
 _MESSAGES: Final = """
-SELECT id, position, role, text, provider, created_at FROM conversation_messages
+SELECT position, id, role, text, provider, created_at FROM conversation_messages
 WHERE conversation_id = $1 AND position > $2 ORDER BY position LIMIT $3
 """
 _RECENT: Final = """
@@ -26,43 +26,36 @@ SELECT role, text FROM conversation_messages WHERE conversation_id = $1 ORDER BY
 async def list_conversations(
     uow: UnitOfWork, user_id: UUID, after: tuple[datetime, UUID] | None, rows_max: int
 ) -> list[dict[str, Any]]:
-    """The user's conversations, the youngest first, after a position."""
+    """Return the user's conversations, newest first, after a cursor position."""
     at, conversation_id = after or (None, None)
     return [
-        {
-            "id": str(row["id"]),
-            "title": row["title"],
-            "createdAt": iso(row["created_at"]),
-            "lastMessageAt": iso(row["last_message_at"]),
-        }
-        for row in await uow.fetch(_LIST, user_id, at, conversation_id, rows_max)
+        {"id": str(one_id), "title": title, "createdAt": iso(created_at), "lastMessageAt": iso(last_message_at)}
+        for one_id, title, created_at, last_message_at in await uow.fetch(_LIST, user_id, at, conversation_id, rows_max)
     ]
 
 
 async def count_messages(uow: UnitOfWork, conversation_id: UUID) -> int | None:
-    """How long a conversation of the caller is; None when the caller has none such."""
+    """Return the number of messages; None for an unknown or foreign conversation."""
     count: int | None = await uow.fetch_value(_COUNT, conversation_id)
     return count
 
 
 async def list_messages(
     uow: UnitOfWork, conversation_id: UUID, after_position: int, rows_max: int
-) -> list[dict[str, Any]]:
-    """The messages of a conversation in the order in which they were said, after a position; `position` is not public."""
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return the messages after a position in their order, each with its position."""
     return [
-        {
-            "position": row["position"],
-            "id": str(row["id"]),
-            "role": row["role"],
-            "text": row["text"],
-            "provider": row["provider"],
-            "createdAt": iso(row["created_at"]),
-        }
-        for row in await uow.fetch(_MESSAGES, conversation_id, after_position, rows_max)
+        (
+            position,
+            {"id": str(one_id), "role": role, "text": text, "provider": provider, "createdAt": iso(created_at)},
+        )
+        for position, one_id, role, text, provider, created_at in await uow.fetch(
+            _MESSAGES, conversation_id, after_position, rows_max
+        )
     ]
 
 
-async def list_recent_lines(uow: UnitOfWork, conversation_id: UUID, rows_max: int) -> list[Line]:
-    """The newest messages of a conversation, oldest first."""
+async def list_recent_messages(uow: UnitOfWork, conversation_id: UUID, rows_max: int) -> list[ChatMessage]:
+    """Return the newest messages of a conversation, oldest first."""
     rows = await uow.fetch(_RECENT, conversation_id, rows_max)
-    return [Line(row["role"], row["text"]) for row in reversed(rows)]
+    return [ChatMessage(*row) for row in reversed(rows)]

@@ -1,4 +1,4 @@
-"""The deliveries and their attempts."""
+"""Reads of deliveries and their attempts."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -14,7 +14,7 @@ _DELIVERY: Final = """
 SELECT notification_id, status, provider_message_id FROM notification_deliveries
 WHERE notification_id = $1 AND channel = $2 AND recipient = ANY ($3) ORDER BY created_at, id
 """
-_ATTEMPT: Final = "SELECT id, delivery_id FROM notification_delivery_logs WHERE id = $1"
+_DELIVERY_OF_ATTEMPT: Final = "SELECT delivery_id FROM notification_delivery_logs WHERE id = $1"
 _LOG_FILTER: Final = """
 FROM notification_delivery_logs
 WHERE ($1::uuid IS NULL OR notification_id = $1) AND ($2::text IS NULL OR channel = $2)
@@ -32,32 +32,33 @@ LOG_SORTS: Final = {"created_at": "attempted_at"}
 async def find_delivery(
     uow: UnitOfWork, notification_id: UUID, channel: str, recipients: Collection[str]
 ) -> dict[str, Any]:
-    """How a delivery that was recorded in this transaction, or before, stands (contract section 12).
+    """Return the status of a recorded delivery (contract section 12).
 
-    A push to several devices stands as on the device where it got furthest.
+    The status of a push to several devices is the furthest one.
     """
     rows = await uow.fetch(_DELIVERY, notification_id, channel, list(recipients))
     row = rows[furthest([row["status"] for row in rows])]
-    known = {"providerMessageId": row["provider_message_id"]} if row["provider_message_id"] is not None else {}
-    return {"notificationId": str(row["notification_id"]), "status": row["status"], **known}
+    message_id = {"providerMessageId": row["provider_message_id"]} if row["provider_message_id"] is not None else {}
+    return {"notificationId": str(row["notification_id"]), "status": row["status"], **message_id}
 
 
-async def find_attempt(uow: UnitOfWork, log_id: UUID) -> Any:
-    """The attempt of that row of the log; None when there is none, or none that the caller may see."""
-    return await uow.fetch_row(_ATTEMPT, log_id)
+async def find_delivery_of_attempt(uow: UnitOfWork, log_id: UUID) -> UUID | None:
+    """Return the delivery of a log row; None when there is none that the caller may see."""
+    delivery_id: UUID | None = await uow.fetch_value(_DELIVERY_OF_ATTEMPT, log_id)
+    return delivery_id
 
 
 async def page_of_delivery_logs(
     uow: UnitOfWork, page: OffsetPage, notification_id: UUID | None, channel: str | None, status: str | None
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page of the attempts, and how many there are."""
+    """Return one page of the attempts and their total number."""
     filters = (notification_id, channel, status)
     total: int = await uow.fetch_value(_LOG_COUNT, *filters)
     rows = await uow.fetch(_LOG_PAGE + ordered(LOG_SORTS[page.sort], page, 4), *filters, page.limit, page.offset)
-    return [_log_shape(row) for row in rows], total
+    return [_log_response(row) for row in rows], total
 
 
-def _log_shape(row: Any) -> dict[str, Any]:
+def _log_response(row: Any) -> dict[str, Any]:
     return {
         "id": str(row["id"]),
         "notificationId": str(row["notification_id"]),

@@ -1,11 +1,11 @@
-"""The devices of a user."""
+"""Reads of a user's devices."""
 
 from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from notifications.domain.deliveries import Device
+from notifications.domain.devices import Device, RegisteredDevice
 
 _LIST: Final = """
 SELECT id, kind, created_at, registered_at FROM user_devices WHERE user_id = $1 ORDER BY created_at DESC, id DESC
@@ -14,29 +14,26 @@ _IDS: Final = "SELECT id FROM user_devices WHERE user_id = $1 AND kind = ANY ($2
 _DEVICE: Final = "SELECT id, kind, address, public_key, auth_secret FROM user_devices WHERE id = $1 AND user_id = $2"
 
 
-async def list_devices(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
-    """The user's devices, newest first; never their tokens."""
-    return [device_shape(row) for row in await uow.fetch(_LIST, user_id)]
+async def list_devices(uow: UnitOfWork, user_id: UUID) -> list[RegisteredDevice]:
+    """Return the user's devices, newest first."""
+    return [RegisteredDevice(*row) for row in await uow.fetch(_LIST, user_id)]
 
 
 async def list_device_ids(uow: UnitOfWork, user_id: UUID, kinds: list[str]) -> list[str]:
-    """The recipients of a push to a user: the ids of the devices of these kinds."""
-    return [str(row["id"]) for row in await uow.fetch(_IDS, user_id, kinds)]
+    """Return the recipients of a push: the ids of the user's devices of these kinds."""
+    return [str(device_id) for (device_id,) in await uow.fetch(_IDS, user_id, kinds)]
 
 
 async def find_device(uow: UnitOfWork, device_id: UUID, user_id: UUID) -> Device | None:
-    """Where a push goes; None when the device is gone, or somebody else's by now."""
+    """Return the push target; None when the device was removed or registered by another user."""
     row = await uow.fetch_row(_DEVICE, device_id, user_id)
-    if row is None:
-        return None
-    return Device(row["id"], row["kind"], row["address"], row["public_key"], row["auth_secret"])
+    return None if row is None else Device(*row)
 
 
-def device_shape(row: Any) -> dict[str, Any]:
-    """A device as its owner sees it."""
+def device_response(device: RegisteredDevice) -> dict[str, Any]:
     return {
-        "id": str(row["id"]),
-        "kind": row["kind"],
-        "createdAt": iso(row["created_at"]),
-        "registeredAt": iso(row["registered_at"]),
+        "id": str(device.id),
+        "kind": device.kind,
+        "createdAt": iso(device.created_at),
+        "registeredAt": iso(device.registered_at),
     }

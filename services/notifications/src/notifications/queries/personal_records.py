@@ -1,4 +1,4 @@
-"""What this service keeps of a person, for themselves."""
+"""Sections of a user's personal data export."""
 
 from typing import Final
 
@@ -41,8 +41,8 @@ SECTIONS: Final = (
     ),
     Section(
         "ticketPictures",
-        "SELECT picture.id::text AS place, picture.id, picture.ticket_id, picture.author, picture.byte_count, picture.created_at "
-        "FROM support_attachments AS picture JOIN support_tickets AS ticket ON ticket.id = picture.ticket_id WHERE ticket.user_id = $1",
+        "SELECT image.id::text AS place, image.id, image.ticket_id, image.author, image.byte_count, image.created_at "
+        "FROM support_attachments AS image JOIN support_tickets AS ticket ON ticket.id = image.ticket_id WHERE ticket.user_id = $1",
     ),
     Section(
         "conversations",

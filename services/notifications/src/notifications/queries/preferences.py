@@ -1,4 +1,4 @@
-"""What a user said about how they want to be told."""
+"""Reads of notification preferences."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -13,25 +13,25 @@ SELECT channels, quiet_from, quiet_to, timezone, locale, revision FROM notificat
 
 
 async def find_preferences(uow: UnitOfWork, user_id: UUID) -> Preferences:
-    """What the user said; revision 0 when they said nothing yet."""
+    """Return the stored preferences; revision 0 without any."""
     row = await uow.fetch_row(_PREFERENCES, user_id)
     if row is None:
         return Preferences()
-    begins, ends = row["quiet_from"], row["quiet_to"]
-    quiet = None if begins is None else QuietHours(begins, ends, row["timezone"])
+    start, end = row["quiet_from"], row["quiet_to"]
+    quiet = None if start is None else QuietHours(start, end, row["timezone"])
     return Preferences(row["channels"], quiet, row["timezone"], row["locale"], row["revision"])
 
 
-def preferences_shape(preferences: Preferences) -> dict[str, Any]:
-    """The preferences as they are shown and as they may be sent back."""
+def preferences_response(preferences: Preferences) -> dict[str, Any]:
+    """Return the effective preferences as the API shows them."""
     quiet = preferences.quiet
     return {
-        "channels": {channel: preferences.wants(channel) for channel in CHANNELS},
+        "channels": {channel: preferences.allows(channel) for channel in CHANNELS},
         "quietHours": None
         if quiet is None
         else {
-            "from": quiet.begins.strftime("%H:%M"),
-            "to": quiet.ends.strftime("%H:%M"),
+            "from": quiet.start.strftime("%H:%M"),
+            "to": quiet.end.strftime("%H:%M"),
             "timezone": quiet.timezone,
         },
         "locale": preferences.locale,

@@ -1,8 +1,8 @@
-"""Support tickets, their messages and pictures."""
+"""Reads of support tickets, their messages and images."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -11,7 +11,7 @@ from notifications.domain.deliveries import Contact, masked
 
 _TICKET: Final = """
 SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff,
-       phone_masked, heard_at, created_at, updated_at, closed_at
+       phone_masked, created_at, updated_at, closed_at
 FROM support_tickets
 """
 _ONE: Final = _TICKET + "WHERE id = $1"
@@ -48,9 +48,35 @@ SELECT m.body, t.heard_at FROM support_messages m JOIN support_tickets t ON t.id
 """
 
 
-async def find_ticket(uow: UnitOfWork, ticket_id: UUID) -> Any:
-    """The ticket's row; None when there is none, or none that the caller may see."""
-    return await uow.fetch_row(_ONE, ticket_id)
+class TicketRow(NamedTuple):
+    id: UUID
+    user_id: UUID | None
+    source: str
+    subject: str
+    order_id: UUID | None
+    status: str
+    priority: str
+    assignee_id: UUID | None
+    revision: int
+    unread_by_customer: int
+    unread_by_staff: int
+    phone_masked: str | None
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None
+
+
+class FreeText(NamedTuple):
+    """A staff message, and the time of the customer's last message in the messaging app."""
+
+    body: str
+    last_message_at: datetime | None
+
+
+async def find_ticket(uow: UnitOfWork, ticket_id: UUID) -> TicketRow | None:
+    """Return the ticket; None when there is none that the caller may see."""
+    row = await uow.fetch_row(_ONE, ticket_id)
+    return None if row is None else TicketRow(*row)
 
 
 async def list_tickets(
@@ -60,87 +86,84 @@ async def list_tickets(
     assignee_id: UUID | None,
     after: tuple[datetime, UUID] | None,
     rows_max: int,
-) -> list[Any]:
-    """The tickets that the caller may see, newest first, after a position."""
+) -> list[TicketRow]:
+    """Return the tickets that the caller may see, newest first, after a cursor position."""
     at, ticket_id = after or (None, None)
-    return await uow.fetch(_PAGE, status, priority, assignee_id, at, ticket_id, rows_max)
+    return [TicketRow(*row) for row in await uow.fetch(_PAGE, status, priority, assignee_id, at, ticket_id, rows_max)]
 
 
 async def list_ticket_messages(
     uow: UnitOfWork, ticket_id: UUID, after: tuple[datetime, UUID] | None, rows_max: int
 ) -> list[dict[str, Any]]:
-    """What was said, as it was said: the oldest first."""
+    """Return the messages of a ticket, oldest first, after a cursor position."""
     at, message_id = after or (None, None)
-    return [_message_shape(row) for row in await uow.fetch(_MESSAGES, ticket_id, at, message_id, rows_max)]
+    return [_message_response(row) for row in await uow.fetch(_MESSAGES, ticket_id, at, message_id, rows_max)]
 
 
 async def find_ticket_message(uow: UnitOfWork, message_id: UUID) -> dict[str, Any]:
-    """A message that stands there."""
-    return _message_shape(await uow.fetch_row(_MESSAGE, message_id))
+    """Return a message that was just written."""
+    return _message_response(await uow.fetch_row(_MESSAGE, message_id))
 
 
 async def list_attachments(uow: UnitOfWork, ticket_id: UUID) -> list[dict[str, Any]]:
-    """The pictures of a ticket, the oldest first."""
-    return [_attachment_shape(row) for row in await uow.fetch(_ATTACHMENTS, ticket_id)]
+    """Return the images of a ticket, oldest first."""
+    return [_attachment_response(row) for row in await uow.fetch(_ATTACHMENTS, ticket_id)]
 
 
 async def has_attachment(uow: UnitOfWork, ticket_id: UUID, attachment_id: UUID) -> bool:
-    """Whether the caller may see this picture of this ticket."""
+    """Return whether the image belongs to a ticket that the caller may see."""
     return bool(await uow.fetch_value(_HAS_ATTACHMENT, attachment_id, ticket_id))
 
 
 async def find_customers(uow: UnitOfWork, user_ids: Iterable[UUID | None]) -> dict[UUID, Contact]:
-    """Who the customers are, for staff."""
-    known = sorted({user_id for user_id in user_ids if user_id is not None})
-    return {row["user_id"]: Contact(**row) for row in await uow.fetch(_CUSTOMERS, known)}
+    """Return the contacts of the customers, for staff."""
+    known_ids = sorted({user_id for user_id in user_ids if user_id is not None})
+    return {row[0]: Contact(*row) for row in await uow.fetch(_CUSTOMERS, known_ids)}
 
 
 async def is_party_of_order(uow: UnitOfWork, order_id: UUID, user_id: UUID) -> bool:
-    """Whether the user bought the order or sells it."""
+    """Return whether the user bought the order or sells it."""
     return bool(await uow.fetch_value(_IS_PARTY, order_id, user_id))
 
 
-async def find_free_text(uow: UnitOfWork, message_id: UUID) -> Any:
-    """What support wrote, and when the customer last did in the messaging app."""
-    return await uow.fetch_row(_FREE_TEXT, message_id)
+async def find_free_text(uow: UnitOfWork, message_id: UUID) -> FreeText | None:
+    row = await uow.fetch_row(_FREE_TEXT, message_id)
+    return None if row is None else FreeText(*row)
 
 
-def ticket_shape(row: Any, reader_id: UUID, customers: Mapping[UUID, Contact] | None = None) -> dict[str, Any]:
-    """A ticket as its customer sees it, or, with `customers`, as staff do: with who asks, and how they are reached, masked."""
-    is_own = row["user_id"] == reader_id
-    shape = {
-        "id": str(row["id"]),
-        "subject": row["subject"],
-        "status": row["status"],
-        "priority": row["priority"],
-        "source": row["source"],
-        "orderId": _text(row["order_id"]),
-        "assigneeId": _text(row["assignee_id"]),
-        "unread": row["unread_by_customer"] if is_own else row["unread_by_staff"],
-        "revision": row["revision"],
-        "createdAt": iso(row["created_at"]),
-        "updatedAt": iso(row["updated_at"]),
-        "closedAt": iso_or_none(row["closed_at"]),
+def ticket_response(
+    ticket: TicketRow, reader_id: UUID, customers: Mapping[UUID, Contact] | None = None
+) -> dict[str, Any]:
+    """Return the ticket for its customer; with `customers` for staff, including the customer with masked addresses."""
+    is_own = ticket.user_id == reader_id
+    response: dict[str, Any] = {
+        "id": str(ticket.id),
+        "subject": ticket.subject,
+        "status": ticket.status,
+        "priority": ticket.priority,
+        "source": ticket.source,
+        "orderId": _text(ticket.order_id),
+        "assigneeId": _text(ticket.assignee_id),
+        "unread": ticket.unread_by_customer if is_own else ticket.unread_by_staff,
+        "revision": ticket.revision,
+        "createdAt": iso(ticket.created_at),
+        "updatedAt": iso(ticket.updated_at),
+        "closedAt": iso_or_none(ticket.closed_at),
     }
     if customers is None:
-        return shape
-    known = customers.get(row["user_id"])
-    email, phone = (known.email, known.phone) if known else ("", None)
-    shape["customer"] = {
-        "id": _text(row["user_id"]),
-        "name": known.full_name if known else None,
+        return response
+    contact = None if ticket.user_id is None else customers.get(ticket.user_id)
+    email, phone = (contact.email, contact.phone) if contact else ("", None)
+    response["customer"] = {
+        "id": _text(ticket.user_id),
+        "name": contact.full_name if contact else None,
         "email": masked(email) if email else None,
-        "phone": row["phone_masked"] or (masked(phone) if phone else None),
+        "phone": ticket.phone_masked or (masked(phone) if phone else None),
     }
-    return shape
+    return response
 
 
-def cursor_of(rows: Sequence[Any]) -> list[str]:
-    """The position of the last of the tickets."""
-    return [rows[-1]["created_at"].isoformat(), str(rows[-1]["id"])]
-
-
-def _message_shape(row: Any) -> dict[str, Any]:
+def _message_response(row: Any) -> dict[str, Any]:
     return {
         "id": str(row["id"]),
         "ticketId": str(row["ticket_id"]),
@@ -153,7 +176,7 @@ def _message_shape(row: Any) -> dict[str, Any]:
     }
 
 
-def _attachment_shape(row: Any) -> dict[str, Any]:
+def _attachment_response(row: Any) -> dict[str, Any]:
     return {
         "id": str(row["id"]),
         "ticketId": str(row["ticket_id"]),

@@ -1,0 +1,31 @@
+"""The HTTP endpoints of this service."""
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from notifications.routes import (
+    alerts,
+    assistant,
+    delivery_logs,
+    devices,
+    feed,
+    functions,
+    messaging_webhook,
+    preferences,
+    receipts,
+    tickets,
+)
+
+ROUTERS: Final[list[APIRouter]] = [
+    feed.router,
+    devices.router,
+    preferences.router,
+    functions.router,
+    receipts.router,
+    delivery_logs.router,
+    alerts.router,
+    messaging_webhook.router,
+    tickets.router,
+    assistant.router,
+]

@@ -1,8 +1,7 @@
-"""The assistant: messages and their replies, in one piece or word by word, and the caller's conversations."""
+"""The assistant: chat, streamed chat, and the caller's conversations."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,25 +19,27 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.responses import answers
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import STREAM_ANSWER, AskRequest, ConversationShape, MessageShape, ReplyShape
-from notifications.use_cases.assistant.answer_turn import OnReply, Reply, answer_turn
+from notifications.routes.pages import created_at_of, page_response, time_position
+from notifications.schemas import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage
+from notifications.use_cases.assistant.answer_turn import Reply, answer_turn
 from notifications.use_cases.assistant.open_turn import Turn, open_turn
+from notifications.use_cases.assistant.query_model import OnText
 from notifications.use_cases.assistant.remove_conversation import remove_conversation
 
 log: Final = get_logger(__name__)
 
 router = guarded_router(tags=["assistant"])
 
-_ASKED: Final = answers(ReplyShape, 404, 409, 422, 429)
+_CHAT_RESPONSES: Final = answers(ChatReply, 404, 409, 422, 429)
 
 
-@router.post("/api/assistant/chat", responses=_ASKED)
+@router.post("/api/assistant/chat", responses=_CHAT_RESPONSES)
 @signed_in
-async def chat(request: Request, caller: CurrentCaller, body: AskRequest) -> Response:
-    """Asks the assistant and waits for the whole reply."""
+async def chat(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
+    """Ask the assistant and return the whole reply."""
     dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
-    reply = await _unless_client_disconnects(request, _answer(dependencies, request, turn, caller, _discard))
+    reply = await _until_disconnect(request, _reply(dependencies, request, turn, caller, _discard))
     return ok(
         request,
         {"conversationId": str(turn.conversation_id), "reply": reply.text, "provider": reply.provider},
@@ -46,47 +47,41 @@ async def chat(request: Request, caller: CurrentCaller, body: AskRequest) -> Res
 
 
 @router.post(
-    "/api/assistant/stream", status_code=200, response_class=EventStream, responses={**_ASKED, 200: STREAM_ANSWER}
+    "/api/assistant/stream",
+    status_code=200,
+    response_class=EventStream,
+    responses={**_CHAT_RESPONSES, 200: STREAM_RESPONSE},
 )
 @signed_in
-async def stream(request: Request, caller: CurrentCaller, body: AskRequest) -> Response:
-    """Asks the assistant and gets the reply as it is written. A client that leaves ends the work; the turn is then not kept."""
+async def stream(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
+    """Ask the assistant and stream the reply. A disconnect cancels it; the turn is not saved."""
     dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
-    # One event waits at most: a slow reader slows the model down instead of filling our memory.
+    # The queue holds one event: a slow client slows the model down and costs no memory.
     events: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=1)
-    working = asyncio.create_task(_tell(events, dependencies, request, turn, caller))
-    dependencies.assistant.at_work.add(working)
-    working.add_done_callback(dependencies.assistant.at_work.discard)
-
-    def leave() -> None:
-        working.cancel()
-
-    return EventStream(_events(events, dependencies.assistant.ping_seconds), on_end=leave)
+    reply = asyncio.create_task(_produce(events, dependencies, request, turn, caller))
+    dependencies.assistant.running.add(reply)
+    reply.add_done_callback(dependencies.assistant.running.discard)
+    return EventStream(_events(events, dependencies.assistant.ping_seconds), on_end=lambda: _cancel(reply))
 
 
-@router.get("/api/assistant/conversations", responses={200: {"model": list[ConversationShape]}})
+@router.get("/api/assistant/conversations", responses={200: {"model": list[Conversation]}})
 @signed_in
 async def list_conversations(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The caller's conversations, the youngest first."""
+    """The caller's conversations, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["conversations", caller.id]
-    after = None
-    if cursor is not None:
-        at, conversation_id = dependencies.cursors.open(scope, cursor)
-        after = (datetime.fromisoformat(at), UUID(conversation_id))
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows = await queries.list_conversations(uow, caller.id, after, limit + 1)
-    shown, has_more = rows[:limit], len(rows) > limit
-    next_cursor = dependencies.cursors.sign(scope, [shown[-1]["createdAt"], shown[-1]["id"]]) if has_more else None
-    return ok(request, shown, next_cursor=next_cursor, has_more=has_more, limit=limit)
+        conversations = await queries.list_conversations(uow, caller.id, after, limit + 1)
+    return page_response(request, dependencies.cursors, scope, conversations, limit, position_of=created_at_of)
 
 
 @router.get(
     "/api/assistant/conversations/{conversation_id}/messages",
-    responses={**answers(MessageShape, 404, 422), 200: {"model": list[MessageShape]}},
+    responses={**answers(ConversationMessage, 404, 422), 200: {"model": list[ConversationMessage]}},
 )
 @signed_in
 async def list_messages(
@@ -96,18 +91,23 @@ async def list_messages(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """What was said in one of the caller's conversations, in order."""
+    """The messages of one of the caller's conversations, in order."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["conversation messages", conversation_id, caller.id]
     after: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if await queries.count_messages(uow, conversation_id) is None:
             raise NotFound
-        rows = await queries.list_messages(uow, conversation_id, after, limit + 1)
-    positions = [row.pop("position") for row in rows]
-    has_more = len(rows) > limit
-    next_cursor = dependencies.cursors.sign(scope, [positions[limit - 1]]) if has_more else None
-    return ok(request, rows[:limit], next_cursor=next_cursor, has_more=has_more, limit=limit)
+        messages = await queries.list_messages(uow, conversation_id, after, limit + 1)
+    return page_response(
+        request,
+        dependencies.cursors,
+        scope,
+        messages,
+        limit,
+        position_of=lambda message: [message[0]],
+        payload_of=lambda message: message[1],
+    )
 
 
 @router.delete(
@@ -115,14 +115,14 @@ async def list_messages(
 )
 @signed_in
 async def delete_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
-    """Removes one of the caller's conversations with everything said in it."""
+    """Delete one of the caller's conversations with its messages."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await remove_conversation(uow, conversation_id)
     return Response(status_code=204)
 
 
-async def _open(dependencies: Dependencies, caller: Caller, body: AskRequest) -> Turn:
+async def _open(dependencies: Dependencies, caller: Caller, body: ChatRequest) -> Turn:
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return await open_turn(
             uow,
@@ -134,18 +134,18 @@ async def _open(dependencies: Dependencies, caller: Caller, body: AskRequest) ->
         )
 
 
-async def _answer(dependencies: Dependencies, request: Request, turn: Turn, caller: Caller, say: OnReply) -> Reply:
-    """Under the token of this request: it is used for the look-ups of this turn and kept nowhere."""
+async def _reply(dependencies: Dependencies, request: Request, turn: Turn, caller: Caller, on_text: OnText) -> Reply:
+    """Answer under the token of this request, which is used for the lookups of this turn only."""
     token = bearer_token(request.headers.get("authorization")) or ""
-    return await answer_turn(dependencies.assistant, turn, caller, token, say)
+    return await answer_turn(dependencies.assistant, turn, caller, token, on_text)
 
 
 async def _discard(_: str) -> None:
-    """A reply in one piece is told at its end."""
+    """Ignore the pieces of a reply that is returned whole."""
 
 
-async def _unless_client_disconnects(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
-    """The result of the work, which is cancelled when nobody waits for it any more."""
+async def _until_disconnect(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
+    """Return the result of the work; cancel it when the client disconnects."""
     working = asyncio.create_task(work)
 
     async def watch() -> None:
@@ -158,35 +158,38 @@ async def _unless_client_disconnects(request: Request, work: Coroutine[Any, Any,
         return await working
     except asyncio.CancelledError:
         if watching.done():
-            # Nobody reads it: the connection is gone.
-            raise Problem("The client left.", status=499) from None
+            raise Problem("The client disconnected.", status=499) from None
         working.cancel()
         raise
     finally:
         watching.cancel()
 
 
-async def _tell(
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+
+
+async def _produce(
     events: "asyncio.Queue[bytes | None]", dependencies: Dependencies, request: Request, turn: Turn, caller: Caller
 ) -> None:
-    """Puts the events of a reply into the queue, and None at the end."""
+    """Put the events of a reply into the queue, then None."""
 
-    async def say(text: str) -> None:
+    async def send(text: str) -> None:
         await events.put(event_bytes("token", {"text": text}))
 
     try:
-        last = _done(turn, await _answer(dependencies, request, turn, caller, say))
+        last = _done_event(turn, await _reply(dependencies, request, turn, caller, send))
     except Problem as problem:
-        last = _error(request, problem)
+        last = _error_event(request, problem)
     except Exception as error:
         log.error("unhandled exception", path=request.url.path, exc_info=error)
-        last = _error(request, Problem())
+        last = _error_event(request, Problem())
     await events.put(last)
     await events.put(None)
 
 
 async def _events(events: "asyncio.Queue[bytes | None]", ping_seconds: float) -> AsyncGenerator[bytes]:
-    """What the queue holds, and pings while it holds nothing."""
+    """Yield the queued events, and pings while the queue is empty."""
     while True:
         try:
             async with asyncio.timeout(ping_seconds):
@@ -199,17 +202,17 @@ async def _events(events: "asyncio.Queue[bytes | None]", ping_seconds: float) ->
         yield event
 
 
-def _done(turn: Turn, reply: Reply) -> bytes:
-    told: dict[str, Any] = {"conversationId": str(turn.conversation_id), "provider": reply.provider}
-    if reply.used is not None:
-        told["usage"] = {
-            "promptTokens": reply.used.prompt_tokens,
-            "completionTokens": reply.used.completion_tokens,
+def _done_event(turn: Turn, reply: Reply) -> bytes:
+    payload: dict[str, Any] = {"conversationId": str(turn.conversation_id), "provider": reply.provider}
+    if reply.usage is not None:
+        payload["usage"] = {
+            "promptTokens": reply.usage.prompt_tokens,
+            "completionTokens": reply.usage.completion_tokens,
         }
-    return event_bytes("done", told)
+    return event_bytes("done", payload)
 
 
-def _error(request: Request, problem: Problem) -> bytes:
+def _error_event(request: Request, problem: Problem) -> bytes:
     document = problems.render(
         problem,
         instance=request.url.path,

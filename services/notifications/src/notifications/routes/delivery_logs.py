@@ -1,6 +1,6 @@
-"""The attempts to deliver, for staff."""
+"""Delivery attempts, for staff."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -21,7 +21,7 @@ from common.web.http import (
 from common.web.responses import answers
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import Channel, DeliveryAnswer, DeliveryLogShape
+from notifications.schemas import Channel, Delivery, DeliveryLog
 from notifications.use_cases.deliveries.resend_delivery import resend_delivery
 
 router = guarded_router(tags=["notifications"])
@@ -29,7 +29,7 @@ router = guarded_router(tags=["notifications"])
 Status = Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"]
 
 
-@router.get("/api/notification-delivery-logs", responses={200: {"model": list[DeliveryLogShape]}})
+@router.get("/api/notification-delivery-logs", responses={200: {"model": list[DeliveryLog]}})
 @requires_one_of("delivery_logs:read", "notifications:resend")
 async def list_delivery_logs(
     request: Request,
@@ -39,21 +39,20 @@ async def list_delivery_logs(
     channel: Channel | None = None,
     status: Status | None = None,
 ) -> Response:
-    """One row for each attempt, newest first: for auditors, and whoever may send again."""
+    """Delivery attempts, newest first, for auditors and for staff who may resend."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await queries.page_of_delivery_logs(uow, page, notification_id, channel, status)
-    meta: dict[str, Any] = page.meta(total)
-    return ok(request, rows, **meta)
+    return ok(request, rows, **page.meta(total))
 
 
-@router.post("/api/notification-delivery-logs/{log_id}/resend", responses=answers(DeliveryAnswer, 403, 404, 409))
+@router.post("/api/notification-delivery-logs/{log_id}/resend", responses=answers(Delivery, 403, 404, 409))
 @requires("notifications:resend")
 async def resend(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
-    """Sends the message of an attempt again, as a new attempt of the same delivery. The same Idempotency-Key again changes nothing."""
+    """Resend the message of an attempt, as a new attempt of its delivery. A repeated Idempotency-Key changes nothing."""
     dependencies = dependencies_of(request, Dependencies)
     key = request.headers.get("idempotency-key")
-    # As the service: addresses and sealed parts are nobody's to see, and the permission is the only condition.
+    # As the service: no caller may read addresses and encrypted values.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         delivery = await resend_delivery(uow, log_id, caller.id, key, dependencies.clock.now())
     return ok(request, delivery)

@@ -1,4 +1,4 @@
-"""The caller's devices, and the key that browsers subscribe with."""
+"""The caller's push devices and the public key of browser subscriptions."""
 
 from uuid import UUID
 
@@ -11,27 +11,27 @@ from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, 
 from common.web.responses import answers
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import DeviceShape, RegisterDeviceRequest, VapidKeyShape
+from notifications.schemas import Device, RegisterDeviceRequest, VapidKey
 from notifications.use_cases.devices.register_device import register_device
 from notifications.use_cases.devices.remove_device import remove_device
 
 router = guarded_router(tags=["notifications"])
 
 
-@router.get("/api/devices", responses={200: {"model": list[DeviceShape]}})
+@router.get("/api/devices", responses={200: {"model": list[Device]}})
 @signed_in
 async def list_devices(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's devices, newest first. There are few: the list has no pages."""
+    """The caller's devices, newest first, without pages."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         devices = await queries.list_devices(uow, caller.id)
-    return ok(request, devices)
+    return ok(request, [queries.device_response(device) for device in devices])
 
 
-@router.post("/api/devices", status_code=201, responses=answers(DeviceShape, 409, 422, status=201))
+@router.post("/api/devices", status_code=201, responses=answers(Device, 409, 422, status=201))
 @signed_in
 async def add_device(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
-    """Registers a device for push; the same token or subscription again is the same device. It leaves whom it had before."""
+    """Register a device for push. A known token or subscription is the same device and changes its owner."""
     dependencies = dependencies_of(request, Dependencies)
     address, keys = body.token or "", None
     if body.subscription is not None:
@@ -39,28 +39,28 @@ async def add_device(request: Request, caller: CurrentCaller, body: RegisterDevi
         fault = dependencies.push_settings.rules.fault_of(address)
         if fault is not None:
             raise ValidationFailed.of("subscription.endpoint", fault)
-    # As the service: the row may be somebody else's until now, whom the caller must not see.
+    # As the service: the device may belong to another user, whose row is invisible to the caller.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         device = await register_device(
             uow, dependencies.push_settings, caller.id, body.kind, address, keys, dependencies.clock.now()
         )
-    return ok(request, device, status=201)
+    return ok(request, queries.device_response(device), status=201)
 
 
 @router.delete("/api/devices/{device_id}", status_code=204, responses={204: {"description": "Removed."}})
 @signed_in
 async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID) -> Response:
-    """Removes one of the caller's devices."""
+    """Remove one of the caller's devices."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await remove_device(uow, device_id)
     return Response(status_code=204)
 
 
-@router.get("/api/devices/vapid-key", responses=answers(VapidKeyShape, 404))
+@router.get("/api/devices/vapid-key", responses=answers(VapidKey, 404))
 @public
 async def show_vapid_key(request: Request) -> Response:
-    """The public key that a browser subscribes with; 404 where there is no push to browsers."""
+    """The public key of browser subscriptions; 404 without web push."""
     key = dependencies_of(request, Dependencies).push_settings.vapid_key
     if key is None:
         raise NotFound

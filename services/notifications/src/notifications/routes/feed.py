@@ -1,6 +1,5 @@
 """The caller's own notifications."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -15,7 +14,8 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.responses import answers
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import NotificationShape, ReadAllRequest, ReadAllShape, UnreadCountShape
+from notifications.routes.pages import created_at_of, page_response, time_position
+from notifications.schemas import Notification, ReadAllRequest, ReadAllResult, UnreadCount
 from notifications.use_cases.feed.read_all_notifications import read_all_notifications
 from notifications.use_cases.feed.read_notification import read_notification
 
@@ -26,7 +26,7 @@ _STREAM: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-@router.get("/api/notifications", responses={200: {"model": list[NotificationShape]}})
+@router.get("/api/notifications", responses={200: {"model": list[Notification]}})
 @signed_in
 async def list_notifications(
     request: Request,
@@ -35,24 +35,26 @@ async def list_notifications(
     cursor: Cursor = None,
     unread: bool = False,
 ) -> Response:
-    """The caller's notifications, newest first; `unread=true`: only what is not read."""
+    """The caller's notifications, newest first; `unread=true`: only unread ones."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["notifications", *(["unread"] if unread else []), caller.id]
-    after = None
-    if cursor is not None:
-        at, notification_id = dependencies.cursors.open(scope, cursor)
-        after = (datetime.fromisoformat(at), UUID(notification_id))
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows = await queries.list_feed(uow, caller.id, after, limit + 1, unread=unread)
-    shown, has_more = rows[:limit], len(rows) > limit
-    next_cursor = dependencies.cursors.sign(scope, [shown[-1]["createdAt"], shown[-1]["id"]]) if has_more else None
-    return ok(request, shown, next_cursor=next_cursor, has_more=has_more, limit=limit)
+        items = await queries.list_feed(uow, caller.id, after, limit + 1, unread=unread)
+    return page_response(
+        request,
+        dependencies.cursors,
+        scope,
+        [queries.notification_response(item) for item in items],
+        limit,
+        position_of=created_at_of,
+    )
 
 
-@router.get("/api/notifications/unread-count", responses=answers(UnreadCountShape))
+@router.get("/api/notifications/unread-count", responses=answers(UnreadCount))
 @signed_in
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
-    """How many of the caller's notifications are not read."""
+    """The number of the caller's unread notifications."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         unread = await queries.count_unread(uow, caller.id)
@@ -64,47 +66,47 @@ async def count_unread_notifications(request: Request, caller: CurrentCaller) ->
 async def stream_notifications(
     request: Request, caller: CurrentCaller, last_event_id: Annotated[str | None, Header()] = None
 ) -> Response:
-    """The caller's new notifications as they come: events `notification`, each with its own id.
+    """Stream the caller's new notifications as events `notification` with their ids.
 
-    With `Last-Event-ID` from after that one, else from now on. 422 for an id that is not in the caller's feed; 429 for one
-    stream too many.
+    The stream starts after `Last-Event-ID`, else now. 422 for an id outside of the caller's feed; 429 above the limit of
+    open streams.
     """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if last_event_id:
             seen = parse_uuid(last_event_id)
-            place = await queries.find_place_of(uow, caller.id, seen) if seen else None
-            if place is None:
+            position = await queries.find_position_of(uow, caller.id, seen) if seen else None
+            if position is None:
                 raise ValidationFailed.of("Last-Event-ID", "is not the id of a notification of the caller")
         else:
-            place = await queries.find_last_place(uow, caller.id)
+            position = await queries.find_last_position(uow, caller.id)
     streams = dependencies.feed_streams
-    stream = streams.open(caller, place)
+    stream = streams.open(caller, position)
     return EventStream(
         streams.events(stream),
-        on_end=lambda: streams.leave(stream),
+        on_end=lambda: streams.remove(stream),
         slow_reader_seconds=streams.slow_reader_seconds,
     )
 
 
-@router.post("/api/notifications/read-all", responses=answers(ReadAllShape, 422))
+@router.post("/api/notifications/read-all", responses=answers(ReadAllResult, 422))
 @signed_in
 async def mark_all_notifications_read(
     request: Request, caller: CurrentCaller, body: ReadAllRequest | None = None
 ) -> Response:
-    """Marks what is not read as read: all of it, or what came up to and with `before`."""
+    """Mark all unread notifications as read, or those up to and including `before`."""
     dependencies = dependencies_of(request, Dependencies)
     before = body.before if body is not None else None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         read = await read_all_notifications(uow, caller.id, dependencies.clock.now(), before)
-    return ok(request, read)
+    return ok(request, {"read": read})
 
 
-@router.post("/api/notifications/{notification_id}/read", responses={200: {"model": NotificationShape}})
+@router.post("/api/notifications/{notification_id}/read", responses={200: {"model": Notification}})
 @signed_in
 async def mark_notification_read(request: Request, caller: CurrentCaller, notification_id: UUID) -> Response:
-    """Marks one of the caller's notifications as read; a repetition changes nothing."""
+    """Mark one of the caller's notifications as read; a repetition changes nothing."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        notification = await read_notification(uow, notification_id, dependencies.clock.now())
-    return ok(request, notification)
+        item = await read_notification(uow, notification_id, dependencies.clock.now())
+    return ok(request, queries.notification_response(item))

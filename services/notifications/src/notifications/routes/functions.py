@@ -1,4 +1,4 @@
-"""The function that other parts of the system call with the service key."""
+"""The function for other services, with the service key."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -6,22 +6,22 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.web.http import dependencies_of, guarded_router, ok, service_key_only
 from notifications.dependencies import Dependencies
-from notifications.schemas import DeliverNotificationRequest, DeliveryAnswer
+from notifications.schemas import DeliverNotificationRequest, Delivery
 from notifications.use_cases.deliveries.accept_message import accept_message
 
 router = guarded_router(tags=["functions"])
 
 
-@router.post("/functions/v1/deliver-notification", responses={200: {"model": DeliveryAnswer}})
+@router.post("/functions/v1/deliver-notification", responses={200: {"model": Delivery}})
 @service_key_only
 async def deliver(request: Request, body: DeliverNotificationRequest) -> Response:
-    """Takes a message and sends it in the background. The same (notificationId, channel, recipient) again: how it stands."""
+    """Queue a message. A repeated (notificationId, channel, recipient) returns the status of the delivery."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        answer = await accept_message(
+        delivery = await accept_message(
             uow,
             dependencies.delivery_context(),
-            dependencies.post.sealer,
+            dependencies.delivery_sender.encryptor,
             notification_id=body.notification_id,
             user_id=body.user_id,
             channel=body.channel,
@@ -29,4 +29,4 @@ async def deliver(request: Request, body: DeliverNotificationRequest) -> Respons
             values=body.data,
             sensitive=body.sensitive,
         )
-    return ok(request, answer)
+    return ok(request, delivery)

@@ -1,4 +1,4 @@
-"""The messaging app's webhook (contract section 9): the handshake, and what customers and telephones say."""
+"""The messaging app's webhook (contract section 9): handshake, customer messages and delivery statuses."""
 
 from typing import Any, Final
 
@@ -6,12 +6,13 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from common.primitives.problems import Forbidden, Unauthorized, ValidationFailed
+from common.primitives.problems import Forbidden, Unauthorized
 from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of, ok
 from common.web.responses import answers
 from common.web.schemas import ResponseShape
 from notifications.dependencies import Dependencies
 from notifications.domain.messaging_webhook import is_signed, is_subscription
+from notifications.routes.raw_bodies import read_raw_body
 from notifications.use_cases.messaging.receive_messaging_webhook import receive_messaging_webhook
 
 BODY_BYTES_MAX: Final = 4 * 1024 * 1024
@@ -21,12 +22,12 @@ router = APIRouter(route_class=RawRoute, tags=["support"])
 
 
 class WebhookReceived(ResponseShape):
-    """It was taken, whatever it holds."""
+    """The webhook was accepted, whatever it contains."""
 
     received: bool
 
 
-_CHALLENGE: Final[dict[int | str, dict[str, Any]]] = {
+_CHALLENGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     **answers(WebhookReceived, 403),
     200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
 }
@@ -38,11 +39,11 @@ _QUERY: Final[dict[str, Any]] = {
 }
 
 
-class HandshakeRefused(Forbidden):
+class HandshakeRejected(Forbidden):
     detail = "The handshake needs hub.mode=subscribe, the verify token (MESSAGING_VERIFY_TOKEN) and a challenge."
 
 
-class SignatureRefused(Unauthorized):
+class SignatureInvalid(Unauthorized):
     """With the member `error` of the payment gateway's webhook (contract section 9.4)."""
 
     def __init__(self) -> None:
@@ -50,16 +51,18 @@ class SignatureRefused(Unauthorized):
         self.extensions["error"] = "Invalid signature"
 
 
-@router.get("/api/messaging/webhook", responses=_CHALLENGE, response_class=PlainTextResponse, openapi_extra=_QUERY)
+@router.get(
+    "/api/messaging/webhook", responses=_CHALLENGE_RESPONSES, response_class=PlainTextResponse, openapi_extra=_QUERY
+)
 @any_query
 @before_sign_in
 async def verify_messaging_webhook(request: Request) -> Response:
-    """`hub.mode=subscribe` and the verify token: the challenge, bare. Anything else, also without a challenge, is 403."""
+    """Return the plain challenge for `hub.mode=subscribe` with the verify token. Anything else is 403."""
     dependencies = dependencies_of(request, Dependencies)
     given, token = request.query_params, dependencies.messaging_verify_token
     challenge = given.get("hub.challenge")
     if not challenge or not is_subscription(given.get("hub.mode"), given.get("hub.verify_token"), token):
-        raise HandshakeRefused
+        raise HandshakeRejected
     return PlainTextResponse(challenge, headers=_PLAIN)
 
 
@@ -67,22 +70,13 @@ async def verify_messaging_webhook(request: Request) -> Response:
 @any_query
 @before_sign_in
 async def messaging_webhook(request: Request) -> Response:
-    """`X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body, is the only thing that is judged; then one commit, then 200.
-    Its 401 carries `error: "Invalid signature"` too."""
+    """Accept any body with a valid `X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body.
+
+    A 401 also carries `error: "Invalid signature"`.
+    """
     dependencies = dependencies_of(request, Dependencies)
-    raw = await _raw_body(request)
+    raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_signed(raw, request.headers.getlist("x-hub-signature-256"), dependencies.messaging_app_secret):
-        raise SignatureRefused
+        raise SignatureInvalid
     await receive_messaging_webhook(dependencies.database, raw, dependencies.clock.now())
     return ok(request, {"received": True})
-
-
-async def _raw_body(request: Request) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > BODY_BYTES_MAX:
-            raise ValidationFailed("The body is too large.", status=413)
-        pieces.append(piece)
-    return b"".join(pieces)

@@ -1,4 +1,4 @@
-"""How the caller wants to be told."""
+"""The caller's notification preferences."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -8,33 +8,34 @@ from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, 
 from common.web.responses import answers
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import PreferencesRequest, PreferencesShape
+from notifications.schemas import NotificationPreferences, ReplacePreferencesRequest
 from notifications.use_cases.feed.change_preferences import change_preferences
 
 router = guarded_router(tags=["notifications"])
 
 
-@router.get("/api/notification-preferences", responses=answers(PreferencesShape))
+@router.get("/api/notification-preferences", responses=answers(NotificationPreferences))
 @signed_in
 async def show_preferences(request: Request, caller: CurrentCaller) -> Response:
-    """What is in force for the caller."""
+    """The caller's effective preferences."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         preferences = await queries.find_preferences(uow, caller.id)
-    shown = queries.preferences_shape(preferences)
+    shown = queries.preferences_response(preferences)
     return ok(request, shown, headers=etag(shown))
 
 
-@router.put("/api/notification-preferences", responses=answers(PreferencesShape, 409, 422))
+@router.put("/api/notification-preferences", responses=answers(NotificationPreferences, 409, 422))
 @signed_in
 async def put_preferences(
-    request: Request, caller: CurrentCaller, body: PreferencesRequest, if_match: IfMatch = None
+    request: Request, caller: CurrentCaller, body: ReplacePreferencesRequest, if_match: IfMatch = None
 ) -> Response:
-    """Replaces the caller's preferences. PINs, codes and news of the bank account by mail go out all the same."""
+    """Replace the caller's preferences. PINs, codes and security notices by mail ignore them."""
     dependencies = dependencies_of(request, Dependencies)
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         preferences = await change_preferences(
-            uow, caller.id, body.wanted(), dependencies.clock.now(), revision=revision
+            uow, caller.id, body.to_preferences(), dependencies.clock.now(), revision=revision
         )
-    return ok(request, preferences, headers=etag(preferences))
+    shown = queries.preferences_response(preferences)
+    return ok(request, shown, headers=etag(shown))

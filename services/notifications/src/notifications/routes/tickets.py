@@ -1,6 +1,6 @@
-"""Support tickets (contract section 12): customers ask, staff answer, auditors read."""
+"""Support tickets (contract section 12) for customers, staff and auditors."""
 
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -28,15 +28,17 @@ from common.web.http import (
 from common.web.responses import EnvelopeMeta, answers
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import image_name
+from notifications.domain.deliveries import Contact
 from notifications.domain.tickets import Priority, Status
-from notifications.queries import tickets as seen
+from notifications.queries import tickets as queries
+from notifications.routes.pages import created_at_of, page_response, time_position
 from notifications.schemas.tickets import (
     AssignTicketRequest,
-    AttachmentShape,
     ChangeTicketRequest,
     OpenTicketRequest,
-    TicketMessageShape,
-    TicketShape,
+    Ticket,
+    TicketAttachment,
+    TicketMessage,
     WriteMessageRequest,
 )
 from notifications.use_cases.tickets.assign_ticket import assign_ticket
@@ -53,10 +55,10 @@ router = guarded_router(tags=["support"])
 
 _STAFF: Final = ("tickets:manage", "tickets:read")
 _WEBP: Final = "image/webp"
-_PICTURE: Final[dict[int | str, dict[str, Any]]] = {**answers(EnvelopeMeta, 404), 200: {"content": {_WEBP: {}}}}
+_IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {**answers(EnvelopeMeta, 404), 200: {"content": {_WEBP: {}}}}
 
 
-@router.get("/api/support-tickets", responses={200: {"model": list[TicketShape]}})
+@router.get("/api/support-tickets", responses={200: {"model": list[Ticket]}})
 @signed_in
 async def list_support_tickets(
     request: Request,
@@ -70,19 +72,25 @@ async def list_support_tickets(
     """The caller's own tickets, newest first; staff and auditors see all."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["support-tickets", status or "", priority or "", assignee_id or "", caller.id, _is_staff(caller)]
-    after = _position(dependencies, scope, cursor)
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows = await seen.list_tickets(uow, status, priority, assignee_id, after, limit + 1)
-    shown, has_more = rows[:limit], len(rows) > limit
-    next_cursor = dependencies.cursors.sign(scope, seen.cursor_of(shown)) if has_more else None
-    shapes = await _shapes(dependencies, caller, shown)
-    return ok(request, shapes, next_cursor=next_cursor, has_more=has_more, limit=limit)
+        tickets = await queries.list_tickets(uow, status, priority, assignee_id, after, limit + 1)
+    customers = await _customers(dependencies, caller, tickets[:limit])
+    return page_response(
+        request,
+        dependencies.cursors,
+        scope,
+        tickets,
+        limit,
+        position_of=lambda ticket: [ticket.created_at.isoformat(), str(ticket.id)],
+        payload_of=lambda ticket: queries.ticket_response(ticket, caller.id, customers),
+    )
 
 
-@router.post("/api/support-tickets", status_code=201, responses=answers(TicketShape, 422, status=201))
+@router.post("/api/support-tickets", status_code=201, responses=answers(Ticket, 422, status=201))
 @signed_in
 async def open_support_ticket(request: Request, caller: CurrentCaller, body: OpenTicketRequest) -> Response:
-    """Opens a ticket with its first message. Runs of digits in both are masked."""
+    """Open a ticket with its first message. Runs of digits in both are masked."""
     dependencies = dependencies_of(request, Dependencies)
     if body.order_id is not None:
         await check_own_order(dependencies.database, body.order_id, caller.id)
@@ -90,145 +98,144 @@ async def open_support_ticket(request: Request, caller: CurrentCaller, body: Ope
         ticket_id = await open_ticket(
             uow, caller.id, body.subject, body.message, body.order_id, dependencies.clock.now()
         )
-    return await _answer(request, caller, ticket_id, status=201)
+    return await _ticket_response(request, caller, ticket_id, status=201)
 
 
-@router.get("/api/support-tickets/{ticket_id}", responses=answers(TicketShape, 404))
+@router.get("/api/support-tickets/{ticket_id}", responses=answers(Ticket, 404))
 @signed_in
 async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
-    return await _answer(request, caller, ticket_id)
+    return await _ticket_response(request, caller, ticket_id)
 
 
-@router.patch("/api/support-tickets/{ticket_id}", responses=answers(TicketShape, 403, 404, 409, 422))
+@router.patch("/api/support-tickets/{ticket_id}", responses=answers(Ticket, 403, 404, 409, 422))
 @requires("tickets:manage")
 async def change_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: ChangeTicketRequest, if_match: IfMatch = None
 ) -> Response:
-    """Says how urgent it is."""
+    """Change the priority."""
     dependencies = dependencies_of(request, Dependencies)
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_ticket_priority(uow, ticket_id, body.priority, revision, dependencies.clock.now())
-    return await _answer(request, caller, ticket_id)
+    return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/assign", responses=answers(TicketShape, 403, 404, 422))
+@router.post("/api/support-tickets/{ticket_id}/assign", responses=answers(Ticket, 403, 404, 422))
 @requires("tickets:manage")
 async def assign_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: AssignTicketRequest
 ) -> Response:
-    """Gives it to somebody who may handle tickets (`tickets:manage`)."""
+    """Assign it to a user who may manage tickets (`tickets:manage`)."""
     dependencies = dependencies_of(request, Dependencies)
     if body.assignee_id not in (None, caller.id):
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await check_assignee(uow, body.assignee_id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await assign_ticket(uow, ticket_id, body.assignee_id, dependencies.clock.now())
-    return await _answer(request, caller, ticket_id)
+    return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/close", responses=answers(TicketShape, 403, 404))
+@router.post("/api/support-tickets/{ticket_id}/close", responses=answers(Ticket, 403, 404))
 @signed_in
 async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
-    """Its customer or staff; again is a success without effect."""
+    """Close it as its customer or as staff; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await close_ticket(uow, caller, ticket_id, dependencies.clock.now())
-    return await _answer(request, caller, ticket_id)
+    return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/read", responses=answers(TicketShape, 403, 404))
+@router.post("/api/support-tickets/{ticket_id}/read", responses=answers(Ticket, 403, 404))
 @signed_in
 async def mark_support_ticket_read(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
-    """The caller's side has read everything: the customer, or staff as a whole."""
+    """Mark all messages as read for the caller's side: the customer, or all staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await read_ticket(uow, caller, ticket_id)
-    return await _answer(request, caller, ticket_id)
+    return await _ticket_response(request, caller, ticket_id)
 
 
 @router.get(
     "/api/support-tickets/{ticket_id}/messages",
-    responses={**answers(TicketMessageShape, 404), 200: {"model": list[TicketMessageShape]}},
+    responses={**answers(TicketMessage, 404), 200: {"model": list[TicketMessage]}},
 )
 @signed_in
 async def list_ticket_messages(
     request: Request, caller: CurrentCaller, ticket_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """What was said, the oldest first."""
+    """The messages of a ticket, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["ticket-messages", ticket_id, caller.id]
-    after = _position(dependencies, scope, cursor)
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        if await seen.find_ticket(uow, ticket_id) is None:
+        if await queries.find_ticket(uow, ticket_id) is None:
             raise NotFound
-        rows = await seen.list_ticket_messages(uow, ticket_id, after, limit + 1)
-    shown, has_more = rows[:limit], len(rows) > limit
-    position = [shown[-1]["createdAt"], shown[-1]["id"]] if has_more else []
-    next_cursor = dependencies.cursors.sign(scope, position) if has_more else None
-    return ok(request, shown, next_cursor=next_cursor, has_more=has_more, limit=limit)
+        messages = await queries.list_ticket_messages(uow, ticket_id, after, limit + 1)
+    return page_response(request, dependencies.cursors, scope, messages, limit, position_of=created_at_of)
 
 
 @router.post(
     "/api/support-tickets/{ticket_id}/messages",
     status_code=201,
-    responses=answers(TicketMessageShape, 403, 404, 409, 422, status=201),
+    responses=answers(TicketMessage, 403, 404, 409, 422, status=201),
 )
 @signed_in
 async def write_ticket_message(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteMessageRequest
 ) -> Response:
-    """Its customer, who opens it again by that, or staff, whose answer the customer is told. Runs of digits are masked."""
+    """Write as its customer, which reopens it, or as staff, which notifies the customer. Runs of digits are masked."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         message_id = await write_to_ticket(uow, caller, ticket_id, body.text, dependencies.clock.now())
-        message = await seen.find_ticket_message(uow, message_id)
+        message = await queries.find_ticket_message(uow, message_id)
     return ok(request, message, status=201)
 
 
-@router.get("/api/support-tickets/{ticket_id}/attachments", responses={200: {"model": list[AttachmentShape]}})
+@router.get("/api/support-tickets/{ticket_id}/attachments", responses={200: {"model": list[TicketAttachment]}})
 @signed_in
 async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
-    """The pictures, the oldest first: at most twenty."""
+    """The images of a ticket, oldest first: at most twenty."""
     dependencies = dependencies_of(request, Dependencies)
-    await _visible(dependencies, caller, ticket_id)
+    await _visible_ticket(dependencies, caller, ticket_id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown = await seen.list_attachments(uow, ticket_id)
+        shown = await queries.list_attachments(uow, ticket_id)
     return ok(request, shown)
 
 
 @router.post(
     "/api/support-tickets/{ticket_id}/attachments",
     status_code=201,
-    responses=answers(AttachmentShape, 403, 404, 409, 413, 415, 422, status=201),
+    responses=answers(TicketAttachment, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
 )
 @signed_in
 async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
-    """A JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, drawn anew without what else the file holds."""
+    """Attach a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
-    await _visible(dependencies, caller, ticket_id)
-    made = await dependencies.image_processor.render(content)
+    await _visible_ticket(dependencies, caller, ticket_id)
+    image = await dependencies.image_processor.render(content)
     attachment_id = new_id()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await expect_image(uow, attachment_id, ticket_id, dependencies.clock.now())
-    # Stored before the row names it, and outside of any transaction.
-    await dependencies.media.put(image_name(attachment_id), made.picture)
+    # Stored before the row references it, and outside of any transaction.
+    await dependencies.media.put(image_name(attachment_id), image.picture)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        await attach_image(uow, caller, ticket_id, attachment_id, len(made.picture), now)
-        shown = await seen.list_attachments(uow, ticket_id)
+        await attach_image(uow, caller, ticket_id, attachment_id, len(image.picture), now)
+        shown = await queries.list_attachments(uow, ticket_id)
     return ok(request, next(one for one in shown if one["id"] == str(attachment_id)), status=201)
 
 
-@router.get("/api/support-tickets/{ticket_id}/attachments/{attachment_id}", responses=_PICTURE, response_class=Response)
+@router.get(
+    "/api/support-tickets/{ticket_id}/attachments/{attachment_id}", responses=_IMAGE_RESPONSES, response_class=Response
+)
 @signed_in
 async def show_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID, attachment_id: UUID) -> Response:
-    """The picture itself, for whoever sees the ticket; it has no public address."""
+    """The image, for readers of the ticket; it has no public address."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        is_there = await seen.has_attachment(uow, ticket_id, attachment_id)
+        is_there = await queries.has_attachment(uow, ticket_id, attachment_id)
     content = await dependencies.media.get(image_name(attachment_id)) if is_there else None
     if content is None:
         raise NotFound
@@ -239,32 +246,27 @@ def _is_staff(caller: Caller) -> bool:
     return any(caller.may(permission) for permission in _STAFF)
 
 
-def _position(dependencies: Dependencies, scope: list[Any], cursor: str | None) -> tuple[datetime, UUID] | None:
-    if cursor is None:
-        return None
-    at, identifier = dependencies.cursors.open(scope, cursor)
-    return datetime.fromisoformat(at), UUID(identifier)
-
-
-async def _visible(dependencies: Dependencies, caller: Caller, ticket_id: UUID) -> Any:
+async def _visible_ticket(dependencies: Dependencies, caller: Caller, ticket_id: UUID) -> queries.TicketRow:
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        ticket = await seen.find_ticket(uow, ticket_id)
+        ticket = await queries.find_ticket(uow, ticket_id)
     if ticket is None:
         raise NotFound
     return ticket
 
 
-async def _answer(request: Request, caller: Caller, ticket_id: UUID, *, status: int = 200) -> Response:
+async def _ticket_response(request: Request, caller: Caller, ticket_id: UUID, *, status: int = 200) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    ticket = await _visible(dependencies, caller, ticket_id)
-    [shape] = await _shapes(dependencies, caller, [ticket])
-    return ok(request, shape, status=status, headers=etag(shape))
+    ticket = await _visible_ticket(dependencies, caller, ticket_id)
+    customers = await _customers(dependencies, caller, [ticket])
+    shown = queries.ticket_response(ticket, caller.id, customers)
+    return ok(request, shown, status=status, headers=etag(shown))
 
 
-async def _shapes(dependencies: Dependencies, caller: Caller, rows: list[Any]) -> list[dict[str, Any]]:
-    """Who asks is shown to staff only; the row policies keep contacts from everybody, so the service itself reads them."""
+async def _customers(
+    dependencies: Dependencies, caller: Caller, tickets: Sequence[queries.TicketRow]
+) -> dict[UUID, Contact] | None:
+    """Return the customers for staff, else None. Row security hides contacts, so the service reads them."""
     if not _is_staff(caller):
-        return [seen.ticket_shape(row, caller.id) for row in rows]
+        return None
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        customers = await seen.find_customers(uow, [row["user_id"] for row in rows])
-    return [seen.ticket_shape(row, caller.id, customers) for row in rows]
+        return await queries.find_customers(uow, [ticket.user_id for ticket in tickets])

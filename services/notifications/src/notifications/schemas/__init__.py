@@ -1,30 +1,30 @@
 """Request and response shapes (contract section 12), one module for each noun."""
 
-from notifications.schemas.alerts import AlertShape
-from notifications.schemas.assistant import STREAM_ANSWER, AskRequest, ConversationShape, MessageShape, ReplyShape
-from notifications.schemas.deliveries import Channel, DeliverNotificationRequest, DeliveryAnswer, DeliveryLogShape
-from notifications.schemas.devices import DeviceShape, RegisterDeviceRequest, VapidKeyShape
-from notifications.schemas.feed import NotificationShape, ReadAllRequest, ReadAllShape, UnreadCountShape
-from notifications.schemas.preferences import PreferencesRequest, PreferencesShape
+from notifications.schemas.alerts import Alert
+from notifications.schemas.assistant import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage
+from notifications.schemas.deliveries import Channel, DeliverNotificationRequest, Delivery, DeliveryLog
+from notifications.schemas.devices import Device, RegisterDeviceRequest, VapidKey
+from notifications.schemas.feed import Notification, ReadAllRequest, ReadAllResult, UnreadCount
+from notifications.schemas.preferences import NotificationPreferences, ReplacePreferencesRequest
 
 __all__ = [
-    "STREAM_ANSWER",
-    "AlertShape",
-    "AskRequest",
+    "STREAM_RESPONSE",
+    "Alert",
     "Channel",
-    "ConversationShape",
+    "ChatReply",
+    "ChatRequest",
+    "Conversation",
+    "ConversationMessage",
     "DeliverNotificationRequest",
-    "DeliveryAnswer",
-    "DeliveryLogShape",
-    "DeviceShape",
-    "MessageShape",
-    "NotificationShape",
-    "PreferencesRequest",
-    "PreferencesShape",
+    "Delivery",
+    "DeliveryLog",
+    "Device",
+    "Notification",
+    "NotificationPreferences",
     "ReadAllRequest",
-    "ReadAllShape",
+    "ReadAllResult",
     "RegisterDeviceRequest",
-    "ReplyShape",
-    "UnreadCountShape",
-    "VapidKeyShape",
+    "ReplacePreferencesRequest",
+    "UnreadCount",
+    "VapidKey",
 ]

@@ -6,7 +6,7 @@ from uuid import UUID
 from common.web.schemas import ResponseShape
 
 
-class AlertShape(ResponseShape):
+class Alert(ResponseShape):
     """What somebody on call must look at."""
 
     id: UUID

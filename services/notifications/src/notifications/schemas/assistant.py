@@ -10,14 +10,14 @@ from common.web.schemas import RequestBody, ResponseShape
 MESSAGE_CHARACTERS_MAX: Final = 4_000
 
 
-class AskRequest(RequestBody):
+class ChatRequest(RequestBody):
     """One message; without a conversation it begins one."""
 
     message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MESSAGE_CHARACTERS_MAX)]
     conversation_id: UUID | None = None
 
 
-class ReplyShape(ResponseShape):
+class ChatReply(ResponseShape):
     """`provider`: `built-in` or `openai-compatible`. The reply is plain text."""
 
     conversation_id: UUID
@@ -25,7 +25,7 @@ class ReplyShape(ResponseShape):
     provider: str
 
 
-class ConversationShape(ResponseShape):
+class Conversation(ResponseShape):
     """A conversation of the caller; it is called as it began."""
 
     id: UUID
@@ -34,7 +34,7 @@ class ConversationShape(ResponseShape):
     last_message_at: str
 
 
-class MessageShape(ResponseShape):
+class ConversationMessage(ResponseShape):
     """`provider` stands on replies."""
 
     id: UUID
@@ -44,7 +44,7 @@ class MessageShape(ResponseShape):
     created_at: str
 
 
-STREAM_ANSWER: Final[dict[str, Any]] = {
+STREAM_RESPONSE: Final[dict[str, Any]] = {
     "description": (
         "Server-sent events. `token`: `{text}`, pieces of the reply in order. Then one of: `done`: `{conversationId, provider, usage?}` "
         "with `usage` `{promptTokens, completionTokens}`; `error`: a problem document, nothing of the turn is kept. "

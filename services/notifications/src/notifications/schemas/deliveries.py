@@ -28,7 +28,7 @@ class DeliverNotificationRequest(RequestBody):
     sensitive: StrictBool = False
 
 
-class DeliveryAnswer(ResponseShape):
+class Delivery(ResponseShape):
     """How the delivery stands: `queued` right after the request, later `sent`, `delivered`, `read`, `failed` or `bounced`."""
 
     notification_id: UUID
@@ -36,7 +36,7 @@ class DeliveryAnswer(ResponseShape):
     provider_message_id: str | None = None
 
 
-class DeliveryLogShape(ResponseShape):
+class DeliveryLog(ResponseShape):
     """One attempt to deliver; the recipient is masked, and the message itself is not kept."""
 
     id: UUID

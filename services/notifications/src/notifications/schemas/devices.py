@@ -57,13 +57,13 @@ class RegisterDeviceRequest(RequestBody):
 
     @field_validator("token", "subscription", mode="before")
     @classmethod
-    def be_given_or_left_out(cls, value: Any) -> Any:
+    def reject_null(cls, value: Any) -> Any:
         if value is None:
             raise ValueError("must not be null")
         return value
 
     @model_validator(mode="after")
-    def fit_the_kind(self) -> Self:
+    def check_kind(self) -> Self:
         if self.kind == "web" and (self.subscription is None or self.token is not None):
             raise ValueError("web needs subscription, and no token")
         if self.kind != "web" and (self.token is None or self.subscription is not None):
@@ -71,7 +71,7 @@ class RegisterDeviceRequest(RequestBody):
         return self
 
 
-class DeviceShape(ResponseShape):
+class Device(ResponseShape):
     """A device of the caller; its token is never shown."""
 
     id: UUID
@@ -80,7 +80,7 @@ class DeviceShape(ResponseShape):
     registered_at: str
 
 
-class VapidKeyShape(ResponseShape):
+class VapidKey(ResponseShape):
     """`applicationServerKey` of `PushManager.subscribe`, base64url."""
 
     public_key: str

@@ -5,7 +5,7 @@ from uuid import UUID
 from common.web.schemas import Instant, RequestBody, ResponseShape
 
 
-class NotificationShape(ResponseShape):
+class Notification(ResponseShape):
     """A notification as the app shows it."""
 
     id: UUID
@@ -16,7 +16,7 @@ class NotificationShape(ResponseShape):
     read_at: str | None
 
 
-class UnreadCountShape(ResponseShape):
+class UnreadCount(ResponseShape):
     unread_count: int
 
 
@@ -26,7 +26,7 @@ class ReadAllRequest(RequestBody):
     before: Instant | None = None
 
 
-class ReadAllShape(ResponseShape):
+class ReadAllResult(ResponseShape):
     """How many became read."""
 
     read: int

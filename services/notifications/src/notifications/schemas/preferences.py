@@ -1,4 +1,4 @@
-"""Shapes of the preferences (contract section 12)."""
+"""Request and response models of the preferences (contract section 12)."""
 
 from datetime import time
 from typing import Annotated, Self
@@ -20,7 +20,7 @@ ClockTime = Annotated[time, BeforeValidator(_clock_time)]
 
 
 class ChannelPreferences(RequestBody):
-    """Which channels messages may go by; all four."""
+    """The channels that messages may use; all four are required."""
 
     push: Annotated[bool, Field(strict=True)]
     messaging: Annotated[bool, Field(strict=True)]
@@ -29,47 +29,46 @@ class ChannelPreferences(RequestBody):
 
 
 class QuietHoursPreference(RequestBody):
-    """Hours of the local day, perhaps over midnight; `timezone` is a name of the tz database."""
+    """A range of the local day, possibly over midnight; `timezone` is a name of the tz database."""
 
-    begins: Annotated[ClockTime, Field(alias="from")]
-    ends: Annotated[ClockTime, Field(alias="to")]
+    start: Annotated[ClockTime, Field(alias="from")]
+    end: Annotated[ClockTime, Field(alias="to")]
     timezone: Annotated[str, Field(max_length=64)] = TIMEZONE_DEFAULT
 
     @model_validator(mode="after")
-    def make_sense(self) -> Self:
-        if self.begins == self.ends:
+    def check_times(self) -> Self:
+        if self.start == self.end:
             raise ValueError("from and to must differ")
         if not is_timezone(self.timezone):
             raise ValueError("timezone must be a name such as Africa/Lagos")
         return self
 
 
-class PreferencesRequest(RequestBody):
-    """Replaces the preferences. Without `revision` the last writer wins; with it a change since then is 409."""
+class ReplacePreferencesRequest(RequestBody):
+    """Replace the preferences. Without `revision` the last writer wins; a stale one is 409."""
 
     channels: ChannelPreferences
     quiet_hours: QuietHoursPreference | None = None
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] = "en"
     revision: Annotated[int, Field(strict=True, ge=0)] | None = None
 
-    def wanted(self) -> Preferences:
-        """The same in the words of the domain."""
-        wish = self.quiet_hours
-        quiet = None if wish is None else QuietHours(wish.begins, wish.ends, wish.timezone)
-        zone = TIMEZONE_DEFAULT if wish is None else wish.timezone
+    def to_preferences(self) -> Preferences:
+        window = self.quiet_hours
+        quiet = None if window is None else QuietHours(window.start, window.end, window.timezone)
+        zone = TIMEZONE_DEFAULT if window is None else window.timezone
         return Preferences(self.channels.model_dump(), quiet, zone, self.locale)
 
 
-class QuietHoursShape(ResponseShape):
-    begins: Annotated[str, Field(alias="from")]
-    ends: Annotated[str, Field(alias="to")]
+class QuietHoursWindow(ResponseShape):
+    start: Annotated[str, Field(alias="from")]
+    end: Annotated[str, Field(alias="to")]
     timezone: str
 
 
-class PreferencesShape(ResponseShape):
-    """What is in force: where the caller said nothing, the default. `revision` is 0 until they say something."""
+class NotificationPreferences(ResponseShape):
+    """The effective preferences, defaults included. `revision` is 0 before the first change."""
 
     channels: dict[str, bool]
-    quiet_hours: QuietHoursShape | None
+    quiet_hours: QuietHoursWindow | None
     locale: str
     revision: int

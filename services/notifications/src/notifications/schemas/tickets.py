@@ -43,7 +43,7 @@ class ChangeTicketRequest(RequestBody):
     revision: Annotated[int, Field(strict=True, ge=1)] | None = None
 
 
-class CustomerShape(ResponseShape):
+class TicketCustomer(ResponseShape):
     """Who asks; shown to staff only. Without an id: a number of the messaging app that is nobody's here."""
 
     id: UUID | None
@@ -52,7 +52,7 @@ class CustomerShape(ResponseShape):
     phone: str | None
 
 
-class TicketShape(ResponseShape):
+class Ticket(ResponseShape):
     """`unread` counts what the reader's side has not read; `revision` grows with status, priority and assignee."""
 
     id: UUID
@@ -67,10 +67,10 @@ class TicketShape(ResponseShape):
     created_at: str
     updated_at: str
     closed_at: str | None
-    customer: CustomerShape | None = None
+    customer: TicketCustomer | None = None
 
 
-class TicketMessageShape(ResponseShape):
+class TicketMessage(ResponseShape):
     """One message; `kind` is `text`, or what the messaging app called it (`image`, `location`, ...)."""
 
     id: UUID
@@ -83,7 +83,7 @@ class TicketMessageShape(ResponseShape):
     created_at: str
 
 
-class AttachmentShape(ResponseShape):
+class TicketAttachment(ResponseShape):
     """A picture of a ticket; `url` is a path of this API and needs the reader's token."""
 
     id: UUID

@@ -1,9 +1,9 @@
-"""The writes of this service: SQL by name, without decisions. One module for each noun."""
+"""Writes of this service, one module for each noun: named SQL without decisions."""
 
 from notifications.store.alerts import (
     claim_open_alerts,
-    find_last_closing,
-    leave_page,
+    enqueue_page,
+    find_last_closed_at,
     lock_open_alert,
     record_alert_if_new,
     save_alert_closed,
@@ -12,7 +12,7 @@ from notifications.store.alerts import (
     save_repetition,
 )
 from notifications.store.contacts import (
-    forget_contact,
+    erase_contact,
     save_contact,
     save_order_summary,
     save_payment_under_review,
@@ -20,8 +20,8 @@ from notifications.store.contacts import (
 )
 from notifications.store.conversations import (
     count_turns,
-    end_turn,
-    forget_conversations,
+    delete_conversations,
+    finish_turn,
     grow_conversation,
     lock_turns,
     remove_conversation,
@@ -30,32 +30,33 @@ from notifications.store.conversations import (
     start_turn,
 )
 from notifications.store.deliveries import (
+    LockedDelivery,
     claim_delivery,
     claim_due_deliveries,
     encrypted_of,
-    leave_delivery,
+    enqueue_delivery,
     lock_delivery,
     lock_old_claims,
     postpone_delivery,
     record_delivery_if_new,
     record_refused_attempt,
     release_claim,
+    save_failed,
     save_failed_attempt,
-    save_given_up,
     save_sent,
 )
 from notifications.store.devices import (
     count_other_devices,
-    forget_dead_device,
-    forget_devices,
-    forget_devices_before,
+    delete_devices,
+    delete_devices_registered_before,
+    delete_unregistered_device,
     lock_devices,
     remove_device,
     save_device,
 )
 from notifications.store.feed import record_notification_if_new, save_all_read, save_read
 from notifications.store.pins import (
-    end_watches,
+    close_watches,
     find_first_delivery,
     finish_watch,
     list_due_watches,
@@ -64,44 +65,45 @@ from notifications.store.pins import (
     save_step,
     start_watch,
 )
-from notifications.store.preferences import forget_preferences, save_preferences
+from notifications.store.preferences import delete_preferences, save_preferences
 from notifications.store.queue import DELIVERIES_QUEUE, delivery_queue_of
 from notifications.store.statuses import (
+    enqueue_receipt,
     find_reported_attempt,
     find_reported_delivery,
-    leave_receipt,
     record_resend_if_new,
+    requeue_delivery,
     save_attempt_status,
     save_delivery_status,
-    start_delivery_again,
 )
 
 __all__ = [
     "DELIVERIES_QUEUE",
+    "LockedDelivery",
     "claim_delivery",
     "claim_due_deliveries",
     "claim_open_alerts",
+    "close_watches",
     "count_other_devices",
     "count_turns",
+    "delete_conversations",
+    "delete_devices",
+    "delete_devices_registered_before",
+    "delete_preferences",
+    "delete_unregistered_device",
     "delivery_queue_of",
     "encrypted_of",
-    "end_turn",
-    "end_watches",
+    "enqueue_delivery",
+    "enqueue_page",
+    "enqueue_receipt",
+    "erase_contact",
     "find_first_delivery",
-    "find_last_closing",
+    "find_last_closed_at",
     "find_reported_attempt",
     "find_reported_delivery",
+    "finish_turn",
     "finish_watch",
-    "forget_contact",
-    "forget_conversations",
-    "forget_dead_device",
-    "forget_devices",
-    "forget_devices_before",
-    "forget_preferences",
     "grow_conversation",
-    "leave_delivery",
-    "leave_page",
-    "leave_receipt",
     "list_due_watches",
     "lock_delivery",
     "lock_devices",
@@ -119,14 +121,15 @@ __all__ = [
     "release_claim",
     "remove_conversation",
     "remove_device",
+    "requeue_delivery",
     "save_alert_closed",
     "save_all_read",
     "save_attempt_status",
     "save_contact",
     "save_delivery_status",
     "save_device",
+    "save_failed",
     "save_failed_attempt",
-    "save_given_up",
     "save_message",
     "save_order_summary",
     "save_page_failed",
@@ -139,7 +142,6 @@ __all__ = [
     "save_step",
     "save_vendor",
     "start_conversation",
-    "start_delivery_again",
     "start_turn",
     "start_watch",
 ]

@@ -1,7 +1,7 @@
-"""The alerts: SQL by name, without decisions."""
+"""Writes of alerts."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -23,7 +23,7 @@ WHERE id = $1
 """
 _MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1 RETURNING closed_at"
 _CLOSE_ALERT: Final = "UPDATE alerts SET closed_at = $2 WHERE id = $1"
-_LAST_CLOSING: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
+_LAST_CLOSED_AT: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
 _CLAIM_OPEN: Final = """
 UPDATE alerts SET paged_at = $1 WHERE id IN (
     SELECT id FROM alerts WHERE closed_at IS NULL AND paged_at <= $2 ORDER BY paged_at LIMIT $3 FOR UPDATE SKIP LOCKED
@@ -32,18 +32,25 @@ UPDATE alerts SET paged_at = $1 WHERE id IN (
 _MARK_PAGE_FAILED: Final = "UPDATE alerts SET page_error = $2 WHERE id = $1"
 
 
-def leave_page(uow: UnitOfWork, alert_id: UUID) -> None:
-    """Leaves the paging of an alert to the worker."""
+class OpenAlert(NamedTuple):
+    id: UUID
+    severity: str
+    paged_at: datetime | None
+    last_raised_at: datetime
+
+
+def enqueue_page(uow: UnitOfWork, alert_id: UUID) -> None:
     uow.enqueue_work(DELIVERIES_QUEUE, alert_id, {"alertId": str(alert_id)})
 
 
-async def lock_open_alert(uow: UnitOfWork, dedup_key: str) -> Any:
-    """The open alert of that key, locked; None when there is none."""
-    return await uow.fetch_row(_LOCK_OPEN_ALERT, dedup_key)
+async def lock_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:
+    """Lock the open alert of that key."""
+    row = await uow.fetch_row(_LOCK_OPEN_ALERT, dedup_key)
+    return None if row is None else OpenAlert(*row)
 
 
 async def record_alert_if_new(uow: UnitOfWork, alert: Alert, raised_at: datetime) -> bool:
-    """Whether the alert is new: no open one has its key. Two at once: the second waits for the first to commit or fail."""
+    """Return whether the alert is new: no open one has its key. A concurrent insert waits for the first to commit."""
     return bool(
         await uow.execute(
             _RECORD_ALERT,
@@ -61,28 +68,28 @@ async def record_alert_if_new(uow: UnitOfWork, alert: Alert, raised_at: datetime
 
 
 async def save_repetition(uow: UnitOfWork, alert_id: UUID, alert: Alert, raised_at: datetime) -> None:
-    """Counts a repetition; the worst severity (the smallest number) stays."""
+    """Count a repetition and keep the highest severity, which is the smallest number."""
     await uow.execute(_REPEAT_ALERT, alert_id, alert.severity, alert.detail, raised_at)
 
 
 async def save_paged(uow: UnitOfWork, alert_id: UUID, now: datetime) -> bool:
-    """Whether the alert is still open now that the page has gone out."""
+    """Record the page; return whether the alert is still open."""
     closed_at: datetime | None = await uow.fetch_value(_MARK_PAGED, alert_id, now)
     return closed_at is None
 
 
-async def claim_open_alerts(uow: UnitOfWork, now: datetime, said_before: datetime, rows_max: int) -> list[UUID]:
-    """The open alerts that were said last before that moment, marked as said now, so that one worker says each."""
-    return [row["id"] for row in await uow.fetch(_CLAIM_OPEN, now, said_before, rows_max)]
+async def claim_open_alerts(uow: UnitOfWork, now: datetime, paged_before: datetime, rows_max: int) -> list[UUID]:
+    """Claim open alerts that were last paged before `paged_before`, so that one worker pages each."""
+    return [alert_id for (alert_id,) in await uow.fetch(_CLAIM_OPEN, now, paged_before, rows_max)]
 
 
 async def save_alert_closed(uow: UnitOfWork, alert_id: UUID, at: datetime) -> None:
     await uow.execute(_CLOSE_ALERT, alert_id, at)
 
 
-async def find_last_closing(uow: UnitOfWork, dedup_key: str) -> datetime | None:
-    """When an alert of that key was closed last; None when none ever was."""
-    at: datetime | None = await uow.fetch_value(_LAST_CLOSING, dedup_key)
+async def find_last_closed_at(uow: UnitOfWork, dedup_key: str) -> datetime | None:
+    """Return the last closing time of the alerts of that key."""
+    at: datetime | None = await uow.fetch_value(_LAST_CLOSED_AT, dedup_key)
     return at
 
 

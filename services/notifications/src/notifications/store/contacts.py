@@ -1,4 +1,4 @@
-"""What is known of people, vendors and orders: SQL by name, without decisions."""
+"""Writes of the projections of users, vendors and orders."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -6,8 +6,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications.domain.deliveries import Contact
-from notifications.store.devices import forget_devices
-from notifications.store.preferences import forget_preferences
+from notifications.store.devices import delete_devices
+from notifications.store.preferences import delete_preferences
 
 _SAVE_CONTACT: Final = """
 INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence, phone_confirmed, staff_roles)
@@ -17,8 +17,8 @@ SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_na
     phone_confirmed = excluded.phone_confirmed, staff_roles = coalesce(excluded.staff_roles, c.staff_roles)
 WHERE c.sequence < excluded.sequence
 """
-# What was on its way is not sent any more; a recipient stays unlike every other of its notification and channel.
-_FORGET_RECIPIENT: Final = """
+# Queued messages are not sent any more. The recipient stays unique for its notification and channel.
+_ERASE_RECIPIENT: Final = """
 WITH locked AS MATERIALIZED (
     SELECT d.id FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
     WHERE n.user_id = $1 ORDER BY d.id FOR UPDATE OF d
@@ -28,9 +28,9 @@ SET recipient = 'erased:' || d.id, payload = '{}', sealed = '{}', claim_id = NUL
     due_at = NULL, status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
 FROM locked WHERE d.id = locked.id
 """
-# The feed's rows keep their place, which is counted; the attempts are counted too, by channel and outcome.
-_FORGET_FEED: Final = "UPDATE notifications SET title = '', body = '' WHERE user_id = $1 AND title IS NOT NULL"
-_FORGET_LOGS: Final = "UPDATE notification_delivery_logs SET recipient = 'erased', error = NULL WHERE user_id = $1"
+# Feed positions and the counts of attempts by channel and outcome stay.
+_ERASE_FEED: Final = "UPDATE notifications SET title = '', body = '' WHERE user_id = $1 AND title IS NOT NULL"
+_ERASE_LOGS: Final = "UPDATE notification_delivery_logs SET recipient = 'erased', error = NULL WHERE user_id = $1"
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS v (vendor_id, owner_user_id, business_name, sequence) VALUES ($1, $2, $3, $4)
 ON CONFLICT (vendor_id) DO UPDATE
@@ -47,7 +47,7 @@ _SAVE_UNDER_REVIEW: Final = "UPDATE order_summaries SET payment_under_review = t
 
 
 async def save_payment_under_review(uow: UnitOfWork, order_id: UUID) -> bool:
-    """Whether the order is known; its payment is in quarantine from now on."""
+    """Mark the order's payment as quarantined; return whether the order is known."""
     return bool(await uow.execute(_SAVE_UNDER_REVIEW, order_id))
 
 
@@ -59,24 +59,27 @@ async def save_contact(
     phone_confirmed: bool = False,
     staff_roles: Sequence[str] | None = None,
 ) -> bool:
-    """Keeps the newest of what identity said; whether this was news. Roles that it did not speak of stay as they were."""
+    """Store a newer contact; return whether it was newer. Without `staff_roles` the stored roles stay."""
     values = (contact.user_id, contact.email, contact.phone, contact.full_name, sequence, phone_confirmed, staff_roles)
     return bool(await uow.execute(_SAVE_CONTACT, *values))
 
 
-async def forget_contact(uow: UnitOfWork, user_id: UUID, sequence: int) -> bool:
-    """Leaves an empty contact, which older news cannot fill again, and messages without words; whether this was news."""
+async def erase_contact(uow: UnitOfWork, user_id: UUID, sequence: int) -> bool:
+    """Empty the contact and the texts of the user's messages; return whether the event was newer.
+
+    The empty contact stays, so that older events cannot restore it.
+    """
     if not await save_contact(uow, Contact(user_id, "", None, None), sequence, staff_roles=()):
         return False
-    for statement in (_FORGET_RECIPIENT, _FORGET_FEED, _FORGET_LOGS):
+    for statement in (_ERASE_RECIPIENT, _ERASE_FEED, _ERASE_LOGS):
         await uow.execute(statement, user_id)
-    await forget_devices(uow, user_id)
-    await forget_preferences(uow, user_id)
+    await delete_devices(uow, user_id)
+    await delete_preferences(uow, user_id)
     return True
 
 
 async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, business_name: str, sequence: int) -> bool:
-    """Keeps the newest of what identity said; whether this was news."""
+    """Store a newer vendor; return whether it was newer."""
     return bool(await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, business_name, sequence))
 
 
@@ -89,5 +92,5 @@ async def save_order_summary(
     items: Sequence[Mapping[str, Any]],
     buyer_id: UUID,
 ) -> None:
-    """Keeps what a confirmation tells of an order. It never changes: prices are frozen at checkout."""
+    """Store the amounts, in kobo, and lines of an order. They never change after checkout."""
     await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items), buyer_id)

@@ -1,4 +1,4 @@
-"""Conversations with the assistant: SQL by name, without decisions."""
+"""Writes of conversations with the assistant."""
 
 from datetime import datetime
 from typing import Final
@@ -7,7 +7,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 
-# One message of a person at a time is let in and counted, so that several at once do not exceed the limit together.
+# Serializes the messages of a user, so that concurrent ones cannot exceed the limit together.
 _LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('conversations:' || $1::text, 0))"
 _DROP_OLD_TURNS: Final = "DELETE FROM conversation_turns WHERE user_id = $1 AND until <= $2"
 _START_TURN: Final = """
@@ -15,7 +15,7 @@ INSERT INTO conversation_turns (id, user_id, conversation_id, until) VALUES ($1,
 ON CONFLICT (conversation_id) DO NOTHING
 """
 _COUNT_TURNS: Final = "SELECT count(*) FROM conversation_turns WHERE user_id = $1"
-_END_TURN: Final = "DELETE FROM conversation_turns WHERE id = $1"
+_FINISH_TURN: Final = "DELETE FROM conversation_turns WHERE id = $1"
 _START_CONVERSATION: Final = """
 INSERT INTO conversations (id, user_id, title, message_count, created_at, last_message_at) VALUES ($1, $2, $3, 0, $4, $4)
 ON CONFLICT (id) DO NOTHING
@@ -30,39 +30,39 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
 _REMOVE_TURNS: Final = "DELETE FROM conversation_turns WHERE conversation_id = $1"
 _REMOVE: Final = "DELETE FROM conversations WHERE id = $1"
-_FORGET_TURNS: Final = "DELETE FROM conversation_turns WHERE user_id = $1"
-_FORGET: Final = "DELETE FROM conversations WHERE user_id = $1"
+_DELETE_TURNS: Final = "DELETE FROM conversation_turns WHERE user_id = $1"
+_DELETE: Final = "DELETE FROM conversations WHERE user_id = $1"
 
 
 async def lock_turns(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
-    """Makes the other messages of this person wait, and forgets turns whose process died."""
+    """Serialize the user's messages and delete turns whose process died."""
     await uow.execute(_LOCK_USER, str(user_id))
     await uow.execute(_DROP_OLD_TURNS, user_id, now)
 
 
 async def start_turn(uow: UnitOfWork, turn_id: UUID, user_id: UUID, conversation_id: UUID, until: datetime) -> bool:
-    """Whether no other message of the conversation is being answered; then this one is, at most until then."""
+    """Start a turn that expires at `until`; return False when the conversation has another turn."""
     return bool(await uow.execute(_START_TURN, turn_id, user_id, conversation_id, until))
 
 
 async def count_turns(uow: UnitOfWork, user_id: UUID) -> int:
-    """How many messages of this person are being answered."""
+    """Return how many messages of the user are in progress."""
     count: int = await uow.fetch_value(_COUNT_TURNS, user_id)
     return count
 
 
-async def end_turn(uow: UnitOfWork, turn_id: UUID) -> bool:
-    """Whether the turn still stood: it does not when it took too long, or its conversation or person is gone."""
-    return bool(await uow.execute(_END_TURN, turn_id))
+async def finish_turn(uow: UnitOfWork, turn_id: UUID) -> bool:
+    """Return whether the turn was alive: it ends with its time limit, its conversation or its user."""
+    return bool(await uow.execute(_FINISH_TURN, turn_id))
 
 
 async def start_conversation(uow: UnitOfWork, conversation_id: UUID, user_id: UUID, title: str, now: datetime) -> None:
-    """A conversation without messages."""
+    """Insert a conversation without messages if it is new."""
     await uow.execute(_START_CONVERSATION, conversation_id, user_id, title, now)
 
 
 async def grow_conversation(uow: UnitOfWork, conversation_id: UUID, now: datetime) -> int | None:
-    """How many messages it has with the two that come; None when it is gone."""
+    """Add two to the number of messages and return it; None for a deleted conversation."""
     count: int | None = await uow.fetch_value(_GROW, conversation_id, now)
     return count
 
@@ -79,7 +79,7 @@ async def save_message(
     provider: str | None = None,
     tokens: tuple[int, int] | None = None,
 ) -> None:
-    """One message at its place, from 1; `tokens`: what the provider counted for prompt and reply."""
+    """Insert a message at its position, from 1. `tokens` are the counts of prompt and reply."""
     prompt_tokens, completion_tokens = tokens or (None, None)
     await uow.execute(
         _SAVE_MESSAGE,
@@ -97,12 +97,12 @@ async def save_message(
 
 
 async def remove_conversation(uow: UnitOfWork, conversation_id: UUID) -> bool:
-    """Whether the caller had such a conversation. A reply that is being written finds its turn gone."""
+    """Delete the caller's conversation with its turn, which cancels a reply in progress; return whether it existed."""
     await uow.execute(_REMOVE_TURNS, conversation_id)
     return bool(await uow.execute(_REMOVE, conversation_id))
 
 
-async def forget_conversations(uow: UnitOfWork, user_id: UUID) -> None:
-    """Removes everything that a person said to the assistant. Turns first: a reply that is kept meanwhile is seen by the second."""
-    await uow.execute(_FORGET_TURNS, user_id)
-    await uow.execute(_FORGET, user_id)
+async def delete_conversations(uow: UnitOfWork, user_id: UUID) -> None:
+    """Delete a user's conversations. Turns first: the second statement sees a reply that was saved concurrently."""
+    await uow.execute(_DELETE_TURNS, user_id)
+    await uow.execute(_DELETE, user_id)

@@ -1,13 +1,13 @@
-"""The deliveries and their attempts: SQL by name, without decisions."""
+"""Writes of deliveries and their attempts."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from notifications.domain.deliveries import EncryptedValue, NotificationRequest, masked
+from notifications.domain.deliveries import Channel, EncryptedValue, NotificationRequest, masked
 from notifications.store.queue import delivery_queue_of
 
 _RECORD_DELIVERY: Final = """
@@ -23,7 +23,7 @@ SELECT d.id, d.notification_id, n.user_id, d.channel, d.recipient, d.template, d
 FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
 WHERE d.id = $1 FOR UPDATE OF d
 """
-# One round trip each: these two stand in the way of every message.
+# One round trip: this statement is on the path of every message.
 _CLAIM: Final = """
 WITH claimed AS (
     UPDATE notification_deliveries SET claim_id = $2, claimed_at = $3, attempts = attempts + 1, due_at = NULL
@@ -46,10 +46,10 @@ _LOG_UNKNOWN: Final = """
 UPDATE notification_delivery_logs SET status = 'unknown', error = 'the worker ended before it could record the outcome'
 WHERE id = $1 AND status = 'sending'
 """
-# The address of a last mail is kept for no longer than it is needed (`say_farewell`).
+# The address of an erased user is deleted with the end of the last delivery (`notify_erased_user`).
 _WITHOUT_LAST_ADDRESS: Final = "sealed = CASE WHEN recipient LIKE 'erased:%' THEN '{}' ELSE sealed END"
 _MARK_SENT: Final = f"""
-WITH told AS (
+WITH logged AS (
     UPDATE notification_delivery_logs SET
         status = CASE WHEN status IN ('sending', 'unknown') THEN 'sent' ELSE status END, provider_message_id = $2, error = NULL
     WHERE id = $3
@@ -80,23 +80,54 @@ FOR UPDATE SKIP LOCKED
 """
 
 
+class LockedDelivery(NamedTuple):
+    """A delivery with its user, locked. `sealed` holds the encrypted secrets by name."""
+
+    id: UUID
+    notification_id: UUID
+    user_id: UUID | None
+    channel: Channel
+    recipient: str
+    template: str
+    payload: Mapping[str, Any]
+    sealed: Mapping[str, Mapping[str, str]]
+    status: str
+    attempts: int
+    claim_id: UUID | None
+    claimed_at: datetime | None
+    due_at: datetime | None
+    created_at: datetime
+
+
+class OldClaim(NamedTuple):
+    """A claimed delivery without an outcome."""
+
+    id: UUID
+    channel: str
+    template: str
+    status: str
+    attempts: int
+    claim_id: UUID
+    claimed_at: datetime
+
+
 async def record_delivery_if_new(
     uow: UnitOfWork,
-    wanted: NotificationRequest,
+    request: NotificationRequest,
     recipient: str,
     payload: Mapping[str, object],
     now: datetime,
     due_at: datetime | None = None,
 ) -> UUID | None:
-    """The id of the new delivery; None when this recipient has it already. With `due_at` it waits for the clock."""
-    sealed = {name: {"text": one.text, "context": one.context} for name, one in wanted.sealed.items()}
+    """Return the id of the new delivery; None for a known one. With `due_at` the timer enqueues it."""
+    sealed = {name: {"text": one.text, "context": one.context} for name, one in request.encrypted.items()}
     delivery_id: UUID | None = await uow.fetch_value(
         _RECORD_DELIVERY,
         new_id(),
-        wanted.notification_id,
-        wanted.channel,
+        request.notification_id,
+        request.channel,
         recipient,
-        wanted.template,
+        request.template,
         dict(payload),
         sealed,
         now,
@@ -105,73 +136,72 @@ async def record_delivery_if_new(
     return delivery_id
 
 
-def leave_delivery(uow: UnitOfWork, delivery_id: UUID, channel: str) -> None:
-    """Leaves the sending to the worker; it begins when this transaction has committed."""
+def enqueue_delivery(uow: UnitOfWork, delivery_id: UUID, channel: str) -> None:
+    """Enqueue the sending; it starts after the commit."""
     uow.enqueue_work(delivery_queue_of(channel), delivery_id, {"deliveryId": str(delivery_id)})
 
 
-async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> Any:
-    """The delivery's row with its user, locked; None when there is none."""
-    return await uow.fetch_row(_LOCK_DELIVERY, delivery_id)
+async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> LockedDelivery | None:
+    row = await uow.fetch_row(_LOCK_DELIVERY, delivery_id)
+    return None if row is None else LockedDelivery(*row)
 
 
-async def claim_delivery(uow: UnitOfWork, row: Any, provider: str, now: datetime) -> UUID:
-    """Writes the attempt down before the provider is called; the claim's id is the log row's."""
+async def claim_delivery(uow: UnitOfWork, delivery: LockedDelivery, provider: str, now: datetime) -> UUID:
+    """Log the attempt before the provider is called. The id of the log row is the id of the claim."""
     claim_id = new_id()
-    if row["claim_id"] is not None:
-        await uow.execute(_LOG_UNKNOWN, row["claim_id"])
-    await uow.execute(_CLAIM, row["id"], claim_id, now, row["user_id"], masked(row["recipient"]), provider)
+    if delivery.claim_id is not None:
+        await uow.execute(_LOG_UNKNOWN, delivery.claim_id)
+    await uow.execute(_CLAIM, delivery.id, claim_id, now, delivery.user_id, masked(delivery.recipient), provider)
     return claim_id
 
 
 async def record_refused_attempt(
     uow: UnitOfWork, delivery_id: UUID, recipient: str, reason: str, now: datetime
 ) -> None:
-    """An attempt that asked no provider; `recipient` is masked."""
+    """Log an attempt without a provider call; `recipient` is masked."""
     await uow.execute(_REFUSED, delivery_id, new_id(), recipient, reason, now)
 
 
 async def save_sent(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, provider_message_id: str) -> bool:
-    """Records that the provider took the message; whether that was news."""
+    """Record that the provider accepted the message; return whether it was queued."""
     return bool(await uow.execute(_MARK_SENT, delivery_id, provider_message_id, claim_id))
 
 
 async def save_failed_attempt(
     uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, error: str, status: str = "failed"
 ) -> None:
-    """Records that one attempt failed, or that nobody knows (`unknown`), and gives the claim back."""
+    """Record a failed or `unknown` attempt and release the claim."""
     await uow.execute(_LOG_OUTCOME, claim_id, status, None, error)
     await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
 
 
-async def save_given_up(uow: UnitOfWork, row: Any) -> bool:
-    """Records that nobody will try again; whether that was news."""
-    if row["claim_id"] is not None:
-        await uow.execute(_LOG_UNKNOWN, row["claim_id"])
-    return bool(await uow.execute(_MARK_FAILED, row["id"]))
+async def save_failed(uow: UnitOfWork, delivery: LockedDelivery) -> bool:
+    """Mark a queued delivery as failed; return whether it was queued."""
+    if delivery.claim_id is not None:
+        await uow.execute(_LOG_UNKNOWN, delivery.claim_id)
+    return bool(await uow.execute(_MARK_FAILED, delivery.id))
 
 
-async def lock_old_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[Any]:
-    """The deliveries that were claimed before that moment and have no outcome, the oldest first."""
-    return await uow.fetch(_CLAIM_ABANDONED, claimed_before, rows_max)
+async def lock_old_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[OldClaim]:
+    """Lock deliveries that were claimed before that time and have no outcome, oldest first."""
+    return [OldClaim(*row) for row in await uow.fetch(_CLAIM_ABANDONED, claimed_before, rows_max)]
 
 
 async def release_claim(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID) -> None:
-    """Gives back the claim of a worker that died with the message in hand; nobody knows what became of its attempt."""
+    """Release the claim of a dead worker and log its attempt as unknown."""
     await uow.execute(_LOG_UNKNOWN, claim_id)
     await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
 
 
 async def postpone_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
-    """Leaves the sending to the clock."""
     await uow.execute(_POSTPONE, delivery_id, due_at)
 
 
-async def claim_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[Any]:
-    """What waited for this moment: id and channel of each."""
-    return await uow.fetch(_CLAIM_DUE, now, rows_max)
+async def claim_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[tuple[UUID, str]]:
+    """Claim due deliveries; return id and channel of each."""
+    return [(delivery_id, channel) for delivery_id, channel in await uow.fetch(_CLAIM_DUE, now, rows_max)]
 
 
-def encrypted_of(row: Any) -> dict[str, EncryptedValue]:
-    """The secrets of a delivery's row, still sealed."""
-    return {name: EncryptedValue(one["text"], one["context"]) for name, one in row["sealed"].items()}
+def encrypted_of(sealed: Mapping[str, Mapping[str, str]]) -> dict[str, EncryptedValue]:
+    """Return the secrets of the column `sealed`."""
+    return {name: EncryptedValue(one["text"], one["context"]) for name, one in sealed.items()}

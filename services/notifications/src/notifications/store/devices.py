@@ -1,13 +1,14 @@
-"""The devices that a push goes to: SQL by name, without decisions."""
+"""Writes of push devices."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from notifications.domain.devices import RegisteredDevice
 
-# One person at a time registers and counts, so that two requests at once do not exceed the limit together.
+# Serializes the registrations of a user, so that concurrent ones cannot exceed the limit together.
 _LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('devices:' || $1::text, 0))"
 _COUNT: Final = "SELECT count(*) FROM user_devices WHERE user_id = $1 AND address <> $2"
 _SAVE: Final = """
@@ -27,17 +28,17 @@ _REMOVE_ALL: Final = "DELETE FROM user_devices WHERE user_id = $1"
 
 
 async def lock_devices(uow: UnitOfWork, user_id: UUID) -> None:
-    """Makes the other registrations of this person wait."""
+    """Serialize the user's registrations."""
     await uow.execute(_LOCK_USER, str(user_id))
 
 
-async def forget_devices_before(uow: UnitOfWork, user_id: UUID, instant: datetime) -> None:
-    """Deletes the user's devices that were last registered before this instant."""
+async def delete_devices_registered_before(uow: UnitOfWork, user_id: UUID, instant: datetime) -> None:
+    """Delete the user's devices that were last registered before this instant."""
     await uow.execute(_REMOVE_BEFORE, user_id, instant)
 
 
 async def count_other_devices(uow: UnitOfWork, user_id: UUID, address: str) -> int:
-    """How many devices the person has beside the one of that address."""
+    """Return the number of the user's devices with other addresses."""
     count: int = await uow.fetch_value(_COUNT, user_id, address)
     return count
 
@@ -50,22 +51,24 @@ async def save_device(
     public_key: str | None,
     auth_secret: str | None,
     now: datetime,
-) -> Any:
-    """The device of that address, of this person from now on. With another person it gets a new id: nothing sent to the
-    old one goes to the new owner."""
-    return await uow.fetch_row(_SAVE, new_id(), user_id, kind, address, public_key, auth_secret, now)
+) -> RegisteredDevice:
+    """Register the address for this user.
+
+    A changed owner changes the id, so that pushes to the old id never reach the new owner.
+    """
+    [row] = await uow.fetch(_SAVE, new_id(), user_id, kind, address, public_key, auth_secret, now)
+    return RegisteredDevice(*row)
 
 
 async def remove_device(uow: UnitOfWork, device_id: UUID) -> bool:
-    """Whether the caller had such a device."""
+    """Delete the caller's device; return whether it existed."""
     return bool(await uow.execute(_REMOVE, device_id))
 
 
-async def forget_dead_device(uow: UnitOfWork, device_id: UUID, address: str) -> bool:
-    """Removes a device that is never reached again, unless it has another address meanwhile."""
+async def delete_unregistered_device(uow: UnitOfWork, device_id: UUID, address: str) -> bool:
+    """Delete an unregistered device, unless its address changed meanwhile."""
     return bool(await uow.execute(_REMOVE_ADDRESS, device_id, address))
 
 
-async def forget_devices(uow: UnitOfWork, user_id: UUID) -> None:
-    """Removes all devices of a person."""
+async def delete_devices(uow: UnitOfWork, user_id: UUID) -> None:
     await uow.execute(_REMOVE_ALL, user_id)

@@ -1,4 +1,4 @@
-"""Everything that notifications keeps encrypted, for `re-encrypt` and the check at the start."""
+"""The encrypted columns of this service, for `re-encrypt` and the check at start-up."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,27 +19,27 @@ AND EXISTS (SELECT FROM jsonb_each(sealed) AS secret WHERE NOT secret.value ->> 
 
 @dataclass(frozen=True, slots=True)
 class Encryption:
-    """`messages` opens the codes of identity and the PINs of orders too, which rest with their messages as they were received."""
+    """`messages` also decrypts codes of identity and PINs of orders, which are stored as they were received."""
 
     messages: Encryptor
     hash_key: Encryptor
 
 
 async def find_one_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
-    """A ticket with its encrypted telephone number."""
+    """Return a ticket id with its encrypted phone number."""
     row = await uow.fetch_row(_ONE_NUMBER)
-    return None if row is None else (row["id"], row["phone_sealed"])
+    return None if row is None else (row[0], row[1])
 
 
 def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
-    sealer = encryption.messages
+    encryptor = encryption.messages
 
     def renew_secrets(row: Mapping[str, Any]) -> Mapping[str, Any]:
         secrets = row["sealed"].items()
         return {"sealed": {name: {**one, "text": renewed(one["text"], one["context"])} for name, one in secrets}}
 
     def renewed(text: str, context: str) -> str:
-        return sealer.encrypt(sealer.decrypt(text, context), context)
+        return encryptor.encrypt(encryptor.decrypt(text, context), context)
 
     return [
         EncryptedRows(
@@ -47,7 +47,7 @@ def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
             key="id",
             read=("sealed",),
             stale=_STALE_SECRETS,
-            sealer=sealer,
+            sealer=encryptor,
             renew=renew_secrets,
         ),
         EncryptedRows(
@@ -55,7 +55,7 @@ def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
             key="id",
             read=("phone_sealed",),
             stale=stale_text("phone_sealed"),
-            sealer=sealer,
+            sealer=encryptor,
             renew=lambda row: {"phone_sealed": renewed(row["phone_sealed"], str(row["id"]))},
         ),
         hash_key_rows(encryption.hash_key),

@@ -1,14 +1,15 @@
-"""The notifications of the feed: SQL by name, without decisions."""
+"""Writes of the feed."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from contracts.notifications import NotificationShown
-from notifications.domain.deliveries import FeedLine, NotificationRequest
+from notifications.domain.deliveries import NotificationRequest
+from notifications.domain.feed import FeedEntry, FeedItem
 
-# The row of the feed stays locked until the commit: places are given in the order in which they are seen.
+# The row of the feed stays locked until the commit, so positions become visible in their order.
 _RECORD_NOTIFICATION: Final = """
 WITH next AS (
     INSERT INTO feeds AS f (user_id, last)
@@ -24,7 +25,7 @@ ON CONFLICT (id) DO NOTHING
 _NOTIFICATION_OWNER: Final = "SELECT user_id FROM notifications WHERE id = $1"
 _MARK_READ: Final = """
 UPDATE notifications SET read_at = coalesce(read_at, $2) WHERE id = $1 AND title IS NOT NULL
-RETURNING id, template, title, body, created_at, read_at
+RETURNING id, template, title, body, created_at, read_at, place
 """
 _MARK_ALL_READ: Final = """
 UPDATE notifications SET read_at = $2
@@ -33,29 +34,30 @@ WHERE user_id = $1 AND title IS NOT NULL AND read_at IS NULL AND ($3::timestampt
 
 
 async def record_notification_if_new(
-    uow: UnitOfWork, wanted: NotificationRequest, shown: FeedLine | None, now: datetime
+    uow: UnitOfWork, request: NotificationRequest, entry: FeedEntry | None, now: datetime
 ) -> bool:
-    """Whether the notification is this user's: it was written now, or before for the same user.
+    """Insert the notification; return False when the id belongs to another user's notification.
 
-    What is new in a feed is said to the processes that stream it.
+    A new feed entry is published to the processes that stream it.
     """
-    title, body = (shown.title, shown.body) if shown else (None, None)
-    written = await uow.execute(
-        _RECORD_NOTIFICATION, wanted.notification_id, wanted.user_id, wanted.template, title, body, now
+    title, body = (entry.title, entry.body) if entry else (None, None)
+    inserted = await uow.execute(
+        _RECORD_NOTIFICATION, request.notification_id, request.user_id, request.template, title, body, now
     )
-    if written:
-        if shown is not None and wanted.user_id is not None:
-            uow.publish(NotificationShown(user_id=wanted.user_id, notification_id=wanted.notification_id))
+    if inserted:
+        if entry is not None and request.user_id is not None:
+            uow.publish(NotificationShown(user_id=request.user_id, notification_id=request.notification_id))
         return True
-    owner: UUID | None = await uow.fetch_value(_NOTIFICATION_OWNER, wanted.notification_id)
-    return owner == wanted.user_id
+    owner: UUID | None = await uow.fetch_value(_NOTIFICATION_OWNER, request.notification_id)
+    return owner == request.user_id
 
 
-async def save_read(uow: UnitOfWork, notification_id: UUID, now: datetime) -> Any:
-    """Marks a notification of the caller as read, once; its row, or None when the caller has none such."""
-    return await uow.fetch_row(_MARK_READ, notification_id, now)
+async def save_read(uow: UnitOfWork, notification_id: UUID, now: datetime) -> FeedItem | None:
+    """Mark a notification of the caller as read and keep the first time; None for an unknown one."""
+    row = await uow.fetch_row(_MARK_READ, notification_id, now)
+    return None if row is None else FeedItem(*row)
 
 
 async def save_all_read(uow: UnitOfWork, user_id: UUID, now: datetime, before: datetime | None) -> int:
-    """Marks what the user has not read, up to and with `before`; tells how many."""
+    """Mark the unread notifications up to and including `before`; return their number."""
     return await uow.execute(_MARK_ALL_READ, user_id, now, before)

@@ -1,24 +1,25 @@
-"""The watches over PINs that are on their way: SQL by name, without decisions.
+"""Writes of PIN watches: each forwards an undelivered PIN to the next channel.
 
-Locks are taken in one order: the watch of a notification, then its deliveries by id. Whoever holds a delivery never asks for its
-watch: what became of the deliveries is read from them when the watch is due.
+Locks are acquired in one order: the watch of a notification, then its deliveries by id. A transaction that holds a delivery
+never locks its watch; a due watch reads the outcome of its deliveries.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 
-_LOCK_OF_ORDER: Final = "SELECT notification_id, issue, is_over FROM pin_watches WHERE order_id = $1 FOR UPDATE"
-_BEGIN: Final = """
+_LOCK_OF_ORDER: Final = "SELECT issue, is_over FROM pin_watches WHERE order_id = $1 FOR UPDATE"
+_START: Final = """
 INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (notification_id) DO NOTHING
 """
-_END_OF_ORDER: Final = (
+_CLOSE_OF_ORDER: Final = (
     "UPDATE pin_watches SET due_at = NULL, is_over = true WHERE order_id = $1 RETURNING notification_id"
 )
-# Nobody needs the PIN any more: what is not sent yet stays unsent, and what was sent keeps no secret.
+# The PIN is obsolete: queued messages fail, and sent ones keep no secret.
 _DROP_SECRETS: Final = """
 WITH locked AS MATERIALIZED (
     SELECT id FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
@@ -28,7 +29,7 @@ SET sealed = '{}', due_at = NULL, claim_id = NULL, claimed_at = NULL,
     status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
 FROM locked WHERE d.id = locked.id
 """
-# Its time is up, or the channel that it waits for has failed.
+# The receipt is overdue, or the channel has failed.
 _DUE: Final = """
 w.due_at IS NOT NULL AND (w.due_at <= $1 OR EXISTS (
     SELECT FROM notification_deliveries d
@@ -43,7 +44,7 @@ SELECT w.channel, EXISTS (
 FROM pin_watches w WHERE w.notification_id = $2 AND {_DUE} FOR UPDATE OF w SKIP LOCKED
 """
 _FIRST_DELIVERY: Final = """
-SELECT d.id, n.user_id, d.payload, d.sealed
+SELECT n.user_id, d.payload, d.sealed
 FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
 WHERE d.notification_id = $1 ORDER BY d.created_at, d.id LIMIT 1
 """
@@ -51,9 +52,27 @@ _STEP: Final = "UPDATE pin_watches SET channel = $2, due_at = $3 WHERE notificat
 _FINISH: Final = "UPDATE pin_watches SET due_at = NULL WHERE notification_id = $1"
 
 
-async def lock_watches(uow: UnitOfWork, order_id: UUID) -> list[Any]:
-    """What is known of the PINs of an order, locked."""
-    return await uow.fetch(_LOCK_OF_ORDER, order_id)
+class PinWatch(NamedTuple):
+    issue: int
+    is_over: bool
+
+
+class DueWatch(NamedTuple):
+    channel: str
+    has_arrived: bool
+
+
+class PinDelivery(NamedTuple):
+    """The first delivery of a PIN. `sealed` is empty after the PIN was used."""
+
+    user_id: UUID
+    payload: Mapping[str, Any]
+    sealed: Mapping[str, Mapping[str, str]]
+
+
+async def lock_watches(uow: UnitOfWork, order_id: UUID) -> list[PinWatch]:
+    """Lock the watches of an order's PINs."""
+    return [PinWatch(*row) for row in await uow.fetch(_LOCK_OF_ORDER, order_id)]
 
 
 async def start_watch(
@@ -66,29 +85,30 @@ async def start_watch(
     *,
     is_over: bool = False,
 ) -> None:
-    """Watches a PIN, once."""
-    await uow.execute(_BEGIN, notification_id, order_id, issue, channel, due_at, is_over)
+    """Insert a watch if it is new."""
+    await uow.execute(_START, notification_id, order_id, issue, channel, due_at, is_over)
 
 
-async def end_watches(uow: UnitOfWork, order_id: UUID) -> None:
-    """The PINs of an order so far open nothing any more: they are not sent, not repeated, and not kept."""
-    rows = await uow.fetch(_END_OF_ORDER, order_id)
-    await uow.execute(_DROP_SECRETS, [row["notification_id"] for row in rows])
+async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
+    """Close the watches of an order, and delete its PINs from queued and sent messages."""
+    closed = await uow.fetch(_CLOSE_OF_ORDER, order_id)
+    await uow.execute(_DROP_SECRETS, [notification_id for (notification_id,) in closed])
 
 
 async def list_due_watches(uow: UnitOfWork, now: datetime, rows_max: int) -> list[UUID]:
-    """The notifications whose PIN is to go by another channel now."""
-    return [row["notification_id"] for row in await uow.fetch(_LIST_DUE, now, rows_max)]
+    """Return the notifications whose PIN needs another channel."""
+    return [notification_id for (notification_id,) in await uow.fetch(_LIST_DUE, now, rows_max)]
 
 
-async def lock_due_watch(uow: UnitOfWork, notification_id: UUID, now: datetime) -> Any:
-    """The watch, locked, with whether the PIN has arrived; None when it is not due any more or somebody else has it."""
-    return await uow.fetch_row(_LOCK_DUE, now, notification_id)
+async def lock_due_watch(uow: UnitOfWork, notification_id: UUID, now: datetime) -> DueWatch | None:
+    """Lock the watch; None when it is not due or another worker holds it."""
+    row = await uow.fetch_row(_LOCK_DUE, now, notification_id)
+    return None if row is None else DueWatch(*row)
 
 
-async def find_first_delivery(uow: UnitOfWork, notification_id: UUID) -> Any:
-    """The PIN as it was first sent, still sealed."""
-    return await uow.fetch_row(_FIRST_DELIVERY, notification_id)
+async def find_first_delivery(uow: UnitOfWork, notification_id: UUID) -> PinDelivery | None:
+    row = await uow.fetch_row(_FIRST_DELIVERY, notification_id)
+    return None if row is None else PinDelivery(*row)
 
 
 async def save_step(uow: UnitOfWork, notification_id: UUID, channel: str, due_at: datetime | None) -> None:
@@ -96,5 +116,5 @@ async def save_step(uow: UnitOfWork, notification_id: UUID, channel: str, due_at
 
 
 async def finish_watch(uow: UnitOfWork, notification_id: UUID) -> None:
-    """No other channel is needed, or there is none."""
+    """Stop forwarding the PIN."""
     await uow.execute(_FINISH, notification_id)

@@ -1,4 +1,4 @@
-"""What people said about how they want to be told: SQL by name, without decisions."""
+"""Writes of notification preferences."""
 
 from datetime import datetime
 from typing import Final
@@ -17,28 +17,27 @@ SET channels = excluded.channels, quiet_from = excluded.quiet_from, quiet_to = e
 WHERE $8::integer IS NULL OR p.revision = $8
 RETURNING revision
 """
-_FORGET: Final = "DELETE FROM notification_preferences WHERE user_id = $1"
+_DELETE: Final = "DELETE FROM notification_preferences WHERE user_id = $1"
 
 
 async def save_preferences(
-    uow: UnitOfWork, user_id: UUID, wanted: Preferences, now: datetime, *, revision: int | None
+    uow: UnitOfWork, user_id: UUID, preferences: Preferences, now: datetime, *, revision: int | None
 ) -> int | None:
-    """The new revision; None when `revision` is given and the stored one is another."""
-    quiet = wanted.quiet
+    """Return the new revision; None when the given `revision` is stale."""
+    quiet = preferences.quiet
     saved: int | None = await uow.fetch_value(
         _SAVE,
         user_id,
-        dict(wanted.said),
-        quiet.begins if quiet else None,
-        quiet.ends if quiet else None,
-        wanted.timezone,
-        wanted.locale,
+        dict(preferences.channels),
+        quiet.start if quiet else None,
+        quiet.end if quiet else None,
+        preferences.timezone,
+        preferences.locale,
         now,
         revision,
     )
     return saved
 
 
-async def forget_preferences(uow: UnitOfWork, user_id: UUID) -> None:
-    """Removes what a person said."""
-    await uow.execute(_FORGET, user_id)
+async def delete_preferences(uow: UnitOfWork, user_id: UUID) -> None:
+    await uow.execute(_DELETE, user_id)

@@ -1,20 +1,20 @@
-"""What notifications keeps for a time only (decision 23)."""
+"""Retention rules (decision 23)."""
 
 from datetime import timedelta
 from typing import Final, NamedTuple
 
 from common.database.retention import Partitioned, RetentionRule, Rule
 
-# A conversation may have hundreds of messages, which go with it: a short transaction all the same.
+# Conversations cascade to hundreds of messages; small batches keep transactions short.
 CONVERSATIONS_BATCH_MAX: Final = 100
-# A body goes when everything in it has had its effect.
+# A body expires after all of its items are processed.
 _FINAL: Final = """
 outcome IN ('done', 'ignored') AND NOT EXISTS (
     SELECT FROM messaging_items AS item
     WHERE item.webhook_id = processed_webhook_events.id AND item.outcome NOT IN ('done', 'ignored')
 )
 """
-# Sent or given up; and all its attempts have left with their months.
+# The delivery is final, and its attempts have expired with their partitions.
 _SETTLED: Final = """
 status <> 'queued' AND claim_id IS NULL AND due_at IS NULL
 AND NOT EXISTS (SELECT FROM notification_delivery_logs AS log WHERE log.delivery_id = notification_deliveries.id)
@@ -24,9 +24,9 @@ NOT EXISTS (SELECT FROM notification_deliveries AS delivery WHERE delivery.notif
 """
 
 
-class Times(NamedTuple):
-    """How long each is kept: webhooks of the messaging app since they came, deliveries with their attempts, what stands in a
-    feed, alerts since they were closed, and conversations with the assistant since the last word."""
+class RetentionPeriods(NamedTuple):
+    """Retention by table: messaging webhooks since arrival, deliveries with their attempts, the feed, alerts since they
+    were closed, and conversations since their last message."""
 
     webhooks: timedelta
     deliveries: timedelta
@@ -35,29 +35,29 @@ class Times(NamedTuple):
     conversations: timedelta
 
 
-def kept(times: Times) -> tuple[Rule, ...]:
+def retention_rules(periods: RetentionPeriods) -> tuple[Rule, ...]:
     return (
         RetentionRule(
             "processed_webhook_events",
             ("id",),
             "processed_at",
-            times.webhooks,
+            periods.webhooks,
             over=_FINAL,
         ),
-        # Only how far a message got: told again it changes nothing. That a customer wrote is remembered as long as what they wrote.
+        # A repeated status has no effect. Items of customer messages stay as long as their tickets.
         RetentionRule(
             "messaging_items",
             ("id",),
             "received_at",
-            times.webhooks,
+            periods.webhooks,
             over="kind = 'status' AND outcome IN ('done', 'ignored')",
         ),
-        Partitioned("notification_delivery_logs", times.deliveries),
+        Partitioned("notification_delivery_logs", periods.deliveries),
         RetentionRule(
             "notification_deliveries",
             ("id",),
             "created_at",
-            times.deliveries,
+            periods.deliveries,
             over=_SETTLED,
             followers={"notification_resends": "delivery_id"},
             whole_months=True,
@@ -66,14 +66,14 @@ def kept(times: Times) -> tuple[Rule, ...]:
             "notifications",
             ("id",),
             "created_at",
-            times.notifications,
+            periods.notifications,
             over=_WITHOUT_DELIVERIES,
             followers={"pin_watches": "notification_id"},
         ),
-        RetentionRule("alerts", ("id",), "closed_at", times.alerts),
+        RetentionRule("alerts", ("id",), "closed_at", periods.alerts),
         RetentionRule(
-            "conversations", ("id",), "last_message_at", times.conversations, rows_max=CONVERSATIONS_BATCH_MAX
+            "conversations", ("id",), "last_message_at", periods.conversations, rows_max=CONVERSATIONS_BATCH_MAX
         ),
-        # Of a process that died while it answered.
+        # Turns of processes that died.
         RetentionRule("conversation_turns", ("id",), "until", timedelta(0)),
     )

@@ -1,7 +1,7 @@
-"""How far messages got, as their providers tell: SQL by name, without decisions."""
+"""Writes of delivery statuses that providers report."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -22,11 +22,11 @@ FROM notification_delivery_logs l
 WHERE l.delivery_id = $1 AND (l.provider_message_id = $2 OR l.provider_message_id IS NULL)
 ORDER BY l.provider_message_id NULLS LAST, l.attempted_at DESC, l.id DESC LIMIT 1
 """
-_CLIMB_ATTEMPT: Final = """
+_ADVANCE_ATTEMPT: Final = """
 UPDATE notification_delivery_logs
 SET status = $2, told_at = $3, provider_message_id = coalesce(provider_message_id, $4) WHERE id = $1
 """
-_CLIMB: Final = """
+_ADVANCE_DELIVERY: Final = """
 UPDATE notification_deliveries
 SET status = $2, provider_message_id = coalesce(provider_message_id, $3), due_at = NULL, claim_id = NULL, claimed_at = NULL
 WHERE id = $1
@@ -35,51 +35,57 @@ _RECORD_RESEND: Final = """
 INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, idempotency_key, asked_at)
 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (asked_by, idempotency_key) DO NOTHING
 """
-_START_AGAIN: Final = """
+_REQUEUE: Final = """
 UPDATE notification_deliveries
 SET status = 'queued', attempts = 0, due_at = NULL, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
 WHERE id = $1
 """
 
 
+class ReportedAttempt(NamedTuple):
+    id: UUID
+    status: str
+    is_newest: bool
+
+
 async def find_reported_delivery(
     uow: UnitOfWork, channel: str, provider_message_id: str, delivery_id: UUID | None
 ) -> UUID | None:
-    """Which delivery a provider speaks of: by its own id of the message, or by ours where it repeats that."""
+    """Find a delivery by the provider's message id, or by our id where the provider repeats it."""
     found: UUID | None = await uow.fetch_value(_FIND, channel, provider_message_id)
     if found is None and delivery_id is not None and await uow.fetch_value(_IS_OURS, delivery_id, channel):
         return delivery_id
     return found
 
 
-async def find_reported_attempt(uow: UnitOfWork, delivery_id: UUID, provider_message_id: str) -> Any:
-    """The attempt that is spoken of, or the newest that has no provider's id yet."""
-    return await uow.fetch_row(_ATTEMPT, delivery_id, provider_message_id)
+async def find_reported_attempt(uow: UnitOfWork, delivery_id: UUID, provider_message_id: str) -> ReportedAttempt | None:
+    """Return the attempt with that message id, or the newest one without any."""
+    row = await uow.fetch_row(_ATTEMPT, delivery_id, provider_message_id)
+    return None if row is None else ReportedAttempt(*row)
 
 
 async def save_attempt_status(
     uow: UnitOfWork, attempt_id: UUID, status: str, at: datetime, provider_message_id: str
 ) -> None:
-    await uow.execute(_CLIMB_ATTEMPT, attempt_id, status, at, provider_message_id)
+    await uow.execute(_ADVANCE_ATTEMPT, attempt_id, status, at, provider_message_id)
 
 
 async def save_delivery_status(uow: UnitOfWork, delivery_id: UUID, status: str, provider_message_id: str) -> None:
-    await uow.execute(_CLIMB, delivery_id, status, provider_message_id)
+    await uow.execute(_ADVANCE_DELIVERY, delivery_id, status, provider_message_id)
 
 
 async def record_resend_if_new(
-    uow: UnitOfWork, delivery_id: UUID, log_id: UUID, asked_by: UUID, key: str | None, now: datetime
+    uow: UnitOfWork, delivery_id: UUID, log_id: UUID, requested_by: UUID, key: str | None, now: datetime
 ) -> bool:
-    """Writes down who asked; whether this key of theirs is new."""
-    return bool(await uow.execute(_RECORD_RESEND, new_id(), delivery_id, log_id, asked_by, key, now))
+    """Record who requested the resend; return whether the idempotency key is new."""
+    return bool(await uow.execute(_RECORD_RESEND, new_id(), delivery_id, log_id, requested_by, key, now))
 
 
-async def start_delivery_again(uow: UnitOfWork, delivery_id: UUID) -> None:
-    """Back to the beginning, with a ladder of its own."""
-    await uow.execute(_START_AGAIN, delivery_id)
+async def requeue_delivery(uow: UnitOfWork, delivery_id: UUID) -> None:
+    """Reset the delivery, so that its retries start again."""
+    await uow.execute(_REQUEUE, delivery_id)
 
 
-def leave_receipt(uow: UnitOfWork, channel: str, provider_message_id: str, status: str, at: datetime) -> None:
-    """Leaves what a provider told to the worker."""
+def enqueue_receipt(uow: UnitOfWork, channel: str, provider_message_id: str, status: str, at: datetime) -> None:
     receipt = {"channel": channel, "providerMessageId": provider_message_id, "status": status, "at": iso(at)}
     uow.enqueue_work(DELIVERIES_QUEUE, provider_message_id, {"receipt": receipt})

@@ -1,11 +1,9 @@
-"""Support tickets, their messages and pictures: SQL by name, without decisions."""
+"""Writes of support tickets, their messages and images."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
-
-import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import MediaReferences, schedule_image_removal
@@ -13,18 +11,18 @@ from notifications.domain.attachments import files_of
 from notifications.domain.ticket_texts import MaskedText
 from notifications.store.queue import SUPPORT_QUEUE
 
-# One message of a number at a time, so that two at once open one ticket.
+# Serializes the messages of a phone number, so that concurrent ones open one ticket.
 _LOCK_NUMBER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ticket:' || $1, 0))"
 _USER_OF_NUMBER: Final = (
     "SELECT user_id FROM contacts WHERE phone = $1 AND phone_confirmed ORDER BY sequence DESC LIMIT 1"
 )
-# Of a person whatever they opened; of a number only what belongs to nobody yet, or to them. What is not over comes first.
-_LOCK_LIVING: Final = """
-SELECT id, status, closed_at FROM support_tickets
+# Tickets of the user, and those of the number without a user. Open tickets come first.
+_LOCK_CURRENT: Final = """
+SELECT id FROM support_tickets
 WHERE (user_id = $1 OR (phone_key = $2 AND user_id IS NULL)) AND (status <> 'closed' OR closed_at >= $3)
 ORDER BY status = 'closed', updated_at DESC, id DESC LIMIT 1 FOR UPDATE
 """
-_LOCK: Final = "SELECT id, user_id, order_id, status, revision, closed_at FROM support_tickets WHERE id = $1 FOR UPDATE"
+_LOCK: Final = "SELECT status, revision, closed_at FROM support_tickets WHERE id = $1 FOR UPDATE"
 _OPEN: Final = """
 INSERT INTO support_tickets
     (id, user_id, source, subject, order_id, status, priority, revision, unread_by_staff, created_at, updated_at)
@@ -35,7 +33,7 @@ UPDATE support_tickets
 SET user_id = coalesce(user_id, $2), phone_key = $3, phone_sealed = $4, phone_masked = $5, heard_at = greatest(heard_at, $6)
 WHERE id = $1
 """
-_WRITTEN: Final = """
+_RECORD_ACTIVITY: Final = """
 UPDATE support_tickets
 SET status = $2, closed_at = NULL, updated_at = greatest(updated_at, $3), revision = revision + (status <> $2)::int,
     unread_by_staff = CASE $4 WHEN 'customer' THEN unread_by_staff + 1 ELSE 0 END,
@@ -75,9 +73,9 @@ WHERE id = ANY ($1)
 """
 _EMPTY_MESSAGES: Final = "UPDATE support_messages SET body = '', kind = 'erased' WHERE ticket_id = ANY ($1)"
 _DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id, ticket_id"
-_ANSWERS: Final = "SELECT id FROM support_messages WHERE ticket_id = ANY ($1) AND author = 'staff'"
-# Also those to a number that was nobody's then: what is not sent yet stays unsent.
-_FORGET_ANSWERS: Final = """
+_STAFF_REPLIES: Final = "SELECT id FROM support_messages WHERE ticket_id = ANY ($1) AND author = 'staff'"
+# Includes replies to a number without a user. Queued ones fail.
+_ERASE_SENT_REPLIES: Final = """
 WITH locked AS MATERIALIZED (
     SELECT id FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
 )
@@ -87,7 +85,7 @@ SET recipient = 'erased:' || d.id, sealed = '{}', claim_id = NULL, claimed_at = 
 FROM locked WHERE d.id = locked.id AND d.recipient NOT LIKE 'erased:%'
 """
 _REPLY: Final = """
-SELECT m.id, m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked
+SELECT m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked
 FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
 """
 
@@ -97,27 +95,45 @@ MEDIA: Final = MediaReferences(
 )
 
 
+class LockedTicket(NamedTuple):
+    status: str
+    revision: int
+    closed_at: datetime | None
+
+
+class StaffReply(NamedTuple):
+    """A message of staff and its recipient. `phone_encrypted` is set for a ticket of the messaging app."""
+
+    body: str
+    ticket_id: UUID
+    user_id: UUID | None
+    phone_encrypted: str | None
+    phone_masked: str | None
+
+
 async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
-    """Makes the other messages of this number wait."""
+    """Serialize the messages of a phone number."""
     await uow.execute(_LOCK_NUMBER, phone_key)
 
 
 async def find_user_of_number(uow: UnitOfWork, phone: str) -> UUID | None:
-    """The user who has proven that the number is theirs, whoever else names it; None where nobody has (contract section 10.1)."""
+    """Return the user who has proven the number (contract section 10.1)."""
     user_id: UUID | None = await uow.fetch_value(_USER_OF_NUMBER, phone)
     return user_id
 
 
-async def lock_living_ticket(
+async def lock_current_ticket(
     uow: UnitOfWork, user_id: UUID | None, phone_key: str, closed_after: datetime
-) -> asyncpg.Record | None:
-    """The ticket that a message of this number goes on with, locked."""
-    return await uow.fetch_row(_LOCK_LIVING, user_id, phone_key, closed_after)
+) -> UUID | None:
+    """Lock the ticket that continues with a message of this number."""
+    ticket_id: UUID | None = await uow.fetch_value(_LOCK_CURRENT, user_id, phone_key, closed_after)
+    return ticket_id
 
 
-async def lock_ticket(uow: UnitOfWork, ticket_id: UUID) -> asyncpg.Record | None:
-    """The ticket, locked; None when there is none that the caller may change."""
-    return await uow.fetch_row(_LOCK, ticket_id)
+async def lock_ticket(uow: UnitOfWork, ticket_id: UUID) -> LockedTicket | None:
+    """Lock the ticket; None when there is none that the caller may change."""
+    row = await uow.fetch_row(_LOCK, ticket_id)
+    return None if row is None else LockedTicket(*row)
 
 
 async def save_opened_ticket(
@@ -137,17 +153,17 @@ async def save_number(
     ticket_id: UUID,
     user_id: UUID | None,
     phone_key: str,
-    phone_sealed: str,
+    phone_encrypted: str,
     phone_masked: str,
-    heard_at: datetime,
+    last_message_at: datetime,
 ) -> None:
-    """Where answers to the ticket go, and whose it is when that was not known."""
-    await uow.execute(_NUMBER, ticket_id, user_id, phone_key, phone_sealed, phone_masked, heard_at)
+    """Store the number that receives replies, and the user of a ticket without one."""
+    await uow.execute(_NUMBER, ticket_id, user_id, phone_key, phone_encrypted, phone_masked, last_message_at)
 
 
-async def save_written(uow: UnitOfWork, ticket_id: UUID, status: str, author: str, now: datetime) -> None:
-    """Somebody wrote: the other side has one more to read, and the writer has read everything."""
-    await uow.execute(_WRITTEN, ticket_id, status, now, author)
+async def record_ticket_activity(uow: UnitOfWork, ticket_id: UUID, status: str, author: str, now: datetime) -> None:
+    """Count an unread message for the other side; the writer has read everything."""
+    await uow.execute(_RECORD_ACTIVITY, ticket_id, status, now, author)
 
 
 async def save_ticket_message(
@@ -192,33 +208,32 @@ async def save_attachment(
 
 
 async def lock_tickets_of_user(uow: UnitOfWork, user_id: UUID, phone_key: str | None) -> list[UUID]:
-    """Those of the user, and those of the number that never became anybody's."""
-    return [row["id"] for row in await uow.fetch(_LOCK_OF_USER, user_id, phone_key)]
+    """Lock the tickets of the user, and those of the number without a user."""
+    return [ticket_id for (ticket_id,) in await uow.fetch(_LOCK_OF_USER, user_id, phone_key)]
 
 
 async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: datetime) -> None:
-    """Closes the tickets and keeps nothing of what was said; their pictures leave the store."""
+    """Close the tickets, empty their texts and schedule the deletion of their images."""
     await uow.execute(_EMPTY_TICKETS, list(ticket_ids), now)
     await uow.execute(_EMPTY_MESSAGES, list(ticket_ids))
     dropped = await uow.fetch(_DROP_ATTACHMENTS, list(ticket_ids))
-    await schedule_image_removal(uow, [(row["id"], row["ticket_id"]) for row in dropped], now)
+    await schedule_image_removal(uow, [(image_id, ticket_id) for image_id, ticket_id in dropped], now)
 
 
-async def list_answers(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> list[UUID]:
-    """The messages of staff in these tickets."""
-    return [row["id"] for row in await uow.fetch(_ANSWERS, list(ticket_ids))]
+async def list_staff_replies(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the staff messages of these tickets."""
+    return [message_id for (message_id,) in await uow.fetch(_STAFF_REPLIES, list(ticket_ids))]
 
 
 async def erase_sent_replies(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
-    """Empties whom the answers went to."""
-    await uow.execute(_FORGET_ANSWERS, list(notification_ids))
+    """Erase the recipients of the replies."""
+    await uow.execute(_ERASE_SENT_REPLIES, list(notification_ids))
 
 
-async def find_reply(uow: UnitOfWork, message_id: UUID) -> Any:
-    """A message of staff with where it goes to."""
-    return await uow.fetch_row(_REPLY, message_id)
+async def find_reply(uow: UnitOfWork, message_id: UUID) -> StaffReply | None:
+    row = await uow.fetch_row(_REPLY, message_id)
+    return None if row is None else StaffReply(*row)
 
 
-def leave_reply(uow: UnitOfWork, message_id: UUID) -> None:
-    """Leaves the telling of an answer to the worker."""
+def enqueue_reply(uow: UnitOfWork, message_id: UUID) -> None:
     uow.enqueue_work(SUPPORT_QUEUE, message_id, {"replyId": str(message_id)})

@@ -1,4 +1,4 @@
-"""How many messages of a channel are in hand at once in one worker."""
+"""The limit on concurrent sends of one channel in one worker."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -6,21 +6,22 @@ from contextlib import asynccontextmanager
 
 
 class ConcurrencyLimiter:
-    """One lane for each queue of messages. What waits for its turn has not been claimed, and no provider was asked for it.
+    """A semaphore for each queue of messages. A waiting message is unclaimed, and no provider was called for it.
 
-    What a worker has in hand when it dies is in doubt (README, At most one message): a lane bounds how many that are, and a
-    channel that hangs fills its own. `narrower` bounds single queues further.
+    The sends of a worker that dies have an unknown outcome (README, At most one message). The limit bounds their number,
+    and a hanging channel blocks only itself. `queue_limits` holds lower limits of single queues.
     """
 
-    def __init__(self, at_once: int, narrower: Mapping[str, int] | None = None) -> None:
-        self._at_once, self._narrower = at_once, narrower or {}
-        self._turns: dict[str, asyncio.Semaphore] = {}
+    def __init__(self, limit: int, queue_limits: Mapping[str, int] | None = None) -> None:
+        self._limit, self._queue_limits = limit, queue_limits or {}
+        self._semaphores: dict[str, asyncio.Semaphore] = {}
 
     @asynccontextmanager
-    async def turn(self, queue: str) -> AsyncIterator[None]:
-        """Waits for a turn in the lane of that queue."""
-        turns = self._turns.get(queue)
-        if turns is None:
-            turns = self._turns[queue] = asyncio.Semaphore(min(self._at_once, self._narrower.get(queue, self._at_once)))
-        async with turns:
+    async def slot(self, queue: str) -> AsyncIterator[None]:
+        """Hold one of the queue's slots."""
+        semaphore = self._semaphores.get(queue)
+        if semaphore is None:
+            limit = min(self._limit, self._queue_limits.get(queue, self._limit))
+            semaphore = self._semaphores[queue] = asyncio.Semaphore(limit)
+        async with semaphore:
             yield

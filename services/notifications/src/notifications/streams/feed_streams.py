@@ -1,14 +1,13 @@
-"""The open streams of a process: who follows their feed here, and what wakes them (README, Live updates).
+"""The open feed streams of one process (README, Live updates).
 
-A stream keeps nothing but a place in its user's feed. It reads what stands after that place whenever its bell rings, and each
-reading is bounded; so a slow reader costs no memory, and what was said before a stream came, or while nobody listened, is found.
+A stream holds only a position in its user's feed. Each wake-up reads a bounded number of rows after that position. A slow
+client therefore costs no memory, and no notification is lost between connections.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE, Caller
@@ -22,32 +21,33 @@ from contracts.identity import SessionRevoked
 from contracts.notifications import NotificationShown
 from notifications import queries
 from notifications.domain.errors import TooManyStreams
+from notifications.domain.feed import FeedItem
 
-log = get_logger(__name__)
+log: Final = get_logger(__name__)
 
-# Rows of one reading: what a stream holds in memory at most.
+# Rows of one read: the most that a stream holds in memory.
 ROWS_MAX: Final = 50
-# Streams that read at the same time: the doors of the service share these connections.
+# Concurrent reads of all streams, which share the connections of the endpoints.
 READERS_MAX: Final = 4
-# Of one process; each costs some tens of kilobytes.
+# Streams of one process; each costs some tens of kilobytes.
 STREAMS_MAX: Final = 2_000
-# A browser comes back after so many milliseconds.
+# Milliseconds until a browser reconnects.
 RECONNECT: Final = b"retry: 3000\n\n"
 
 
 @dataclass(slots=True, eq=False)
 class Stream:
-    """One person who follows their feed by one connection. `heard` is the last place that the poll told of."""
+    """One connection that follows a feed. `last_polled` is the position of the last wake-up by the poll."""
 
     caller: Caller
-    place: int
-    heard: int = 0
-    is_over: bool = False
-    bell: asyncio.Event = field(default_factory=asyncio.Event)
+    position: int
+    last_polled: int = 0
+    is_closed: bool = False
+    wake_up: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class FeedStreams:
-    """The streams of this process, by user. `is_revoked` judges a caller's session as every request's."""
+    """The streams of this process by user. `is_revoked` checks a caller's session, as every request does."""
 
     def __init__(
         self,
@@ -63,36 +63,38 @@ class FeedStreams:
         self._per_user_max, self._ping_seconds, self._poll_seconds = per_user_max, ping_seconds, poll_seconds
         self._by_user: dict[UUID, set[Stream]] = {}
         self._count = 0
-        # How long a reader whose connection takes nothing is waited for.
+        # The time limit of a write to a client that reads nothing.
         self.slow_reader_seconds = SLOW_READER_SECONDS
-        self._reading = asyncio.Semaphore(READERS_MAX)
+        self._readers = asyncio.Semaphore(READERS_MAX)
         self._polling: asyncio.Task[None] | None = None
-        self._is_closed = False
+        self._is_stopped = False
 
-    def hear(self, runtime: Runtime) -> None:
-        """Listens to what every process of the service says, and to the signal to end."""
+    def subscribe(self, runtime: Runtime) -> None:
+        """Subscribe to the broadcasts of all processes and to the stop of this one."""
         runtime.on_broadcast[NotificationShown] = lambda event: self.wake(event.user_id)
         runtime.on_broadcast[SessionRevoked] = lambda event: self.wake(event.user_id)
-        runtime.on_stop.append(self.end)
+        runtime.on_stop.append(self.stop)
 
-    def open(self, caller: Caller, place: int) -> Stream:
-        """A stream from after `place`; whoever opens it leaves it. Raises TooManyStreams, and Unavailable at the end of the process."""
+    def open(self, caller: Caller, position: int) -> Stream:
+        """Open a stream after `position`; the caller must remove it.
+
+        Raises TooManyStreams, and Unavailable while the process stops.
+        """
         streams = self._by_user.get(caller.id, set())
-        if self._is_closed or self._count >= STREAMS_MAX:
+        if self._is_stopped or self._count >= STREAMS_MAX:
             raise Unavailable
         if len(streams) >= self._per_user_max:
             raise TooManyStreams(self._per_user_max)
-        stream = Stream(caller, place)
+        stream = Stream(caller, position)
         self._by_user.setdefault(caller.id, set()).add(stream)
         self._count += 1
         if self._polling is None:
             self._polling = asyncio.create_task(
-                run_loop(Loop("feed streams catch up", self.catch_up_once, self._poll_seconds))
+                run_loop(Loop("feed streams catch up", self.poll_once, self._poll_seconds))
             )
         return stream
 
-    def leave(self, stream: Stream) -> None:
-        """The stream is over."""
+    def remove(self, stream: Stream) -> None:
         streams = self._by_user[stream.caller.id]
         streams.discard(stream)
         self._count -= 1
@@ -100,72 +102,72 @@ class FeedStreams:
             del self._by_user[stream.caller.id]
 
     def wake(self, user_id: UUID) -> None:
-        """Something happened to the user: a new line of the feed, or the end of a session."""
+        """Wake the user's streams after a new notification or the end of a session."""
         for stream in self._by_user.get(user_id, ()):
-            stream.bell.set()
+            stream.wake_up.set()
 
-    def end(self) -> None:
-        """The process stops: every stream ends now, and its client comes back to another one."""
-        self._is_closed = True
+    def stop(self) -> None:
+        """Close every stream; clients reconnect to another process."""
+        self._is_stopped = True
         for streams in self._by_user.values():
             for stream in streams:
-                stream.is_over = True
-                stream.bell.set()
+                stream.is_closed = True
+                stream.wake_up.set()
 
     async def close(self) -> None:
-        """Ends what runs beside the streams."""
-        self.end()
+        """Stop the streams and the poll."""
+        self.stop()
         if self._polling is not None:
             self._polling.cancel()
             await asyncio.gather(self._polling, return_exceptions=True)
 
-    async def catch_up_once(self) -> None:
-        """Wakes whom no word reached: the net under the broadcasts, one query for all streams of the process."""
+    async def poll_once(self) -> None:
+        """Wake the streams that missed a broadcast, with one query for the whole process."""
         if not self._by_user:
             return
         async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            last_places = await queries.list_last_places(uow, self._by_user.keys())
-        for user_id, last in last_places.items():
+            last_positions = await queries.list_last_positions(uow, self._by_user.keys())
+        for user_id, last in last_positions.items():
             for stream in self._by_user.get(user_id, ()):
-                if last > max(stream.place, stream.heard):
-                    stream.heard = last
-                    stream.bell.set()
+                if last > max(stream.position, stream.last_polled):
+                    stream.last_polled = last
+                    stream.wake_up.set()
 
     async def events(self, stream: Stream) -> AsyncGenerator[bytes]:
-        """What the stream tells, until its token ends, its session is revoked, or the process stops."""
+        """Yield events until the token expires, the session is revoked or the process stops."""
         yield RECONNECT
         while not self._is_over(stream):
-            stream.bell.clear()
+            stream.wake_up.clear()
             try:
-                rows = await self._read(stream)
+                items = await self._read(stream)
             except Unavailable as error:
-                # The client comes back with its place; a stream that only pings would hide that nothing arrives.
-                log.warning("feed stream ends without its database", error=repr(error))
+                # The client reconnects with its position; a stream of pings would hide the outage.
+                log.warning("feed stream closed: database unavailable", error=repr(error))
                 return
-            for row in rows:
-                yield event_bytes("notification", queries.feed_shape(row), event_id=str(row["id"]))
-                stream.place = row["place"]
-            if len(rows) < ROWS_MAX and not await self._rung(stream):
+            for item in items:
+                yield event_bytes("notification", queries.notification_response(item), event_id=str(item.id))
+                stream.position = item.position
+            if len(items) < ROWS_MAX and not await self._wait_for_wake_up(stream):
                 yield PING
 
-    async def _read(self, stream: Stream) -> list[Any]:
-        async with self._reading, self._database.unit_of_work(acting_as=stream.caller) as uow:
-            return await queries.list_feed_after(uow, stream.caller.id, stream.place, ROWS_MAX)
+    async def _read(self, stream: Stream) -> list[FeedItem]:
+        async with self._readers, self._database.unit_of_work(acting_as=stream.caller) as uow:
+            return await queries.list_feed_after(uow, stream.caller.id, stream.position, ROWS_MAX)
 
     def _is_over(self, stream: Stream) -> bool:
-        ends_at: datetime | None = stream.caller.expires_at
-        is_expired = ends_at is not None and self._clock.now() >= ends_at
-        return stream.is_over or is_expired or self._is_revoked(stream.caller)
+        expires_at = stream.caller.expires_at
+        is_expired = expires_at is not None and self._clock.now() >= expires_at
+        return stream.is_closed or is_expired or self._is_revoked(stream.caller)
 
-    async def _rung(self, stream: Stream) -> bool:
-        """Whether the bell rang before it was time for a ping, or for the end of the token."""
+    async def _wait_for_wake_up(self, stream: Stream) -> bool:
+        """Return False when a ping is due or the token has expired."""
         seconds = self._ping_seconds
         if stream.caller.expires_at is not None:
-            left = (stream.caller.expires_at - self._clock.now()).total_seconds()
-            seconds = min(seconds, max(left, 0.0))
+            remaining = (stream.caller.expires_at - self._clock.now()).total_seconds()
+            seconds = min(seconds, max(remaining, 0.0))
         try:
             async with asyncio.timeout(seconds):
-                await stream.bell.wait()
+                await stream.wake_up.wait()
         except TimeoutError:
             return False
         return True

@@ -1,4 +1,4 @@
-"""Values by which every message can be looked at (`python -m notifications preview`) and is tried by the tests. Nobody's."""
+"""Example values of every message for `python -m notifications preview` and the tests. They belong to nobody."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,8 +12,8 @@ _ITEMS: Final = [
     {"name": "Jollof rice with chicken", "quantity": 2, "lineTotalMinor": 500_000},
     {"name": "Zobo, 50 cl", "quantity": 1, "lineTotalMinor": 70_000},
 ]
-# By the name of a parameter; a template whose own differ has them below.
-_USUAL: Final[Mapping[str, Any]] = {
+# By parameter name; templates with other values are listed below.
+_DEFAULT_VALUES: Final[Mapping[str, Any]] = {
     "orderId": _ORDER,
     "businessName": _SHOP,
     "items": _ITEMS,
@@ -39,7 +39,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "matters": "an order that is not finished; money in your wallet",
     "messageId": "0192f3cb-8c01-7e55-9d10-6a7b8c9d0e1f",
 }
-_OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+_TEMPLATE_VALUES: Final[Mapping[str, Mapping[str, Any]]] = {
     "dispute_resolved": {"outcome": "split"},
     "chargeback_decided": {"outcome": "lost", "amountMinor": 541_500},
     "vendor_application_decided": {"outcome": "rejected", "reason": "Tell us more about what you sell"},
@@ -49,7 +49,7 @@ _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def example_of(name: str) -> dict[str, Any]:
-    """A whole set of values for a message, its secrets among them."""
+    """Return a complete set of values, secrets included."""
     template = CATALOG[name]
-    wanted = (*template.parameters, *sorted(template.secrets))
-    return {parameter: _OWN.get(name, {}).get(parameter, _USUAL[parameter]) for parameter in wanted}
+    names = (*template.parameters, *sorted(template.secrets))
+    return {parameter: _TEMPLATE_VALUES.get(name, {}).get(parameter, _DEFAULT_VALUES[parameter]) for parameter in names}

@@ -1,4 +1,4 @@
-"""Every message as it goes out, on one page to look at: `python -m notifications preview [--out folder]`."""
+"""A page with every rendered message: `python -m notifications preview [--out folder]`."""
 
 import argparse
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from typing import Final
 
 from notifications.domain.approved_templates import APPROVED
 from notifications.domain.channels import CHANNELS, CHANNELS_BY_TEMPLATE
+from notifications.domain.sms_segments import segment_count
 from notifications.domain.templates import CATALOG
-from notifications.domain.text_messages import parts_of
 from notifications.templates.examples import example_of
-from notifications.templates.renderer import GREETED, MessageRenderer
+from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
 
 _STYLE: Final = """
 body{font-family:Arial,Helvetica,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1f2933}
@@ -23,7 +23,7 @@ iframe{width:100%;height:20rem;border:1px solid #cbd2d9}
 
 
 def write_preview(arguments: Sequence[str]) -> Path:
-    """Writes index.html into the folder, and tells where it is."""
+    """Write index.html to the folder and return its path."""
     parser = argparse.ArgumentParser(prog="python -m notifications preview", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("preview"), help="the folder (preview)")
     folder: Path = parser.parse_args(arguments).out
@@ -33,30 +33,32 @@ def write_preview(arguments: Sequence[str]) -> Path:
     return page
 
 
-def preview_page(words: MessageRenderer) -> str:
-    """One section for each message, with its words for each channel and for the feed."""
+def preview_page(renderer: MessageRenderer) -> str:
+    """Render one section for each message, with every channel and the feed."""
     contents = " · ".join(f'<a href="#{name}">{name}</a>' for name in CATALOG)
-    sections = "".join(_section(words, name) for name in CATALOG)
+    sections = "".join(_section(renderer, name) for name in CATALOG)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Messages</title>'
         f"<style>{_STYLE}</style></head><body><h1>Messages</h1><p>{contents}</p>{sections}</body></html>\n"
     )
 
 
-def _section(words: MessageRenderer, name: str) -> str:
-    template, values = CATALOG[name], {**example_of(name), GREETED: "Chidi"}
-    ways = ", ".join(CHANNELS_BY_TEMPLATE.get(name, ())) or "as its kind demands"
-    parts = [f'<section id="{name}"><h2>{name}</h2><p>Of our own accord by: {ways}.</p>']
+def _section(renderer: MessageRenderer, name: str) -> str:
+    template, values = CATALOG[name], {**example_of(name), RECIPIENT_NAME: "Chidi"}
+    channels = ", ".join(CHANNELS_BY_TEMPLATE.get(name, ())) or "by the kind of message"
+    parts = [f'<section id="{name}"><h2>{name}</h2><p>Channels: {channels}.</p>']
     if template.in_feed:
-        line = words.feed_line(name, values)
+        line = renderer.feed_entry(name, values)
         parts.append(_shown("feed", f"{line.title}\n{line.body}"))
     for channel in (channel for channel in CHANNELS if channel in template.channels):
-        message = words.message(channel, name, values)
+        message = renderer.message(channel, name, values)
         if channel == "sms":
-            parts.append(_shown(f"sms, {len(message.text)} characters, parts: {parts_of(message.text)}", message.text))
+            parts.append(
+                _shown(f"sms, {len(message.text)} characters, parts: {segment_count(message.text)}", message.text)
+            )
         elif channel == "messaging":
-            told = zip(APPROVED[name], message.parameters, strict=True)
-            parts.append(_shown("messaging", "\n".join(f"{parameter}: {value}" for parameter, value in told)))
+            pairs = zip(APPROVED[name], message.parameters, strict=True)
+            parts.append(_shown("messaging", "\n".join(f"{parameter}: {value}" for parameter, value in pairs)))
         elif channel == "push":
             parts.append(_shown("push", f"{message.subject}\n{message.text}"))
         else:

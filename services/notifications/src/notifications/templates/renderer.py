@@ -1,4 +1,4 @@
-"""From a template and its values to the words that go out. The texts stand beside this file, one of blocks for each message."""
+"""Rendering of message templates. The texts are beside this file, one set of blocks for each message."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,32 +6,32 @@ from typing import Final
 import jinja2
 
 from notifications.domain.approved_templates import APPROVED, NOT_GIVEN, PARAMETER_MAX
-from notifications.domain.deliveries import FeedLine, Message
+from notifications.domain.deliveries import Message
+from notifications.domain.feed import FeedEntry
+from notifications.domain.sms_segments import truncate_to_segments
 from notifications.domain.templates import CATALOG
-from notifications.domain.text_messages import cut_to_parts
 
-# Every text starts with how the user is greeted; a message to a bare address (a one-time code) greets nobody by name.
-GREETED: Final = "recipientName"
-# Enough to know a shop by; the longest text message still fits into one part with it.
+# The salutation. A message to a bare address, such as a one-time code, names nobody.
+RECIPIENT_NAME: Final = "recipientName"
+# Shop names of this length keep the longest text message in one segment.
 SHORT_MAX: Final = 30
-# Signs that nobody sees: they command a terminal or an old telephone, or turn the order of what stands beside them.
-_COMMANDS: Final = (range(9), range(0x0E, 0x1C), range(0x7F, 0x85), range(0x86, 0xA0))
-_TURNS: Final = (range(0x061C, 0x061D), range(0x200E, 0x2010), range(0x202A, 0x202F), range(0x2066, 0x206A))
-_UNSEEN: Final = dict.fromkeys(sign for signs in (*_COMMANDS, *_TURNS) for sign in signs)
-# The title of a push whose words are the text message's.
+# Control and bidirectional characters, which could alter the display of surrounding text.
+_CONTROL_CHARACTERS: Final = (range(9), range(0x0E, 0x1C), range(0x7F, 0x85), range(0x86, 0xA0))
+_BIDI_CONTROLS: Final = (range(0x061C, 0x061D), range(0x200E, 0x2010), range(0x202A, 0x202F), range(0x2066, 0x206A))
+_INVISIBLE: Final = dict.fromkeys(sign for signs in (*_CONTROL_CHARACTERS, *_BIDI_CONTROLS) for sign in signs)
+# The title of a push with the text of the SMS.
 PUSH_TITLE: Final = "Campus Marketplace"
 
 
 class MessageRenderer:
     """The templates of the package, compiled once.
 
-    A parameter that was not given is None, and its template has words for that; any other name is a fault, never an empty
-    place in a mail.
+    A missing optional parameter is None, which its template handles. Any other missing name is an error.
     """
 
     def __init__(self) -> None:
         loader = jinja2.PackageLoader("notifications", "templates")
-        # The package does not change under a running process: its files are not looked at again for each message.
+        # The package is immutable, so files are not checked for changes.
         shared = {
             "loader": loader,
             "undefined": jinja2.StrictUndefined,
@@ -49,7 +49,8 @@ class MessageRenderer:
             environment.filters["sign_in_change"] = sign_in_change
 
     def message(self, channel: str, template: str, values: Mapping[str, object]) -> Message:
-        """The message for a channel: mail has a subject and two bodies, a push a title, the messaging app parameters."""
+        """Render the message of a channel: subject and two bodies for mail, a title for push, parameters for the
+        messaging app."""
         if channel == "email":
             html = self._html.get_template(f"{template}.html").render(_all_of(template, values))
             return Message(
@@ -58,31 +59,33 @@ class MessageRenderer:
         if channel == "push":
             return self._push(template, values)
         if channel == "messaging":
-            return Message(text="", parameters=tuple(_told(template, name, values) for name in APPROVED[template]))
-        return Message(text=cut_to_parts(self._line(template, "sms", values)))
+            return Message(
+                text="", parameters=tuple(_approved_parameter(template, name, values) for name in APPROVED[template])
+            )
+        return Message(text=truncate_to_segments(self._line(template, "sms", values)))
 
     def _push(self, template: str, values: Mapping[str, object]) -> Message:
-        """What the app shows; a message with a secret says it, as its text message does."""
+        """Render the feed's text; a message with a secret uses the text of its SMS."""
         if CATALOG[template].sensitive:
             return Message(text=self._line(template, "sms", values), subject=PUSH_TITLE)
-        shown = self.feed_line(template, values)
+        shown = self.feed_entry(template, values)
         return Message(text=shown.body, subject=shown.title)
 
-    def feed_line(self, template: str, values: Mapping[str, object]) -> FeedLine:
-        """What the app shows."""
-        return FeedLine(self._line(template, "feed_title", values), self._line(template, "feed_body", values))
+    def feed_entry(self, template: str, values: Mapping[str, object]) -> FeedEntry:
+        """Render title and body for the app."""
+        return FeedEntry(self._line(template, "feed_title", values), self._line(template, "feed_body", values))
 
     def _block(self, template: str, block: str, values: Mapping[str, object]) -> str:
         found = self._plain.get_template(f"{template}.txt")
         return "".join(found.blocks[block](found.new_context(_all_of(template, values)))).strip() + "\n"
 
     def _line(self, template: str, block: str, values: Mapping[str, object]) -> str:
-        """One line: what a value brings along must not begin a new header or a new message."""
+        """Render one line: values must not start a new header or message."""
         return " ".join(self._block(template, block, values).split())
 
 
-def _told(template: str, name: str, values: Mapping[str, object]) -> str:
-    """A value as it stands in an approved text: one line, never empty."""
+def _approved_parameter(template: str, name: str, values: Mapping[str, object]) -> str:
+    """Return a value of an approved template: one line, never empty."""
     value, kind = _one_line(values.get(name)), CATALOG[template].parameters.get(name)
     if value is None:
         return NOT_GIVEN
@@ -97,27 +100,27 @@ def _all_of(template: str, values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _one_line(value: object) -> object:
-    """What people wrote, in one line and in the order in which it is read: a shop's name must not look like words of ours."""
+    """Join lines and remove invisible characters, so that user input cannot imitate our text."""
     if isinstance(value, str):
-        return " ".join(value.translate(_UNSEEN).split())
+        return " ".join(value.translate(_INVISIBLE).split())
     if isinstance(value, list):
         return [{name: _one_line(part) for name, part in line.items()} for line in value]
     return value
 
 
 def naira_text(amount_minor: int) -> str:
-    """Kobo as people read money: `₦1,234.50`."""
+    """Format kobo as `₦1,234.50`."""
     whole, kobo = divmod(amount_minor, 100)
     return f"₦{whole:,}.{kobo:02d}"
 
 
 def plain_naira_text(amount_minor: int) -> str:
-    """The same for a text message: a ₦ would make each of its parts less than half as long."""
+    """Format kobo for a text message: a ₦ would more than halve the length of its segments."""
     return naira_text(amount_minor).replace("₦", "NGN ")
 
 
 def short(name: str) -> str:
-    """A name as a text message has room for it."""
+    """Truncate a name for a text message."""
     return name if len(name) <= SHORT_MAX else f"{name[: SHORT_MAX - 3].rstrip()}..."
 
 
@@ -133,10 +136,10 @@ _SIGN_IN_CHANGES: Final[Mapping[str | None, str]] = {
 
 
 def sign_in_change(change: str | None) -> str:
-    """What of a person's sign-in is another, in words."""
+    """Describe the changed part of a user's sign-in."""
     return _SIGN_IN_CHANGES.get(change, "what you sign in with was changed")
 
 
 def order_number(identifier: str) -> str:
-    """The end of an id, short enough to be said on the telephone."""
+    """Return the end of an id, short enough for a phone call."""
     return identifier.replace("-", "")[-8:].upper()

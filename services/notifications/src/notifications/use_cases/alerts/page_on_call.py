@@ -1,4 +1,4 @@
-"""Say an alert to the people on call."""
+"""Page the people on call."""
 
 import asyncio
 from uuid import UUID
@@ -13,11 +13,11 @@ from notifications.domain.errors import ProviderUnavailable
 
 
 async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, clock: Clock) -> None:
-    """Says that the alert stands, or that it is over; twice is harmless, its key joins the two.
+    """Send the alert or its resolution. Repetitions are harmless: the receiver deduplicates by key.
 
-    Raises ProviderAway, for the retry ladder.
+    Raises ProviderUnavailable for a retry.
     """
-    if not on_call.is_reachable:
+    if not on_call.is_configured:
         return
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         alert = await queries.find_alert(uow, alert_id)
@@ -31,5 +31,5 @@ async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, cloc
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         still_open = await store.save_paged(uow, alert_id, clock.now())
         if alert.closed_at is None and not still_open:
-            # It closed while the page was on its way: the last word must be that it is over.
-            store.leave_page(uow, alert_id)
+            # The alert closed during the page: the resolution must be the last message.
+            store.enqueue_page(uow, alert_id)

@@ -1,4 +1,4 @@
-"""Keep an alert, and page the people on call unless they know."""
+"""Record an alert and page the people on call."""
 
 from datetime import datetime
 from typing import Final
@@ -15,11 +15,11 @@ log: Final = get_logger(__name__)
 
 
 async def record_alert(uow: UnitOfWork, alert: Alert, raised_at: datetime, now: datetime) -> None:
-    """Writes an alert to the log and to the list; a repetition of an open one counts there (contract section 12).
+    """Log and store an alert; count a repetition of an open one (contract section 12).
 
-    One that was raised before the alert of its key was closed arrives late: it is over.
+    An event from before the last closing of its key is stale.
     """
-    closed_at = await store.find_last_closing(uow, alert.dedup_key)
+    closed_at = await store.find_last_closed_at(uow, alert.dedup_key)
     if closed_at is not None and raised_at <= closed_at:
         STALE_EVENTS.labels(AlertRaised.TYPE).inc()
         return
@@ -34,18 +34,18 @@ async def record_alert(uow: UnitOfWork, alert: Alert, raised_at: datetime, now: 
         dedup_key=alert.dedup_key,
     )
     if await store.record_alert_if_new(uow, alert, raised_at):
-        store.leave_page(uow, UUID(alert.alert_id))
+        store.enqueue_page(uow, UUID(alert.alert_id))
         return
-    standing = await store.lock_open_alert(uow, alert.dedup_key)
-    if standing is None:
+    open_alert = await store.lock_open_alert(uow, alert.dedup_key)
+    if open_alert is None:
         raise AlertClosedMeanwhile(alert.dedup_key)
-    await store.save_repetition(uow, standing["id"], alert, raised_at)
+    await store.save_repetition(uow, open_alert.id, alert, raised_at)
     verdict = evaluate_repetition(
-        was_severity=standing["severity"], was_paged_at=standing["paged_at"], severity=alert.severity, now=now
+        was_severity=open_alert.severity, was_paged_at=open_alert.paged_at, severity=alert.severity, now=now
     )
     if isinstance(verdict, PageNow):
-        store.leave_page(uow, standing["id"])
+        store.enqueue_page(uow, open_alert.id)
 
 
 class AlertClosedMeanwhile(Exception):
-    """The open alert was closed between two statements; the ladder's next try records a new one."""
+    """The open alert was closed between two statements; the retry records a new one."""

@@ -1,7 +1,6 @@
 """Answer a turn of a conversation with the assistant."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,19 +11,27 @@ from common.primitives.clock import Clock
 from common.primitives.problems import Unavailable
 from notifications import metrics, store
 from notifications.clients.marketplace import Marketplace, MarketplaceUnavailable
-from notifications.domain.assistant_tools import TOOLS, Known, Refused, error_text, read_call, result_text, shown
-from notifications.domain.conversations import Asker, Line, ToolCall, Used
+from notifications.domain.assistant_tools import (
+    TOOLS,
+    ImmediateResult,
+    RejectedCall,
+    error_text,
+    read_call,
+    result_text,
+    visible_result,
+)
+from notifications.domain.conversations import ChatMessage, Requester, TokenUsage, ToolCall
 from notifications.domain.errors import AssistantUnavailable
-from notifications.domain.safe_replies import SafeReply
+from notifications.domain.reply_sanitizer import ReplySanitizer
 from notifications.use_cases.assistant.open_turn import Turn, TurnLimits
-from notifications.use_cases.assistant.query_model import Watched, query_model
+from notifications.use_cases.assistant.query_model import MonitoredModel, OnText, query_model
 from notifications.use_cases.assistant.save_turn import save_turn
 
 log: Final = get_logger(__name__)
 
-# A question needs one or two looks; a model that still looks after four goes round in circles.
-LOOKS_MAX: Final = 4
-# What AI_MAX_TOKENS allows many times over: whoever says more ignores it.
+# A question needs one or two rounds of tool calls; a model that needs more than four is in a loop.
+TOOL_ROUNDS_MAX: Final = 4
+# Several times the length that AI_MAX_TOKENS allows.
 REPLY_CHARACTERS_MAX: Final = 16_000
 INSTRUCTIONS: Final = (
     "You are the assistant of a student marketplace on Nigerian campuses: students buy from vendors of their campus, the money is "
@@ -36,136 +43,139 @@ INSTRUCTIONS: Final = (
     "point to a support ticket in the app."
 )
 
-OnReply = Callable[[str], Awaitable[None]]
+_NO_REPLY: Final = "The assistant did not find an answer. Ask again."
 
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """What answering needs. `own_origin` is the one host that a reply may name in a link."""
+    """The model, the marketplace and the limits of replies. Replies may link to `own_origin` only."""
 
     database: Database
     clock: Clock
-    watched: Watched
+    monitored: MonitoredModel
     marketplace: Marketplace
     own_origin: str
-    answer_seconds_max: float
+    reply_seconds_max: float
     ping_seconds: float
     limits: TurnLimits
-    at_work: set[asyncio.Task[None]] = field(default_factory=set)
+    running: set[asyncio.Task[None]] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A kept reply. `used` is None where nobody counts tokens."""
+    """A saved reply. `usage` is None when the provider counts no tokens."""
 
     text: str
     provider: str
-    used: Used | None
+    usage: TokenUsage | None
 
 
-async def answer_turn(assistant: Assistant, turn: Turn, caller: Caller, token: str, say: OnReply) -> Reply:
-    """The reply to the turn's message; `say` gets it word by word as it comes, and may slow it down.
+async def answer_turn(assistant: Assistant, turn: Turn, caller: Caller, token: str, on_text: OnText) -> Reply:
+    """Answer the turn's message; `on_text` receives the text in pieces and may slow the model down.
 
-    The turn is kept whole, or, when this raises or is cancelled, not at all. Raises AssistantAway, ConversationGone.
+    The turn is saved completely, or not at all after an error or cancellation. Raises AssistantUnavailable,
+    ConversationDeleted.
     """
-    is_over, outcome, provider = False, "cut", assistant.watched.model.provider
+    is_finished, outcome, provider = False, "cut", assistant.monitored.model.provider
     try:
         try:
-            async with asyncio.timeout(assistant.answer_seconds_max):
-                text, used = await _converse(assistant, turn, Asker(caller.id, caller.vendor_id, token), say)
+            async with asyncio.timeout(assistant.reply_seconds_max):
+                requester = Requester(caller.id, caller.vendor_id, token)
+                text, usage = await _converse(assistant, turn, requester, on_text)
         except TimeoutError:
             raise AssistantUnavailable("the reply took too long", "The assistant took too long. Ask again.") from None
         async with assistant.database.unit_of_work(acting_as=caller) as uow:
-            await save_turn(uow, turn, caller.id, text, provider, used, assistant.clock.now())
-        is_over, outcome = True, "kept"
-        metrics.ASSISTANT_TOKENS.labels("prompt").inc(used.prompt_tokens if used else 0)
-        metrics.ASSISTANT_TOKENS.labels("completion").inc(used.completion_tokens if used else 0)
-        return Reply(text, provider, used)
-    except AssistantUnavailable as fault:
+            await save_turn(uow, turn, caller.id, text, provider, usage, assistant.clock.now())
+        is_finished, outcome = True, "kept"
+        metrics.ASSISTANT_TOKENS.labels("prompt").inc(usage.prompt_tokens if usage else 0)
+        metrics.ASSISTANT_TOKENS.labels("completion").inc(usage.completion_tokens if usage else 0)
+        return Reply(text, provider, usage)
+    except AssistantUnavailable as error:
         outcome = "failed"
-        log.warning("the assistant did not answer", provider=provider, reason=fault.reason)
+        log.warning("assistant reply failed", provider=provider, reason=error.reason)
         raise
     finally:
         metrics.ASSISTANT_REPLIES.labels(provider, outcome).inc()
-        if not is_over:
-            await _give_up(assistant, turn, caller)
+        if not is_finished:
+            await _abandon_turn(assistant, turn, caller)
 
 
-async def _give_up(assistant: Assistant, turn: Turn, caller: Caller) -> None:
+async def _abandon_turn(assistant: Assistant, turn: Turn, caller: Caller) -> None:
     try:
         async with assistant.database.unit_of_work(acting_as=caller) as uow:
-            await store.end_turn(uow, turn.id)
+            await store.finish_turn(uow, turn.id)
     except Unavailable:
-        log.warning("a turn of the assistant could not be ended; it ends by itself")
+        log.warning("assistant turn not finished: database unavailable; the turn expires by itself")
 
 
-async def _converse(assistant: Assistant, turn: Turn, asker: Asker, say: OnReply) -> tuple[str, Used | None]:
-    lines, used = list(turn.lines), None
-    reply = _Writing(SafeReply(assistant.own_origin), say)
-    for look in range(LOOKS_MAX + 1):
-        # After the last look the model has no tools any more: it can only answer, or has failed.
-        tools = TOOLS if look < LOOKS_MAX else ()
-        spoken = await query_model(assistant.watched, INSTRUCTIONS, lines, tools, reply.hear)
-        used = spoken.used if used is None else used.plus(spoken.used)
-        if not spoken.calls:
-            return await reply.end(is_cut=spoken.is_cut), used
-        if look == LOOKS_MAX:
+async def _converse(
+    assistant: Assistant, turn: Turn, requester: Requester, on_text: OnText
+) -> tuple[str, TokenUsage | None]:
+    messages, usage = list(turn.messages), None
+    reply = _ReplyWriter(ReplySanitizer(assistant.own_origin), on_text)
+    for number in range(TOOL_ROUNDS_MAX + 1):
+        # The last round has no tools: the model must reply.
+        tools = TOOLS if number < TOOL_ROUNDS_MAX else ()
+        completion = await query_model(assistant.monitored, INSTRUCTIONS, messages, tools, reply.write)
+        usage = completion.usage if usage is None else usage.plus(completion.usage)
+        if not completion.calls:
+            return await reply.finish(is_cut=completion.is_cut), usage
+        if number == TOOL_ROUNDS_MAX:
             break
-        lines.append(Line("assistant", reply.new_part(), spoken.calls))
-        # One after the other: a model that asks eight things at once opens no eight connections.
-        lines += [Line("tool", await _run_tool(assistant, call, asker), call_id=call.id) for call in spoken.calls]
-    raise AssistantUnavailable(
-        "the model never stopped looking things up", "The assistant did not find an answer. Ask again."
-    )
+        messages.append(ChatMessage("assistant", reply.take_round(), completion.calls))
+        # Sequential: eight calls of one model need one connection.
+        for call in completion.calls:
+            messages.append(ChatMessage("tool", await _run_tool(assistant, call, requester), call_id=call.id))
+    raise AssistantUnavailable("the model never stopped calling tools", _NO_REPLY)
 
 
-async def _run_tool(assistant: Assistant, call: ToolCall, asker: Asker) -> str:
+async def _run_tool(assistant: Assistant, call: ToolCall, requester: Requester) -> str:
     match read_call(call):
-        case Refused(reason):
+        case RejectedCall(reason):
             return error_text(reason)
-        case Known(result):
+        case ImmediateResult(result):
             return result_text(result)
         case lookup:
             try:
-                found = await assistant.marketplace.read(lookup, asker.token)
-            except MarketplaceUnavailable as fault:
-                log.warning("the assistant could not look something up", tool=lookup.tool, error=str(fault))
+                found = await assistant.marketplace.read(lookup, requester.token)
+            except MarketplaceUnavailable as error:
+                log.warning("assistant lookup failed", tool=lookup.tool, error=str(error))
                 return error_text("the marketplace does not answer at the moment")
-            result = shown(lookup, found, asker)
+            result = visible_result(lookup, found, requester)
             return error_text("not found") if result is None else result_text(result)
 
 
-class _Writing:
-    """The reply as it grows: what was heard is made harmless, then said."""
+class _ReplyWriter:
+    """Sanitize and forward the text of a reply as it arrives."""
 
-    def __init__(self, safe: SafeReply, say: OnReply) -> None:
-        self._safe, self._say = safe, say
+    def __init__(self, sanitizer: ReplySanitizer, on_text: OnText) -> None:
+        self._sanitizer, self._on_text = sanitizer, on_text
         self._parts: list[str] = []
         self._length = 0
-        self._heard: list[str] = []
+        self._round: list[str] = []
 
-    async def hear(self, piece: str) -> None:
+    async def write(self, piece: str) -> None:
         self._length += len(piece)
         if self._length > REPLY_CHARACTERS_MAX:
-            raise AssistantUnavailable("the reply has no end", "The assistant did not find an answer. Ask again.")
-        self._heard.append(piece)
-        await self._tell(self._safe.take(piece))
+            raise AssistantUnavailable("the reply has no end", _NO_REPLY)
+        self._round.append(piece)
+        await self._forward(self._sanitizer.feed(piece))
 
-    def new_part(self) -> str:
-        """What the model said in this round, in its own words."""
-        heard = "".join(self._heard)
-        self._heard.clear()
-        return heard
-
-    async def end(self, *, is_cut: bool) -> str:
-        rest = self._safe.rest()
-        await self._tell(f"{rest} \N{HORIZONTAL ELLIPSIS}" if is_cut else rest)
-        text = "".join(self._parts).strip()
-        if not text:
-            raise AssistantUnavailable("the model said nothing", "The assistant did not find an answer. Ask again.")
+    def take_round(self) -> str:
+        """Return the unsanitized text of this round and start the next one."""
+        text = "".join(self._round)
+        self._round.clear()
         return text
 
-    async def _tell(self, text: str) -> None:
+    async def finish(self, *, is_cut: bool) -> str:
+        rest = self._sanitizer.flush()
+        await self._forward(f"{rest} \N{HORIZONTAL ELLIPSIS}" if is_cut else rest)
+        text = "".join(self._parts).strip()
+        if not text:
+            raise AssistantUnavailable("the reply is empty", _NO_REPLY)
+        return text
+
+    async def _forward(self, text: str) -> None:
         if text:
             self._parts.append(text)
-            await self._say(text)
+            await self._on_text(text)

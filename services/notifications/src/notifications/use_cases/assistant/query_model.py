@@ -1,4 +1,4 @@
-"""Ask who answers for the assistant, unless it rests."""
+"""Query the assistant's model through a circuit breaker."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,85 +10,90 @@ from common.primitives.circuit_breaker import Circuit
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
-from notifications.domain.conversations import Line, Spoken
+from notifications.domain.conversations import ChatMessage, Completion
 from notifications.domain.errors import AssistantUnavailable
 
 RUNBOOK: Final = "assistant-unavailable"
 ALERT_KEY: Final = "assistant-unavailable"
 
-OnToken = Callable[[str], Awaitable[None]]
+OnText = Callable[[str], Awaitable[None]]
 
 
 class Model(Protocol):
-    """Who answers: a company's language model, or what is built in."""
+    """A language model of a provider, or the built-in assistant."""
 
     @property
     def provider(self) -> str: ...
 
-    async def speak(
-        self, instructions: str, lines: Sequence[Line], tools: Sequence[Mapping[str, Any]], hear: OnToken
-    ) -> Spoken: ...
+    async def complete(
+        self,
+        instructions: str,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[Mapping[str, Any]],
+        on_text: OnText,
+    ) -> Completion: ...
 
 
 @dataclass(slots=True)
-class Watched:
-    """A model and how it has done of late. `is_away`: this process has told the people on call, and not yet that it is over."""
+class MonitoredModel:
+    """A model and its circuit breaker. `is_alerted`: this process has raised an alert that is still open."""
 
     model: Model
     circuit: Circuit
     database: Database
     clock: Clock
-    is_unavailable: bool = False
+    is_alerted: bool = False
 
 
 async def query_model(
-    watched: Watched, instructions: str, lines: Sequence[Line], tools: Sequence[Mapping[str, Any]], hear: OnToken
-) -> Spoken:
-    """What the model says. One that failed again and again is left alone for a while, and an alert tells of it.
+    monitored: MonitoredModel,
+    instructions: str,
+    messages: Sequence[ChatMessage],
+    tools: Sequence[Mapping[str, Any]],
+    on_text: OnText,
+) -> Completion:
+    """Return the model's completion. After repeated failures the model is paused and an alert is raised.
 
-    Raises AssistantAway. What a question alone can bring about (no answer found, too long) is no failure of the provider:
-    nobody can silence it for the others.
+    Raises AssistantUnavailable. Failures that a single question can cause (no reply, too long) do not count: no user can
+    pause the assistant for others.
     """
-    rests_until = watched.circuit.admit()
-    if rests_until is not None:
-        seconds = max(1, round((rests_until - watched.clock.now()).total_seconds()))
-        raise AssistantUnavailable("the provider rests", retry_after_seconds=seconds)
+    paused_until = monitored.circuit.admit()
+    if paused_until is not None:
+        seconds = max(1, round((paused_until - monitored.clock.now()).total_seconds()))
+        raise AssistantUnavailable("the provider is paused", retry_after_seconds=seconds)
     try:
-        spoken = await watched.model.speak(instructions, lines, tools, hear)
-    except AssistantUnavailable as away:
-        if not away.is_outage:
-            await _is_back(watched)
-        elif watched.circuit.failed():
-            watched.is_unavailable = True
-            await _raise_alert(watched, away.reason)
+        completion = await monitored.model.complete(instructions, messages, tools, on_text)
+    except AssistantUnavailable as error:
+        if not error.is_outage:
+            await _record_success(monitored)
+        elif monitored.circuit.failed():
+            monitored.is_alerted = True
+            await _publish(
+                monitored,
+                AlertRaised(
+                    alert_id=new_id(),
+                    severity="SEV-3",
+                    title="The assistant's provider does not answer",
+                    detail=f"Messages to the assistant get 503 until the provider recovers. Last failure: {error.reason}",
+                    runbook=RUNBOOK,
+                    dedup_key=ALERT_KEY,
+                    about="assistant",
+                ),
+            )
         raise
-    await _is_back(watched)
-    return spoken
+    await _record_success(monitored)
+    return completion
 
 
-async def _is_back(watched: Watched) -> None:
-    watched.circuit.succeeded()
-    if not watched.is_unavailable:
-        return
-    watched.is_unavailable = False
-    async with watched.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        uow.publish(
-            AlertCleared(alert_id=new_id(), dedup_key=ALERT_KEY, reason="the provider answers again"),
-            source="notifications",
+async def _record_success(monitored: MonitoredModel) -> None:
+    monitored.circuit.succeeded()
+    if monitored.is_alerted:
+        monitored.is_alerted = False
+        await _publish(
+            monitored, AlertCleared(alert_id=new_id(), dedup_key=ALERT_KEY, reason="the provider answers again")
         )
 
 
-async def _raise_alert(watched: Watched, reason: str) -> None:
-    async with watched.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        uow.publish(
-            AlertRaised(
-                alert_id=new_id(),
-                severity="SEV-3",
-                title="The assistant's provider does not answer",
-                detail=f"Messages to the assistant are answered 503; it is asked again after a while. The last failure: {reason}",
-                runbook=RUNBOOK,
-                dedup_key=ALERT_KEY,
-                about="assistant",
-            ),
-            source="notifications",
-        )
+async def _publish(monitored: MonitoredModel, event: AlertRaised | AlertCleared) -> None:
+    async with monitored.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        uow.publish(event, source="notifications")

@@ -8,6 +8,6 @@ from notifications import store
 
 
 async def remove_conversation(uow: UnitOfWork, conversation_id: UUID) -> None:
-    """Removes one of the caller's conversations with everything said in it. Raises NotFound."""
+    """Delete the caller's conversation with its messages. Raises NotFound."""
     if not await store.remove_conversation(uow, conversation_id):
         raise NotFound

@@ -1,4 +1,4 @@
-"""Messages to users over all channels."""
+"""Messages to users on all channels."""
 
 __all__ = [
     "accept_message",
@@ -7,6 +7,7 @@ __all__ = [
     "fail_delivery",
     "notify_erased_user",
     "notify_user",
+    "notify_vendor",
     "receive_receipt",
     "record_delivery_status",
     "resend_delivery",
@@ -16,5 +17,5 @@ __all__ = [
 STEPS = (
     "alert_provider_paused",
     "publish_delivery_lost",
-    "record_delivery_sent",
+    "publish_delivery_settled",
 )

@@ -1,4 +1,4 @@
-"""Take a message from outside, with its secrets in the clear for this moment only."""
+"""Accept a message request with plain-text secrets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from notifications import queries, store
-from notifications.domain.channels import goes_always
+from notifications.domain.channels import is_mandatory
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest
 from notifications.domain.errors import ChannelNotConfigured
 from notifications.domain.templates import names_to_encrypt, read_parameters, template_of
@@ -17,7 +17,7 @@ from notifications.use_cases.deliveries.deliver_notification import DeliveryCont
 async def accept_message(
     uow: UnitOfWork,
     delivery_context: DeliveryContext,
-    sealer: Encryptor,
+    encryptor: Encryptor,
     *,
     notification_id: UUID,
     user_id: UUID,
@@ -26,27 +26,27 @@ async def accept_message(
     values: Mapping[str, Any],
     sensitive: bool,
 ) -> dict[str, Any]:
-    """Seals what is secret before anything is written, then delivers as the consumers do (contract section 12).
+    """Encrypt the secrets, record the delivery and return its status (contract section 12).
 
-    `values` are as free as the contract's `data`: see `take_parameters`. A PIN that nobody says has arrived goes on by the next
-    channel. What the person switched off is written down as failed and not sent. Raises what `deliver_notification` raises.
+    `values` is the caller's `data`, see `read_parameters`. A PIN without a receipt continues on the next channel. A channel
+    that the user switched off gives a failed delivery. Raises what `deliver_notification` raises.
     """
     if channel not in delivery_context.channels:
         raise ChannelNotConfigured(channel, delivery_context.channels)
-    form = template_of(template, channel)
-    taken = read_parameters(form, values)
-    to_seal = names_to_encrypt(form, sensitive=sensitive)
+    definition = template_of(template, channel)
+    parameters = read_parameters(definition, values)
+    secret_names = names_to_encrypt(definition, sensitive=sensitive)
     context = str(notification_id)
-    wanted = NotificationRequest(
+    request = NotificationRequest(
         notification_id=notification_id,
         user_id=user_id,
         channel=channel,
         template=template,
-        parameters={name: value for name, value in taken.items() if name not in to_seal},
-        sealed={
-            name: EncryptedValue(sealer.encrypt(str(value), context), context)
-            for name, value in taken.items()
-            if name in to_seal
+        parameters={name: value for name, value in parameters.items() if name not in secret_names},
+        encrypted={
+            name: EncryptedValue(encryptor.encrypt(str(value), context), context)
+            for name, value in parameters.items()
+            if name in secret_names
         },
     )
     if template == "delivery_pin":
@@ -56,11 +56,11 @@ async def accept_message(
     preferences = await queries.find_preferences(uow, user_id)
     recipients = await deliver_notification(
         uow,
-        wanted,
+        request,
         delivery_context,
-        in_feed=form.sensitive or not sensitive,
+        in_feed=definition.sensitive or not sensitive,
         complete=False,
         preferences=preferences,
-        is_refused=preferences.refuses(channel) and not goes_always(template, channel),
+        is_opted_out=preferences.opted_out(channel) and not is_mandatory(template, channel),
     )
     return await queries.find_delivery(uow, notification_id, channel, recipients)

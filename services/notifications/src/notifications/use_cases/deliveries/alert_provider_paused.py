@@ -1,4 +1,4 @@
-"""Say that a provider is left alone for a while, because it failed again and again."""
+"""Raise an alert about a provider that is paused after repeated failures."""
 
 from typing import Final
 
@@ -10,13 +10,13 @@ RUNBOOK: Final = "notification-not-delivered"
 
 
 def alert_provider_paused(uow: UnitOfWork, provider: str, reason: str) -> None:
-    """One alert for each provider while it is open: its messages wait, those of the others do not."""
+    """Raise one alert for each provider. Messages of other providers are unaffected."""
     uow.publish(
         AlertRaised(
             alert_id=new_id(),
             severity="SEV-3",
             title=f"Provider does not take messages: {provider}",
-            detail=f"Its messages wait and it is asked again after a while. The last failure: {reason}",
+            detail=f"Its messages wait for the next attempt. Last failure: {reason}",
             runbook=RUNBOOK,
             dedup_key=f"provider-rests:{provider}",
             about=provider,

@@ -1,4 +1,4 @@
-"""Write down that somebody is to be told something; the worker sends it."""
+"""Record a notification and its deliveries; the worker sends them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from notifications.domain.errors import (
     AddressMissing,
     ChannelNotConfigured,
     ContactUnknown,
-    NotificationIdTaken,
+    NotificationIdConflict,
 )
 from notifications.domain.templates import check_complete, template_of
-from notifications.templates.renderer import GREETED, MessageRenderer
+from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 
-# A person who has it reads it within a minute or not at all; the next channel must come before the buyer gives up at the door.
+# Time for a delivery receipt of a PIN. The next channel must be faster than the patience of a buyer at the handover.
 PIN_RECEIPT: Final = timedelta(seconds=90)
 EVERY_KIND: Final = ("web", "android", "ios")
 SWITCHED_OFF: Final = "the user has switched this channel off"
@@ -27,13 +27,13 @@ SWITCHED_OFF: Final = "the user has switched this channel off"
 
 @dataclass(frozen=True, slots=True)
 class DeliveryContext:
-    """What the writing down needs to know: the channels that have a provider here, the words, and the present instant.
+    """The configured channels, the renderer and the current time.
 
-    `device_kinds` are the kinds of devices that a push reaches; `pin_receipt` is how long a PIN waits for its receipt.
+    `device_kinds` are the kinds of devices that a push reaches; `pin_receipt` is the time limit of a PIN's receipt.
     """
 
     channels: Collection[str]
-    words: MessageRenderer
+    renderer: MessageRenderer
     now: datetime
     device_kinds: Collection[str] = EVERY_KIND
     pin_receipt: timedelta = PIN_RECEIPT
@@ -41,7 +41,7 @@ class DeliveryContext:
 
 async def deliver_notification(
     uow: UnitOfWork,
-    wanted: NotificationRequest,
+    request: NotificationRequest,
     delivery_context: DeliveryContext,
     *,
     contact: Contact | None = None,
@@ -49,42 +49,39 @@ async def deliver_notification(
     in_feed: bool = True,
     complete: bool = True,
     preferences: Preferences | None = None,
-    is_refused: bool = False,
+    is_opted_out: bool = False,
 ) -> list[str]:
-    """Records a notification and its delivery once for each (notification, channel, recipient); the recipients.
+    """Record a notification and one delivery for each recipient, each once; return the recipients.
 
-    The same call of consumers and of deliver-notification (contract section 12). `contact` is the user's, where the caller has
-    read it already. `recipient` is given where the address itself is sealed, masked; `complete` demands every parameter, as a
-    consumer knows them all. A push has one delivery for each device. In the quiet hours of `preferences` the delivery waits for
-    their end. One that the person refuses (`is_refused`: they switched the channel off) has failed, and its row of the log says
-    why; nobody is alerted.
-    Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationOfSomebodyElse, and
-    ValidationFailed for a template or parameters that do not fit.
+    Consumers and deliver-notification share it (contract section 12). A push has one delivery for each device. Pass `contact`
+    if it is loaded, and a masked `recipient` when the address is encrypted. With `complete` every parameter is required.
+    Quiet hours of `preferences` postpone the delivery. With `is_opted_out` the delivery fails without an alert.
+    Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationIdConflict and ValidationFailed.
     """
-    if wanted.channel not in delivery_context.channels:
-        raise ChannelNotConfigured(wanted.channel, delivery_context.channels)
-    template = template_of(wanted.template, wanted.channel)
+    if request.channel not in delivery_context.channels:
+        raise ChannelNotConfigured(request.channel, delivery_context.channels)
+    template = template_of(request.template, request.channel)
     if complete:
-        secrets = {name: "sealed" for name in wanted.sealed if name != "address"}
-        check_complete(template, {**wanted.parameters, **secrets})
-    if contact is None and wanted.user_id is not None:
-        contact = await queries.find_contact(uow, wanted.user_id)
-    recipients = [recipient] if recipient else await _recipients(uow, contact, wanted.channel, delivery_context)
-    payload = {**wanted.parameters, GREETED: contact.first_name if contact else "there"}
-    shown = delivery_context.words.feed_line(wanted.template, payload) if template.in_feed and in_feed else None
-    if not await store.record_notification_if_new(uow, wanted, shown, delivery_context.now):
-        raise NotificationIdTaken
-    quiet = preferences.quiet_for(wanted.template, wanted.channel) if preferences else None
-    due_at = quiet.over_at(delivery_context.now) if quiet else None
+        secrets = {name: "encrypted" for name in request.encrypted if name != "address"}
+        check_complete(template, {**request.parameters, **secrets})
+    if contact is None and request.user_id is not None:
+        contact = await queries.find_contact(uow, request.user_id)
+    recipients = [recipient] if recipient else await _recipients(uow, contact, request.channel, delivery_context)
+    payload = {**request.parameters, RECIPIENT_NAME: contact.first_name if contact else "there"}
+    entry = delivery_context.renderer.feed_entry(request.template, payload) if template.in_feed and in_feed else None
+    if not await store.record_notification_if_new(uow, request, entry, delivery_context.now):
+        raise NotificationIdConflict
+    quiet = preferences.quiet_hours_for(request.template, request.channel) if preferences else None
+    due_at = quiet.quiet_until(delivery_context.now) if quiet else None
     for address in recipients:
-        delivery_id = await store.record_delivery_if_new(uow, wanted, address, payload, delivery_context.now, due_at)
+        delivery_id = await store.record_delivery_if_new(uow, request, address, payload, delivery_context.now, due_at)
         if delivery_id is None:
             continue
-        if is_refused:
+        if is_opted_out:
             await store.record_refused_attempt(uow, delivery_id, masked(address), SWITCHED_OFF, delivery_context.now)
             await fail_delivery(uow, delivery_id, SWITCHED_OFF, alert=False)
         elif due_at is None:
-            store.leave_delivery(uow, delivery_id, wanted.channel)
+            store.enqueue_delivery(uow, delivery_id, request.channel)
     return recipients
 
 

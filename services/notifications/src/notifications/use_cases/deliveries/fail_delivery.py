@@ -1,4 +1,4 @@
-"""Give a message up: nobody will try again, and somebody must look."""
+"""Fail a delivery for good."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from notifications.use_cases.deliveries.publish_delivery_lost import publish_del
 
 
 async def fail_delivery(uow: UnitOfWork, delivery_id: UUID, reason: str, *, alert: bool = True) -> None:
-    """Marks a delivery as failed and says so, once."""
-    row = await store.lock_delivery(uow, delivery_id)
-    if row is not None and await store.save_given_up(uow, row):
-        await publish_delivery_lost(uow, row, reason, alert=alert)
+    """Mark a queued delivery as failed and publish it once."""
+    delivery = await store.lock_delivery(uow, delivery_id)
+    if delivery is not None and await store.save_failed(uow, delivery):
+        publish_delivery_lost(uow, delivery, reason, alert=alert)

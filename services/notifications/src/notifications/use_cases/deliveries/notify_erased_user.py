@@ -1,4 +1,4 @@
-"""Tell somebody who was erased that it is done."""
+"""Notify an erased user."""
 
 from uuid import UUID
 
@@ -11,16 +11,16 @@ TEMPLATE = "account_erased"
 
 
 async def notify_erased_user(
-    uow: UnitOfWork, delivery_context: DeliveryContext, sealer: Encryptor, user_id: UUID, email: str
+    uow: UnitOfWork, delivery_context: DeliveryContext, encryptor: Encryptor, user_id: UUID, email: str
 ) -> None:
-    """One last mail, which is nobody's. The address rests sealed with it, and is emptied when the mail was sent or given up."""
+    """Send a last mail that belongs to no user. Its encrypted address is deleted when the delivery ends."""
     notification_id = notification_id_of(TEMPLATE, user_id)
     context = str(notification_id)
-    wanted = NotificationRequest(
+    request = NotificationRequest(
         notification_id=notification_id,
         channel="email",
         template=TEMPLATE,
         parameters={},
-        sealed={"address": EncryptedValue(sealer.encrypt(email, context), context)},
+        encrypted={"address": EncryptedValue(encryptor.encrypt(email, context), context)},
     )
-    await deliver_notification(uow, wanted, delivery_context, recipient=f"erased:{notification_id}")
+    await deliver_notification(uow, request, delivery_context, recipient=f"erased:{notification_id}")

@@ -1,4 +1,4 @@
-"""Tell a person something by every channel that the message has for them."""
+"""Notify a user on every channel of a template."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,10 +6,10 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications import queries, store
-from notifications.domain.channels import CHANNELS_BY_TEMPLATE, goes_always
-from notifications.domain.deliveries import NotificationRequest
+from notifications.domain.channels import CHANNELS_BY_TEMPLATE, is_mandatory
+from notifications.domain.deliveries import NotificationRequest, notification_id_of
 from notifications.domain.errors import AddressMissing, ContactUnknown
-from notifications.templates.renderer import GREETED
+from notifications.templates.renderer import RECIPIENT_NAME
 from notifications.use_cases.deliveries.deliver_notification import DeliveryContext, deliver_notification
 
 
@@ -19,36 +19,35 @@ async def notify_user(
     user_id: UUID,
     template: str,
     parameters: Mapping[str, Any],
-    notification_id: UUID,
+    *about: object,
+    notification_id: UUID | None = None,
 ) -> None:
-    """Records the message for each channel of its line in `WAYS` that has a provider and reaches the person.
+    """Record the message for each channel of `CHANNELS_BY_TEMPLATE` that is configured and reaches the user.
 
-    What they switched off is left out, but for what always goes; an erased person is told nothing. One notification of the
-    feed, whatever the channels. Raises ContactUnknown, for the retry ladder.
+    `about` identifies the fact, unless `notification_id` is given: a repetition creates nothing. Opt-outs apply except to
+    mandatory messages. An erased user receives nothing. Raises ContactUnknown.
     """
     contact = await queries.find_contact(uow, user_id)
     if contact is None:
         raise ContactUnknown
     if contact.is_erased:
         return
+    notification_id = notification_id or notification_id_of(template, *about)
     preferences = await queries.find_preferences(uow, user_id)
-    is_told = False
+    is_sent = False
     for channel in CHANNELS_BY_TEMPLATE[template]:
-        if channel not in delivery_context.channels or not (
-            preferences.wants(channel) or goes_always(template, channel)
-        ):
+        is_wanted = preferences.allows(channel) or is_mandatory(template, channel)
+        if channel not in delivery_context.channels or not is_wanted:
             continue
-        wanted = NotificationRequest(notification_id, channel, template, parameters, user_id=user_id)
+        request = NotificationRequest(notification_id, channel, template, parameters, user_id=user_id)
         try:
-            await deliver_notification(uow, wanted, delivery_context, contact=contact, preferences=preferences)
-            is_told = True
+            await deliver_notification(uow, request, delivery_context, contact=contact, preferences=preferences)
+            is_sent = True
         except AddressMissing:
-            # Nobody has every channel: no device, no telephone.
             continue
-    if not is_told:
-        # The app shows it all the same: nobody is disturbed by a line of their feed.
-        shown = delivery_context.words.feed_line(template, {**parameters, GREETED: contact.first_name})
-        unsent = NotificationRequest(
-            notification_id, CHANNELS_BY_TEMPLATE[template][0], template, parameters, user_id=user_id
-        )
-        await store.record_notification_if_new(uow, unsent, shown, delivery_context.now)
+    if not is_sent:
+        # The feed shows the notification without any delivery.
+        entry = delivery_context.renderer.feed_entry(template, {**parameters, RECIPIENT_NAME: contact.first_name})
+        channel = CHANNELS_BY_TEMPLATE[template][0]
+        unsent = NotificationRequest(notification_id, channel, template, parameters, user_id=user_id)
+        await store.record_notification_if_new(uow, unsent, entry, delivery_context.now)

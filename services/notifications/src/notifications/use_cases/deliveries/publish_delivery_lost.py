@@ -1,42 +1,37 @@
-"""Say that a message did not arrive: somebody must look."""
+"""Publish that a delivery failed for good."""
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from contracts.notifications import DeliverySettled
 from contracts.operations import AlertRaised
 from notifications.domain.templates import CATALOG
+from notifications.store import LockedDelivery
+from notifications.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 
 RUNBOOK: Final = "notification-not-delivered"
 
 
-async def publish_delivery_lost(
-    uow: UnitOfWork, row: Any, reason: str, status: str = "failed", *, alert: bool = True
+def publish_delivery_lost(
+    uow: UnitOfWork, delivery: LockedDelivery, reason: str, status: str = "failed", *, alert: bool = True
 ) -> None:
-    """Publishes that a delivery has ended without arriving. Failures of one message by one channel are one alert.
+    """Publish a final failure and raise one alert for each template and channel.
 
-    A PIN or code that does not arrive stops a person at the counter: SEV-2; any other message: SEV-3. `alert` is left out
-    where nothing is wrong with anybody: an app that was removed.
+    A lost PIN or code blocks a handover or sign-in: SEV-2; other messages: SEV-3. Pass `alert=False` for expected failures,
+    such as an uninstalled app.
     """
-    severity: Literal["SEV-2", "SEV-3"] = "SEV-2" if CATALOG[row["template"]].sensitive else "SEV-3"
+    severity: Literal["SEV-2", "SEV-3"] = "SEV-2" if CATALOG[delivery.template].sensitive else "SEV-3"
     if alert:
         uow.publish(
             AlertRaised(
                 alert_id=new_id(),
                 severity=severity,
-                title=f"Message not delivered: {row['template']} by {row['channel']}",
-                detail=f"Notification {row['notification_id']} was given up: {reason}",
+                title=f"Message not delivered: {delivery.template} by {delivery.channel}",
+                detail=f"Notification {delivery.notification_id} failed: {reason}",
                 runbook=RUNBOOK,
-                dedup_key=f"delivery-failed:{row['channel']}:{row['template']}",
-                about=str(row["notification_id"]),
+                dedup_key=f"delivery-failed:{delivery.channel}:{delivery.template}",
+                about=str(delivery.notification_id),
             ),
             source="notifications",
         )
-    if row["user_id"] is not None:
-        uow.publish(
-            DeliverySettled(
-                notification_id=row["notification_id"], user_id=row["user_id"], channel=row["channel"], status=status
-            ),
-            wake_relay=False,
-        )
+    publish_delivery_settled(uow, delivery, status)

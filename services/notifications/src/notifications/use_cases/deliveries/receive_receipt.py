@@ -1,4 +1,4 @@
-"""Take what an SMS company tells of a message."""
+"""Receive a delivery receipt of an SMS company."""
 
 from datetime import datetime
 from typing import Final
@@ -10,15 +10,15 @@ from notifications.domain.sms_receipts import status_of
 MESSAGE_ID_MAX: Final = 200
 
 
-async def receive_receipt(uow: UnitOfWork, company: str, message_id: object, word: object, now: datetime) -> bool:
-    """Leaves it to the worker; False for what names no message or says nothing that we record.
+async def receive_receipt(uow: UnitOfWork, company: str, message_id: object, reported: object, now: datetime) -> bool:
+    """Enqueue the receipt; return False without a message id or with a status that is not recorded.
 
-    The receipt may be faster than our own commit of the message: the worker's ladder waits for that.
+    The receipt may arrive before the message id is committed; the worker retries.
     """
     if not isinstance(message_id, str) or not 0 < len(message_id) <= MESSAGE_ID_MAX or "\x00" in message_id:
         return False
-    status = status_of(company, word) if isinstance(word, str) else None
+    status = status_of(company, reported) if isinstance(reported, str) else None
     if status is None:
         return False
-    store.leave_receipt(uow, "sms", message_id, status, now)
+    store.enqueue_receipt(uow, "sms", message_id, status, now)
     return True

@@ -1,15 +1,15 @@
-"""Hear from a provider how far a message got."""
+"""Record a delivery status that a provider reported."""
 
 from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability import telemetry
-from contracts.notifications import DeliverySettled
 from notifications import store
 from notifications.domain.errors import MessageUnknown
-from notifications.domain.statuses import LOST, Status, climbs
+from notifications.domain.statuses import LOST, Status, advances
 from notifications.use_cases.deliveries.publish_delivery_lost import publish_delivery_lost
+from notifications.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 
 
 async def record_delivery_status(
@@ -21,36 +21,29 @@ async def record_delivery_status(
     *,
     delivery_id: UUID | None = None,
 ) -> bool:
-    """Climbs the attempt and its delivery, and never lets them down again (contract sections 9 and 12); whether it was news.
+    """Advance the attempt and its delivery; return whether the status was new (contract sections 9 and 12).
 
-    `at` is the provider's own time; `delivery_id` is our id where the provider repeats it. A failure of an attempt that was
-    followed by another says nothing of the delivery.
-    That it was taken is believed before our own record of it, where our id says which message is meant: its worker may have died.
-    Raises MessageUnknown when we have not written the message down yet: the retry ladder brings the news again.
+    `at` is the provider's time; `delivery_id` is our id where the provider repeats it. A failed attempt that was followed by
+    another one does not change the delivery. With our id an acceptance is recorded before the worker records it, because the
+    worker may have died. Raises MessageUnknown before the message id is recorded.
     """
     found = await store.find_reported_delivery(uow, channel, provider_message_id, delivery_id)
-    row = None if found is None else await store.lock_delivery(uow, found)
-    attempt = None if row is None else await store.find_reported_attempt(uow, row["id"], provider_message_id)
-    if row is None or attempt is None:
+    delivery = None if found is None else await store.lock_delivery(uow, found)
+    attempt = None if delivery is None else await store.find_reported_attempt(uow, delivery.id, provider_message_id)
+    if delivery is None or attempt is None:
         raise MessageUnknown
-    if attempt["status"] == "sending" and (status in LOST or delivery_id is None):
+    if attempt.status == "sending" and (status in LOST or delivery_id is None):
         raise MessageUnknown
-    if not climbs(attempt["status"], status):
+    if not advances(attempt.status, status):
         telemetry.STALE_EVENTS.labels("delivery_status").inc()
         return False
-    await store.save_attempt_status(uow, attempt["id"], status, at, provider_message_id)
-    is_overtaken = status in LOST and (not attempt["is_newest"] or row["status"] == "queued")
-    if is_overtaken or not climbs(row["status"], status):
+    await store.save_attempt_status(uow, attempt.id, status, at, provider_message_id)
+    is_overtaken = status in LOST and (not attempt.is_newest or delivery.status == "queued")
+    if is_overtaken or not advances(delivery.status, status):
         return True
-    await store.save_delivery_status(uow, row["id"], status, provider_message_id)
+    await store.save_delivery_status(uow, delivery.id, status, provider_message_id)
     if status in LOST:
-        await publish_delivery_lost(uow, row, "the provider said that it did not arrive", status)
-        return True
-    if row["user_id"] is not None:
-        uow.publish(
-            DeliverySettled(
-                notification_id=row["notification_id"], user_id=row["user_id"], channel=row["channel"], status=status
-            ),
-            wake_relay=False,
-        )
+        publish_delivery_lost(uow, delivery, "the provider reported that it was not delivered", status)
+    else:
+        publish_delivery_settled(uow, delivery, status)
     return True

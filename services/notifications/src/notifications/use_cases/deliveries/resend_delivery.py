@@ -1,4 +1,4 @@
-"""Send a message again, because somebody asked for it."""
+"""Send a message again on request."""
 
 from datetime import datetime
 from typing import Any
@@ -8,42 +8,45 @@ from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
 from common.primitives.problems import NotFound
 from notifications import queries, store
-from notifications.domain.channels import life_of_secret
-from notifications.domain.errors import MessageUnderWay, RecipientGone, SecretOver
+from notifications.domain.channels import secret_lifetime
+from notifications.domain.errors import DeliveryInProgress, RecipientDeleted, SecretExpired
 from notifications.domain.templates import CATALOG
+from notifications.store import LockedDelivery
 
 log = get_logger(__name__)
 
 
 async def resend_delivery(
-    uow: UnitOfWork, log_id: UUID, asked_by: UUID, key: str | None, now: datetime
+    uow: UnitOfWork, log_id: UUID, requested_by: UUID, key: str | None, now: datetime
 ) -> dict[str, Any]:
-    """A new attempt of the delivery of that row of the log, and who asked for it; the same key again changes nothing.
+    """Queue a new attempt of the delivery of a log row; a repeated idempotency key changes nothing.
 
-    Raises NotFound, MessageUnderWay for a delivery that is not ended, RecipientGone for an erased person or a removed
-    device, and SecretOver for a PIN or code that opens nothing any more.
+    Raises NotFound, DeliveryInProgress, RecipientDeleted for an erased user or a removed device, and SecretExpired for a PIN
+    or code that is not valid any more.
     """
-    attempt = await queries.find_attempt(uow, log_id)
-    row = None if attempt is None else await store.lock_delivery(uow, attempt["delivery_id"])
-    if row is None:
+    delivery_id = await queries.find_delivery_of_attempt(uow, log_id)
+    delivery = None if delivery_id is None else await store.lock_delivery(uow, delivery_id)
+    if delivery is None:
         raise NotFound
-    if await store.record_resend_if_new(uow, row["id"], log_id, asked_by, key, now):
-        await _check(uow, row, now)
-        await store.start_delivery_again(uow, row["id"])
-        store.leave_delivery(uow, row["id"], row["channel"])
-        log.info("a message is sent again", delivery_id=str(row["id"]), asked_by=str(asked_by))
-    return await queries.find_delivery(uow, row["notification_id"], row["channel"], [row["recipient"]])
+    if await store.record_resend_if_new(uow, delivery.id, log_id, requested_by, key, now):
+        await _check_resendable(uow, delivery, now)
+        await store.requeue_delivery(uow, delivery.id)
+        store.enqueue_delivery(uow, delivery.id, delivery.channel)
+        log.info("message resend requested", delivery_id=str(delivery.id), requested_by=str(requested_by))
+    return await queries.find_delivery(uow, delivery.notification_id, delivery.channel, [delivery.recipient])
 
 
-async def _check(uow: UnitOfWork, row: Any, now: datetime) -> None:
-    if row["status"] == "queued":
-        raise MessageUnderWay
-    if row["recipient"].startswith("erased:"):
-        raise RecipientGone
-    if row["channel"] == "push" and await queries.find_device(uow, UUID(row["recipient"]), row["user_id"]) is None:
-        raise RecipientGone
-    if not CATALOG[row["template"]].sensitive:
+async def _check_resendable(uow: UnitOfWork, delivery: LockedDelivery, now: datetime) -> None:
+    if delivery.status == "queued":
+        raise DeliveryInProgress
+    if delivery.recipient.startswith("erased:"):
+        raise RecipientDeleted
+    if delivery.channel == "push":
+        user_id = delivery.user_id
+        if user_id is None or await queries.find_device(uow, UUID(delivery.recipient), user_id) is None:
+            raise RecipientDeleted
+    if not CATALOG[delivery.template].sensitive:
         return
-    life = life_of_secret(row["template"], row["payload"].get("purpose"))
-    if not row["sealed"] or (life is not None and now - row["created_at"] >= life):
-        raise SecretOver
+    lifetime = secret_lifetime(delivery.template, delivery.payload.get("purpose"))
+    if not delivery.sealed or (lifetime is not None and now - delivery.created_at >= lifetime):
+        raise SecretExpired

@@ -1,10 +1,10 @@
-"""Send one message: claim it, call the provider, record what came of it. Nothing is called inside a transaction."""
+"""Send one message: commit the claim, call the provider outside any transaction, commit the outcome."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
@@ -16,29 +16,30 @@ from notifications import queries, store
 from notifications.domain.channels import redelivery_policy
 from notifications.domain.deliveries import (
     PROVIDER_SECONDS_MAX,
-    Device,
-    Doubtful,
-    Free,
+    AttemptsExhausted,
+    Claimable,
     Message,
     OutboundMessage,
-    UsedUp,
+    OutcomeUnknown,
     evaluate_claim,
-    without,
+    redacted,
 )
-from notifications.domain.errors import DeviceGone, ProviderRefused, ProviderTimeout, ProviderUnavailable
+from notifications.domain.devices import Device
+from notifications.domain.errors import DeviceUnregistered, ProviderRejected, ProviderTimeout, ProviderUnavailable
 from notifications.domain.templates import CATALOG
 from notifications.domain.tickets import may_write_freely
 from notifications.queries.tickets import find_free_text
+from notifications.store import LockedDelivery
 from notifications.templates.renderer import MessageRenderer
 from notifications.use_cases.deliveries.alert_provider_paused import alert_provider_paused
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
-from notifications.use_cases.deliveries.record_delivery_sent import record_delivery_sent
+from notifications.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 
-# What came of a call is worth a minute's patience with a database that is away: forgotten, it would be a message in doubt.
+# Retry time for the commit of an outcome while the database is unavailable. A lost outcome could not be reconstructed.
 RECORD_SECONDS_MAX: Final = 60
-_RECORD_AGAIN_SECONDS: Final = 0.5
-UNKNOWN_KEY: Final = "it is encrypted under a key that this process does not hold yet"
-IN_DOUBT: Final = "its worker ended before it could record whether it went out, and it must not go out twice"
+_RECORD_RETRY_SECONDS: Final = 0.5
+UNKNOWN_KEY: Final = "it is encrypted under a key that this process does not have yet"
+OUTCOME_UNKNOWN: Final = "its worker ended before it recorded an outcome, and it must not be sent twice"
 
 
 class ChannelProvider(Protocol):
@@ -46,41 +47,41 @@ class ChannelProvider(Protocol):
 
     provider: str
 
-    async def send(self, message_out: OutboundMessage) -> str:
-        """The provider's id of the message; raises ProviderAway and ProviderRefused."""
+    async def send(self, outbound: OutboundMessage) -> str:
+        """Return the provider's id of the message. Raises ProviderUnavailable and ProviderRejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliverySender:
-    """What sending needs: the carriers, the words, and the key of the sealed parts.
+    """The providers, the renderer and the key of encrypted values.
 
-    `carriers` are by channel, the first of a channel first; those of push stand under `push:web` and `push:native`.
-    `hears_statuses`: whether the messaging app's statuses reach us, by which a message in doubt is known.
+    `providers` are by channel, in the order of their use; push has the keys `push:web` and `push:native`.
+    `reports_statuses`: the messaging app's status webhooks are configured and resolve unknown outcomes.
     """
 
     database: Database
     clock: Clock
-    carriers: Mapping[str, Collection[ChannelProvider]]
-    words: MessageRenderer
-    sealer: Encryptor
+    providers: Mapping[str, Collection[ChannelProvider]]
+    renderer: MessageRenderer
+    encryptor: Encryptor
     circuits: Circuits
     reports_statuses: bool
 
     @property
     def channels(self) -> frozenset[str]:
-        """The channels that have a provider here."""
-        return frozenset(name.partition(":")[0] for name in self.carriers)
+        """The channels that have a provider."""
+        return frozenset(name.partition(":")[0] for name in self.providers)
 
     @property
     def device_kinds(self) -> tuple[str, ...]:
         """The kinds of devices that a push reaches."""
-        web = ("web",) if "push:web" in self.carriers else ()
-        return (*web, "android", "ios") if "push:native" in self.carriers else web
+        web = ("web",) if "push:web" in self.providers else ()
+        return (*web, "android", "ios") if "push:native" in self.providers else web
 
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    row: Any
+    delivery: LockedDelivery
     claim_id: UUID
     provider_client: ChannelProvider
     device: Device | None
@@ -88,195 +89,201 @@ class _Claimed:
     free_text: str | None = None
 
     @property
-    def counterpart(self) -> str:
-        """Whose failures count together: the provider's, or the one push service's of a browser."""
-        return _counterpart(self.provider_client, self.device)
+    def circuit_name(self) -> str:
+        return _circuit_name(self.provider_client, self.device)
 
-    def may_try_next_provider(self, away: ProviderUnavailable) -> bool:
-        """A second provider sends what the first surely did not; what it may have sent goes twice only when it is a secret."""
-        sensitive = CATALOG[self.row["template"]].sensitive
-        return self.has_another and (sensitive or not isinstance(away, ProviderTimeout))
+    def may_try_next_provider(self, error: ProviderUnavailable) -> bool:
+        """A timeout may have sent the message: only secrets, which must arrive, are then sent by a second provider."""
+        sensitive = CATALOG[self.delivery.template].sensitive
+        return self.has_another and (sensitive or not isinstance(error, ProviderTimeout))
 
 
-async def send_delivery(delivery_id: UUID, post: DeliverySender) -> None:
-    """Sends a delivery that is free to be sent; otherwise does nothing. Raises ProviderAway, for the retry ladder.
+async def send_delivery(delivery_id: UUID, sender: DeliverySender) -> None:
+    """Send a claimable delivery; otherwise do nothing. Raises ProviderUnavailable for a retry.
 
-    A channel's second provider is asked when the first rests or does not take the message. When all of them rest, the
-    delivery waits for the clock and uses up no step of the ladder.
-    Its claim is committed before the call. A worker that dies before it commits what came of it leaves a message in doubt: what
-    may go out twice does (`doubt_about`), the rest is given up, for support to look at.
+    A channel's second provider follows when the first is paused or unavailable. While all of them are paused the delivery
+    is postponed, which uses up no retry. The claim is committed before the call. If the worker dies before it commits the
+    outcome, `redelivery_policy` decides whether the message is sent again or fails.
     """
-    asked: list[str] = []
+    tried: list[str] = []
     while True:
-        claimed = await _claim(delivery_id, post, asked)
+        claimed = await _claim(delivery_id, sender, tried)
         if claimed is None:
             return
         try:
-            await _attempt(claimed, post)
-        except ProviderUnavailable as away:
-            if not claimed.may_try_next_provider(away):
+            await _attempt(claimed, sender)
+        except ProviderUnavailable as error:
+            if not claimed.may_try_next_provider(error):
                 raise
-            asked.append(claimed.provider_client.provider)
+            tried.append(claimed.provider_client.provider)
             continue
         return
 
 
-async def _attempt(claimed: _Claimed, post: DeliverySender) -> None:
+async def _attempt(claimed: _Claimed, sender: DeliverySender) -> None:
     secrets: dict[str, str] = {}
-    circuit = post.circuits.of(claimed.counterpart)
-    delivery_id = claimed.row["id"]
+    circuit = sender.circuits.of(claimed.circuit_name)
+    delivery, provider = claimed.delivery, claimed.provider_client.provider
     try:
-        message_out = _write(claimed, post, secrets)
-        provider_message_id = await _call(claimed.provider_client, message_out)
-    except ProviderUnavailable as away:
-        reason, opened = without(secrets, away.reason), circuit.failed()
-        # A status of the messaging app may yet say that it was taken: then the ladder finds nothing to send.
-        may_be_notified = (
-            isinstance(away, ProviderTimeout) and claimed.row["channel"] == "messaging" and post.reports_statuses
-        )
-        status = "unknown" if may_be_notified else "failed"
+        outbound = _compose(claimed, sender, secrets)
+        provider_message_id = await _call(claimed.provider_client, outbound)
+    except ProviderUnavailable as error:
+        reason, opened = redacted(secrets, error.reason), circuit.failed()
+        status = _status_after_failure(error, delivery, sender)
 
         async def record_unavailable(uow: UnitOfWork) -> None:
-            await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason, status)
+            await store.save_failed_attempt(uow, delivery.id, claimed.claim_id, reason, status)
             if opened:
-                alert_provider_paused(uow, claimed.provider_client.provider, reason)
+                alert_provider_paused(uow, provider, reason)
 
-        await _record(post, record_unavailable)
-        raise type(away)(away.provider, reason) from None
+        await _record(sender, record_unavailable)
+        raise type(error)(error.provider, reason) from None
     except UnknownKey:
-        # The provider was not asked. Another process encrypted under a key that this one gets with its next start.
+        # The provider was not called. This process receives the new key with its next start.
+        circuit.succeeded()
+        await _record(sender, lambda uow: store.save_failed_attempt(uow, delivery.id, claimed.claim_id, UNKNOWN_KEY))
+        raise ProviderUnavailable(provider, UNKNOWN_KEY) from None
+    except ProviderRejected as error:
+        circuit.succeeded()
+        is_unregistered = isinstance(error, DeviceUnregistered)
+        await _record_rejection(sender, claimed, redacted(secrets, error.reason), is_unregistered=is_unregistered)
+    except DecryptionFailed:
+        circuit.succeeded()
+        await _record_rejection(sender, claimed, "the encrypted value cannot be decrypted")
+    else:
         circuit.succeeded()
 
-        async def record_unknown_key(uow: UnitOfWork) -> None:
-            await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, UNKNOWN_KEY)
+        async def record_sent(uow: UnitOfWork) -> None:
+            if await store.save_sent(uow, delivery.id, claimed.claim_id, provider_message_id):
+                publish_delivery_settled(uow, delivery, "sent")
 
-        await _record(post, record_unknown_key)
-        raise ProviderUnavailable(claimed.provider_client.provider, UNKNOWN_KEY) from None
-    except (ProviderRefused, DecryptionFailed) as fault:
-        reason = (
-            without(secrets, fault.reason) if isinstance(fault, ProviderRefused) else "the sealed part does not open"
-        )
-        circuit.succeeded()
-        gone = isinstance(fault, DeviceGone)
-
-        async def record_rejection(uow: UnitOfWork) -> None:
-            if gone and claimed.device is not None:
-                await store.forget_dead_device(uow, claimed.device.device_id, claimed.device.address)
-            await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason)
-            await fail_delivery(uow, delivery_id, reason, alert=not gone)
-
-        await _record(post, record_rejection)
-        return
-    circuit.succeeded()
-    await _record(post, lambda uow: record_delivery_sent(uow, claimed.row, claimed.claim_id, provider_message_id))
+        await _record(sender, record_sent)
 
 
-async def _record(post: DeliverySender, record: Callable[[UnitOfWork], Awaitable[None]]) -> None:
-    """Commits what came of a call, again while the database is away: recorded twice it is the same."""
+def _status_after_failure(error: ProviderUnavailable, delivery: LockedDelivery, sender: DeliverySender) -> str:
+    """After a timeout a status webhook may still report the message; then the retry finds nothing to send."""
+    may_be_reported = delivery.channel == "messaging" and sender.reports_statuses
+    return "unknown" if isinstance(error, ProviderTimeout) and may_be_reported else "failed"
+
+
+async def _record_rejection(
+    sender: DeliverySender, claimed: _Claimed, reason: str, *, is_unregistered: bool = False
+) -> None:
+    async def record(uow: UnitOfWork) -> None:
+        if is_unregistered and claimed.device is not None:
+            await store.delete_unregistered_device(uow, claimed.device.device_id, claimed.device.address)
+        await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason)
+        await fail_delivery(uow, claimed.delivery.id, reason, alert=not is_unregistered)
+
+    await _record(sender, record)
+
+
+async def _record(sender: DeliverySender, record: Callable[[UnitOfWork], Awaitable[None]]) -> None:
+    """Commit the idempotent record of an outcome; retry while the database is unavailable."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + RECORD_SECONDS_MAX
+    deadline = loop.time() + RECORD_SECONDS_MAX
     while True:
         try:
-            async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            async with sender.database.unit_of_work(acting_as=THE_SERVICE) as uow:
                 await record(uow)
             return
         except Exception as error:
-            if not is_unavailable(error) or loop.time() > until:
+            if not is_unavailable(error) or loop.time() > deadline:
                 raise
-        await asyncio.sleep(_RECORD_AGAIN_SECONDS)
+        await asyncio.sleep(_RECORD_RETRY_SECONDS)
 
 
-async def _claim(delivery_id: UUID, post: DeliverySender, asked: Collection[str]) -> _Claimed | None:
-    now = post.clock.now()
-    async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        row = await store.lock_delivery(uow, delivery_id)
-        if row is None:
+async def _claim(delivery_id: UUID, sender: DeliverySender, tried: Collection[str]) -> _Claimed | None:
+    now = sender.clock.now()
+    async with sender.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        delivery = await store.lock_delivery(uow, delivery_id)
+        if delivery is None:
             return None
-        redelivery = redelivery_policy(row["template"], row["channel"], reports_statuses=post.reports_statuses)
-        verdict = evaluate_claim(row["status"], row["claimed_at"], row["attempts"], now, redelivery, row["due_at"])
-        if isinstance(verdict, UsedUp):
-            await fail_delivery(uow, delivery_id, "it was begun too often without an outcome")
-        if isinstance(verdict, Doubtful):
-            await fail_delivery(uow, delivery_id, IN_DOUBT)
-        if not isinstance(verdict, Free):
+        redelivery = redelivery_policy(delivery.template, delivery.channel, reports_statuses=sender.reports_statuses)
+        verdict = evaluate_claim(
+            delivery.status, delivery.claimed_at, delivery.attempts, now, redelivery, delivery.due_at
+        )
+        if isinstance(verdict, AttemptsExhausted):
+            await fail_delivery(uow, delivery_id, "the attempts ended too often without an outcome")
+        if isinstance(verdict, OutcomeUnknown):
+            await fail_delivery(uow, delivery_id, OUTCOME_UNKNOWN)
+        if not isinstance(verdict, Claimable):
             return None
-        device = await _device(uow, row)
-        if row["channel"] == "push" and device is None:
-            await fail_delivery(uow, delivery_id, "the device is gone", alert=False)
+        device = await _device(uow, delivery)
+        if delivery.channel == "push" and device is None:
+            await fail_delivery(uow, delivery_id, "the device is not registered any more", alert=False)
             return None
-        return await _claim_by(uow, row, device, post, asked, now)
+        return await _claim_for_provider(uow, delivery, device, sender, tried, now)
 
 
-async def _claim_by(
-    uow: UnitOfWork, row: Any, device: Device | None, post: DeliverySender, asked: Collection[str], now: datetime
+async def _claim_for_provider(
+    uow: UnitOfWork,
+    delivery: LockedDelivery,
+    device: Device | None,
+    sender: DeliverySender,
+    tried: Collection[str],
+    now: datetime,
 ) -> _Claimed | None:
-    """The claim for the first provider that may be asked; without one the delivery waits until one of them may."""
-    name = row["channel"] if device is None else f"push:{'web' if device.kind == 'web' else 'native'}"
-    carriers = [
-        provider_client for provider_client in post.carriers.get(name, ()) if provider_client.provider not in asked
-    ]
-    rests: list[datetime] = []
-    for place, provider_client in enumerate(carriers, start=1):
-        until = post.circuits.of(_counterpart(provider_client, device)).admit()
+    """Claim for the first provider that is not paused; postpone the delivery when all are."""
+    name = delivery.channel if device is None else f"push:{'web' if device.kind == 'web' else 'native'}"
+    clients = [client for client in sender.providers.get(name, ()) if client.provider not in tried]
+    paused_until: list[datetime] = []
+    for number, client in enumerate(clients, start=1):
+        until = sender.circuits.of(_circuit_name(client, device)).admit()
         if until is None:
-            claim_id = await store.claim_delivery(uow, row, provider_client.provider, now)
-            free_text = await _free_text(uow, row, now)
-            return _Claimed(
-                row, claim_id, provider_client, device, has_another=place < len(carriers), free_text=free_text
-            )
-        rests.append(until)
-    if rests:
-        await store.postpone_delivery(uow, row["id"], min(rests))
+            claim_id = await store.claim_delivery(uow, delivery, client.provider, now)
+            free_text = await _free_text(uow, delivery, now)
+            return _Claimed(delivery, claim_id, client, device, number < len(clients), free_text)
+        paused_until.append(until)
+    if paused_until:
+        await store.postpone_delivery(uow, delivery.id, min(paused_until))
     else:
-        await fail_delivery(uow, row["id"], "no provider is configured")
+        await fail_delivery(uow, delivery.id, "no provider is configured")
     return None
 
 
-async def _device(uow: UnitOfWork, row: Any) -> Device | None:
-    if row["channel"] != "push" or row["recipient"].startswith("erased:"):
+async def _device(uow: UnitOfWork, delivery: LockedDelivery) -> Device | None:
+    if delivery.channel != "push" or delivery.user_id is None or delivery.recipient.startswith("erased:"):
         return None
-    return await queries.find_device(uow, UUID(row["recipient"]), row["user_id"])
+    return await queries.find_device(uow, UUID(delivery.recipient), delivery.user_id)
 
 
-async def _free_text(uow: UnitOfWork, row: Any, now: datetime) -> str | None:
-    """What support wrote, while the messaging app lets it go out as it stands; None for what goes as an approved text."""
-    message_id = row["payload"].get("messageId") if row["channel"] == "messaging" else None
-    told = None if message_id is None else await find_free_text(uow, UUID(message_id))
-    if told is None or not told["body"] or not may_write_freely(told["heard_at"], now):
+async def _free_text(uow: UnitOfWork, delivery: LockedDelivery, now: datetime) -> str | None:
+    """Return support's text while the messaging app permits free texts; None for an approved template."""
+    message_id = delivery.payload.get("messageId") if delivery.channel == "messaging" else None
+    reply = None if message_id is None else await find_free_text(uow, UUID(message_id))
+    if reply is None or not may_write_freely(reply.last_message_at, now):
         return None
-    return str(told["body"])
+    return reply.body or None
 
 
-def _counterpart(provider_client: ChannelProvider, device: Device | None) -> str:
-    return (
-        provider_client.provider
-        if device is None or device.kind != "web"
-        else f"{provider_client.provider} {device.origin}"
-    )
+def _circuit_name(client: ChannelProvider, device: Device | None) -> str:
+    """Failures count by provider; those of web push by the push service of the browser."""
+    return client.provider if device is None or device.kind != "web" else f"{client.provider} {device.origin}"
 
 
-def _write(claimed: _Claimed, post: DeliverySender, secrets: dict[str, str]) -> OutboundMessage:
-    """The address and the words. `secrets` is filled as they are opened, so that no failure repeats one."""
-    row, device = claimed.row, claimed.device
-    for name, sealed in store.encrypted_of(row).items():
-        secrets[name] = post.sealer.decrypt(sealed.text, sealed.context)
-    address = secrets.get("address", row["recipient"]) if device is None else device.address
-    values = {**row["payload"], **secrets}
+def _compose(claimed: _Claimed, sender: DeliverySender, secrets: dict[str, str]) -> OutboundMessage:
+    """Decrypt the secrets and render the message. `secrets` is filled step by step, so that errors are redacted."""
+    delivery, device = claimed.delivery, claimed.device
+    for name, encrypted in store.encrypted_of(delivery.sealed).items():
+        secrets[name] = sender.encryptor.decrypt(encrypted.text, encrypted.context)
+    address = secrets.get("address", delivery.recipient) if device is None else device.address
+    values = {**delivery.payload, **secrets}
     free = None if claimed.free_text is None else Message(text=claimed.free_text)
     return OutboundMessage(
-        delivery_id=row["id"],
-        notification_id=row["notification_id"],
-        template=row["template"],
+        delivery_id=delivery.id,
+        notification_id=delivery.notification_id,
+        template=delivery.template,
         address=address,
-        message=free or post.words.message(row["channel"], row["template"], values),
+        message=free or sender.renderer.message(delivery.channel, delivery.template, values),
         sensitive=bool(secrets),
         device=device,
     )
 
 
-async def _call(provider_client: ChannelProvider, message_out: OutboundMessage) -> str:
+async def _call(client: ChannelProvider, outbound: OutboundMessage) -> str:
     try:
         async with asyncio.timeout(PROVIDER_SECONDS_MAX):
-            return await provider_client.send(message_out)
+            return await client.send(outbound)
     except TimeoutError:
-        raise ProviderTimeout(provider_client.provider, "did not answer in time") from None
+        raise ProviderTimeout(client.provider, "did not answer in time") from None

@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.web.outbound_addresses import OutboundRules
-from notifications import queries, store
+from notifications import store
+from notifications.domain.devices import RegisteredDevice
 from notifications.domain.errors import TooManyDevices
 
 
 @dataclass(frozen=True, slots=True)
 class PushSettings:
-    """What registering needs to know: the key that browsers subscribe with, where a push may go, and the limit."""
+    """The public key of browser subscriptions, the rules for push addresses, and the limit of devices."""
 
     vapid_key: str | None
     rules: OutboundRules
@@ -28,8 +28,8 @@ async def register_device(
     address: str,
     keys: tuple[str, str] | None,
     now: datetime,
-) -> dict[str, Any]:
-    """The device of that address, which is this user's from now on; the same address again is the same device.
+) -> RegisteredDevice:
+    """Register the address for the user; a known address is the same device.
 
     Raises TooManyDevices.
     """
@@ -37,5 +37,4 @@ async def register_device(
     if await store.count_other_devices(uow, user_id, address) >= push_settings.devices_max:
         raise TooManyDevices(push_settings.devices_max)
     public_key, auth_secret = keys or (None, None)
-    row = await store.save_device(uow, user_id, kind, address, public_key, auth_secret, now)
-    return queries.device_shape(row)
+    return await store.save_device(uow, user_id, kind, address, public_key, auth_secret, now)

@@ -8,6 +8,6 @@ from notifications import store
 
 
 async def remove_device(uow: UnitOfWork, device_id: UUID) -> None:
-    """No push goes there any more. Raises NotFound for a foreign or absent device."""
+    """Delete the device. Raises NotFound for a foreign or unknown one."""
     if not await store.remove_device(uow, device_id):
         raise NotFound

@@ -1,8 +1,7 @@
-"""Change how a person wants to be told."""
+"""Replace the notification preferences of a user."""
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -12,13 +11,13 @@ from notifications.domain.errors import PreferencesChanged
 
 
 async def change_preferences(
-    uow: UnitOfWork, user_id: UUID, wanted: Preferences, now: datetime, *, revision: int | None
-) -> dict[str, Any]:
-    """Replaces the preferences. Raises PreferencesChanged when `revision` is given and is not the stored one."""
+    uow: UnitOfWork, user_id: UUID, preferences: Preferences, now: datetime, *, revision: int | None
+) -> Preferences:
+    """Replace the preferences. Raises PreferencesChanged for a stale `revision`."""
     if revision is not None and (await queries.find_preferences(uow, user_id)).revision != revision:
         raise PreferencesChanged
-    # A row that another request wrote meanwhile has a revision of its own, and is not overwritten.
-    saved = await store.save_preferences(uow, user_id, wanted, now, revision=revision)
+    # A row that another preferences wrote meanwhile has a revision of its own, and is not overwritten.
+    saved = await store.save_preferences(uow, user_id, preferences, now, revision=revision)
     if saved is None:
         raise PreferencesChanged
-    return queries.preferences_shape(replace(wanted, revision=saved))
+    return replace(preferences, revision=saved)

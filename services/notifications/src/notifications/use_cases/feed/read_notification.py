@@ -1,17 +1,17 @@
 """Mark a notification as read."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from notifications import queries, store
+from notifications import store
+from notifications.domain.feed import FeedItem
 
 
-async def read_notification(uow: UnitOfWork, notification_id: UUID, now: datetime) -> dict[str, Any]:
-    """The caller's notification, read; the first time stays. Raises NotFound for a foreign or absent one."""
-    row = await store.save_read(uow, notification_id, now)
-    if row is None:
+async def read_notification(uow: UnitOfWork, notification_id: UUID, now: datetime) -> FeedItem:
+    """Mark the caller's notification as read and keep the first time. Raises NotFound for a foreign or unknown one."""
+    item = await store.save_read(uow, notification_id, now)
+    if item is None:
         raise NotFound
-    return queries.feed_shape(row)
+    return item

@@ -1,4 +1,4 @@
-"""Give one message or status of the messaging app its effect, once."""
+"""Process one message or status of the messaging app."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,41 +15,53 @@ from notifications.domain.telephone_numbers import e164_of
 from notifications.domain.tickets import reported_instant
 from notifications.store import messaging
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
-from notifications.use_cases.tickets.record_customer_message import Numbers, record_customer_message
+from notifications.use_cases.tickets.record_customer_message import (
+    CustomerMessage,
+    PhoneHasher,
+    record_customer_message,
+)
 
 CHANNEL: Final = "messaging"
 
 
 async def process_messaging_item(
-    uow: UnitOfWork, item_id: str, numbers: Numbers, sealer: Encryptor, now: datetime
+    uow: UnitOfWork, item_id: str, phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
 ) -> str:
-    """The outcome. What says nothing that we record (no sender, a word of the app's own) is ignored and counted.
+    """Process the item once and return its outcome. An item without sender or recorded status is `ignored` and counted.
 
-    Raises MessageUnknown for a status that is faster than our own commit of the message: the ladder brings it again.
+    Raises MessageUnknown for a status that arrives before the message id is committed.
     """
-    row = await messaging.lock_messaging_item(uow, item_id)
-    if row is None:
+    item = await messaging.lock_messaging_item(uow, item_id)
+    if item is None:
         raise WebhookUnknown
-    if row["outcome"] in ("done", "ignored"):
-        return str(row["outcome"])
+    if item.outcome in ("done", "ignored"):
+        return item.outcome
     ticket_id = None
-    if row["kind"] == "message":
-        phone = e164_of(str(row["content"]["from"]))
-        ticket_id = await record_customer_message(uow, phone, row["content"], numbers, sealer, now) if phone else None
+    if item.kind == "message":
+        ticket_id = await _record_message(uow, item.content, phone_hasher, encryptor, now)
         outcome = "done" if ticket_id else "ignored"
     else:
-        outcome = await _record_status(uow, row["content"], now)
+        outcome = await _record_status(uow, item.content, now)
     if outcome == "ignored":
-        telemetry.STALE_EVENTS.labels(f"messaging_{row['kind']}").inc()
+        telemetry.STALE_EVENTS.labels(f"messaging_{item.kind}").inc()
     await messaging.save_messaging_item(uow, item_id, outcome, ticket_id)
     return outcome
 
 
-async def _record_status(uow: UnitOfWork, told: Mapping[str, Any], now: datetime) -> str:
-    if told["id"] is None or told["status"] is None:
+async def _record_message(
+    uow: UnitOfWork, content: Mapping[str, Any], phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
+) -> UUID | None:
+    phone = e164_of(str(content["from"]))
+    if phone is None:
+        return None
+    message = CustomerMessage(phone, content["kind"], content["text"], reported_instant(content["at"], now))
+    return await record_customer_message(uow, message, phone_hasher, encryptor, now)
+
+
+async def _record_status(uow: UnitOfWork, content: Mapping[str, Any], now: datetime) -> str:
+    if content["id"] is None or content["status"] is None:
         return "ignored"
-    delivery_id: UUID | None = parse_uuid(told["deliveryId"] or "")
-    status = cast("Status", told["status"])
-    at = reported_instant(told["at"], now)
-    news = await record_delivery_status(uow, CHANNEL, told["id"], status, at, delivery_id=delivery_id)
-    return "done" if news else "ignored"
+    delivery_id: UUID | None = parse_uuid(content["deliveryId"] or "")
+    status, at = cast("Status", content["status"]), reported_instant(content["at"], now)
+    is_new = await record_delivery_status(uow, CHANNEL, content["id"], status, at, delivery_id=delivery_id)
+    return "done" if is_new else "ignored"

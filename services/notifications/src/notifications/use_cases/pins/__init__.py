@@ -1,7 +1,7 @@
-"""The delivery PIN's message and its repetition."""
+"""Delivery PIN messages and their watches."""
 
 __all__ = [
     "advance_pin",
-    "end_pin",
+    "close_pin_watches",
     "watch_pin",
 ]

@@ -1,4 +1,4 @@
-"""Watch over a PIN on its way, so that it arrives by another channel when nobody says that it did."""
+"""Watch a PIN message, so that it uses another channel without a receipt."""
 
 from uuid import UUID
 
@@ -10,15 +10,15 @@ from notifications.use_cases.deliveries.deliver_notification import DeliveryCont
 async def watch_pin(
     uow: UnitOfWork, delivery_context: DeliveryContext, notification_id: UUID, order_id: UUID, issue: int, channel: str
 ) -> bool:
-    """Begins the watch over a PIN of an order, and ends those over its older ones; whether this PIN still opens anything.
+    """Start the watch of a PIN and close those of older ones.
 
-    False when a newer PIN is known, or the order was delivered: nobody is to be sent this one.
+    Return False when the PIN is obsolete: a newer one exists, or the order was delivered.
     """
-    known = await store.lock_watches(uow, order_id)
-    if any((row["is_over"] and row["issue"] >= issue) or row["issue"] > issue for row in known):
+    watches = await store.lock_watches(uow, order_id)
+    if any((watch.is_over and watch.issue >= issue) or watch.issue > issue for watch in watches):
         return False
-    if all(row["issue"] < issue for row in known):
-        await store.end_watches(uow, order_id)
+    if all(watch.issue < issue for watch in watches):
+        await store.close_watches(uow, order_id)
     due_at = delivery_context.now + delivery_context.pin_receipt
     await store.start_watch(uow, notification_id, order_id, issue, channel, due_at)
     return True

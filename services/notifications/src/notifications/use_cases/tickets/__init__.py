@@ -14,3 +14,5 @@ __all__ = [
     "record_customer_message",
     "write_to_ticket",
 ]
+
+STEPS = ("check_write_access",)

@@ -1,4 +1,4 @@
-"""Give a ticket to somebody of the staff."""
+"""Assign a ticket to a member of staff."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,7 +9,7 @@ from notifications.store import tickets
 
 
 async def assign_ticket(uow: UnitOfWork, ticket_id: UUID, assignee_id: UUID | None, now: datetime) -> None:
-    """Or takes it back, with None. The same again is a success without effect. Raises NotFound."""
+    """Assign the ticket; None removes the assignee. A repetition has no effect. Raises NotFound."""
     if await tickets.lock_ticket(uow, ticket_id) is None:
         raise NotFound
     await tickets.save_assignee(uow, ticket_id, assignee_id, now)

@@ -1,4 +1,4 @@
-"""Say how urgent a ticket is."""
+"""Change the priority of a ticket."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,10 +13,10 @@ from notifications.store import tickets
 async def change_ticket_priority(
     uow: UnitOfWork, ticket_id: UUID, priority: Priority, revision: int | None, now: datetime
 ) -> None:
-    """With `revision` only what was read is changed. Raises NotFound, TicketChanged."""
+    """Change the priority. Raises NotFound, and TicketChanged for a stale `revision`."""
     ticket = await tickets.lock_ticket(uow, ticket_id)
     if ticket is None:
         raise NotFound
-    if revision is not None and ticket["revision"] != revision:
+    if revision is not None and ticket.revision != revision:
         raise TicketChanged
     await tickets.save_priority(uow, ticket_id, priority, now)

@@ -1,4 +1,4 @@
-"""Check that a ticket may be given to a person."""
+"""Check that a ticket may be assigned to a user."""
 
 from uuid import UUID
 
@@ -9,9 +9,9 @@ from notifications.queries.contacts import find_contact, find_staff_roles
 
 
 async def check_assignee(uow: UnitOfWork, assignee_id: UUID) -> None:
-    """Raises AssigneeUnknown and AssigneeNotStaff (422) unless the person may handle tickets, as far as identity told.
+    """Raises AssigneeUnknown or AssigneeNotStaff (422) unless the user's projected roles permit ticket management.
 
-    Of somebody whose roles it has not spoken of since it tells them, nothing is held against them.
+    A user without projected roles is accepted: identity has not published them yet.
     """
     contact = await find_contact(uow, assignee_id)
     if contact is None or contact.is_erased:

@@ -1,4 +1,4 @@
-"""Check that an order is the caller's own."""
+"""Check that an order belongs to the caller."""
 
 import asyncio
 from typing import Final
@@ -6,20 +6,20 @@ from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from notifications.domain.errors import OrderNotYours
+from notifications.domain.errors import OrderNotOwn
 from notifications.queries import tickets
 
-# News of an order that was placed a moment ago may still be on its way here.
-LOOKS: Final = 4
+# The event of an order that was placed a moment ago may not have arrived.
+ATTEMPTS: Final = 4
 POLL_SECONDS: Final = 0.5
 
 
 async def check_own_order(database: Database, order_id: UUID, user_id: UUID) -> None:
-    """Raises OrderNotYours (422) unless the user bought the order or sells it; one that is unknown and one of others look the same."""
-    for look in range(LOOKS):
-        if look:
+    """Raises OrderNotOwn (422) unless the user bought the order or sells it. Unknown and foreign orders look alike."""
+    for attempt in range(ATTEMPTS):
+        if attempt:
             await asyncio.sleep(POLL_SECONDS)
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             if await tickets.is_party_of_order(uow, order_id, user_id):
                 return
-    raise OrderNotYours
+    raise OrderNotOwn

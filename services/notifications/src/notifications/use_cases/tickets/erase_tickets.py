@@ -1,4 +1,4 @@
-"""Forget what a person said to support."""
+"""Erase the support tickets of a user."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,14 +10,14 @@ from notifications.use_cases.tickets.notify_reply import TEMPLATE as REPLY
 
 
 async def erase_tickets(uow: UnitOfWork, user_id: UUID, phone_key: str | None, now: datetime) -> int:
-    """Closes their tickets and empties subjects, texts, numbers and the bodies they came in; pictures leave the store by the worker.
+    """Close the tickets and empty their subjects, texts, numbers and webhook bodies; return the number of tickets.
 
-    `phone_key` is of the number that the person had: what was said from it before it was theirs goes too. The empty tickets stay,
-    so that what support did can be counted. Tells how many.
+    `phone_key` is the hash of the user's number: its tickets without a user are erased too. The empty tickets stay for
+    statistics. The worker deletes the images.
     """
     ticket_ids = await tickets.lock_tickets_of_user(uow, user_id, phone_key)
-    await messaging.forget_messaging_bodies(uow, ticket_ids)
-    answers = await tickets.list_answers(uow, ticket_ids)
-    await tickets.erase_sent_replies(uow, [notification_id_of(REPLY, message_id) for message_id in answers])
+    await messaging.erase_webhook_bodies(uow, ticket_ids)
+    replies = await tickets.list_staff_replies(uow, ticket_ids)
+    await tickets.erase_sent_replies(uow, [notification_id_of(REPLY, message_id) for message_id in replies])
     await tickets.empty_tickets(uow, ticket_ids, now)
     return len(ticket_ids)

@@ -1,4 +1,4 @@
-"""Tell a customer that support has answered."""
+"""Notify a customer of a reply by support."""
 
 from typing import Final
 from uuid import UUID
@@ -14,23 +14,23 @@ CHANNEL: Final = "messaging"
 
 
 async def notify_reply(uow: UnitOfWork, message_id: UUID, delivery_context: DeliveryContext) -> bool:
-    """By mail, push and in the feed when the customer is known, and in the messaging app when they wrote there, once each.
+    """Notify a known user by mail, push and feed, and the writer in the messaging app, once each.
 
-    Whoever wrote there has asked for the answer: no wish and no quiet hours of theirs delay it. False for a ticket that was
-    emptied meanwhile. Raises ContactUnknown, for the retry ladder.
+    Preferences and quiet hours do not delay the reply in the messaging app: the customer asked there. Return False for an
+    erased ticket. Raises ContactUnknown.
     """
     reply = await tickets.find_reply(uow, message_id)
-    if reply is None or not reply["body"]:
+    if reply is None or not reply.body:
         return False
     notification_id = notification_id_of(TEMPLATE, message_id)
-    parameters = {"ticketId": str(reply["ticket_id"]), "messageId": str(message_id)}
-    is_known = reply["user_id"] is not None
-    if is_known:
-        await notify_user(uow, delivery_context, reply["user_id"], TEMPLATE, parameters, notification_id)
-    if reply["phone_sealed"] is not None and CHANNEL in delivery_context.channels:
-        address = {"address": EncryptedValue(reply["phone_sealed"], str(reply["ticket_id"]))}
-        wanted = NotificationRequest(
-            notification_id, CHANNEL, TEMPLATE, parameters, user_id=reply["user_id"], sealed=address
+    parameters = {"ticketId": str(reply.ticket_id), "messageId": str(message_id)}
+    is_known = reply.user_id is not None
+    if reply.user_id is not None:
+        await notify_user(uow, delivery_context, reply.user_id, TEMPLATE, parameters, message_id)
+    if reply.phone_encrypted is not None and CHANNEL in delivery_context.channels:
+        address = {"address": EncryptedValue(reply.phone_encrypted, str(reply.ticket_id))}
+        request = NotificationRequest(
+            notification_id, CHANNEL, TEMPLATE, parameters, user_id=reply.user_id, encrypted=address
         )
-        await deliver_notification(uow, wanted, delivery_context, recipient=reply["phone_masked"], in_feed=is_known)
+        await deliver_notification(uow, request, delivery_context, recipient=reply.phone_masked, in_feed=is_known)
     return True

@@ -13,7 +13,7 @@ from notifications.store import tickets
 async def open_ticket(
     uow: UnitOfWork, user_id: UUID, subject: str, text: str, order_id: UUID | None, now: datetime
 ) -> UUID:
-    """The new ticket with its first message, both with their digits masked. The order is the user's own."""
+    """Open a ticket with its first message, with masked digits. The caller has checked the order."""
     ticket_id = new_id()
     await tickets.save_opened_ticket(uow, ticket_id, user_id, "app", mask_digits(subject), order_id, now)
     masked = mask_digits(text)

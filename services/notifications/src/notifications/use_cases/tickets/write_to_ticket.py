@@ -1,4 +1,4 @@
-"""Write a message into a ticket."""
+"""Write a message to a ticket."""
 
 from datetime import datetime
 from uuid import UUID
@@ -6,33 +6,27 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from common.primitives.problems import Forbidden, NotFound
 from notifications.domain.errors import TicketClosed
 from notifications.domain.ticket_texts import mask_digits
-from notifications.domain.tickets import side_of, status_after
-from notifications.queries import tickets as seen
+from notifications.domain.tickets import status_after
 from notifications.store import tickets
+from notifications.use_cases.tickets.check_write_access import check_write_access
 
 
 async def write_to_ticket(uow: UnitOfWork, caller: Caller, ticket_id: UUID, text: str, now: datetime) -> UUID:
-    """The id of the message; an answer of staff is told to the customer by the worker. The text is stored with its digits masked.
+    """Store the text with masked digits and return the message id; the worker notifies the customer of a staff reply.
 
-    Raises NotFound for a ticket that the caller may not see, Forbidden for one that they only read, TicketClosed.
+    Raises NotFound for an invisible ticket, Forbidden for a reader, TicketClosed.
     """
-    ticket = await seen.find_ticket(uow, ticket_id)
-    if ticket is None:
-        raise NotFound
-    side = side_of(caller.id, ticket["user_id"], may_manage=caller.may("tickets:manage"))
-    if side is None:
-        raise Forbidden
+    side = await check_write_access(uow, caller, ticket_id)
     locked = await tickets.lock_ticket(uow, ticket_id)
-    status = None if locked is None else status_after(locked["status"], side, locked["closed_at"], now)
+    status = None if locked is None else status_after(locked.status, side, locked.closed_at, now)
     if status is None:
         raise TicketClosed
     message_id = new_id()
-    await tickets.save_written(uow, ticket_id, status, side, now)
+    await tickets.record_ticket_activity(uow, ticket_id, status, side, now)
     masked = mask_digits(text)
     await tickets.save_ticket_message(uow, message_id, ticket_id, side, caller.id, "app", "text", masked, now)
     if side == "staff":
-        tickets.leave_reply(uow, message_id)
+        tickets.enqueue_reply(uow, message_id)
     return message_id

@@ -1,12 +1,12 @@
-"""Why somebody could not be erased, in words that everybody understands (decision 25)."""
+"""Texts for the obligations that block an erasure (decision 25)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from notifications.domain.templates import TEXT_MAX
 
-# What the services call open matters (docs/privacy.md). Several of them are one thing to a person.
-_WORDS: Final[Mapping[str, str]] = {
+# Keys are the services' obligation codes (docs/privacy.md). Several codes share one text.
+_TEXTS: Final[Mapping[str, str]] = {
     "open_orders": "an order that is not finished",
     "undecided_returns": "a return that is not decided",
     "unsettled_refunds": "a refund that has not arrived",
@@ -33,9 +33,9 @@ _WORDS: Final[Mapping[str, str]] = {
 OTHER: Final = "something that is still under way"
 
 
-def open_matters_text(matters: Iterable[str]) -> str:
-    """The matters as one line, each once, in an order that does not change; never longer than a parameter of a message may be."""
-    words = list(dict.fromkeys(_WORDS.get(matter, OTHER) for matter in sorted(matters))) or [OTHER]
-    while len(line := "; ".join(words)) > TEXT_MAX:
-        words[-2:] = [OTHER]
+def obligations_text(matters: Iterable[str]) -> str:
+    """Join the distinct texts of the obligations in a stable order, within the length limit of a message parameter."""
+    texts = list(dict.fromkeys(_TEXTS.get(matter, OTHER) for matter in sorted(matters))) or [OTHER]
+    while len(line := "; ".join(texts)) > TEXT_MAX:
+        texts[-2:] = [OTHER]
     return line

@@ -1,11 +1,11 @@
-"""The assistant that needs no provider: it knows some questions by their words, asks the same tools, and says what it is."""
+"""The built-in assistant: it recognizes some questions by keywords and uses the same tools as a model."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from notifications.domain.conversations import Line, ToolCall
+from notifications.domain.conversations import ChatMessage, ToolCall
 
 INTRODUCTION: Final = (
     "I am the built-in assistant of the campus marketplace, not a language model: I look things up by the words of your "
@@ -26,7 +26,7 @@ _CEILING: Final = re.compile(
 _FLOOR: Final = re.compile(rf"\b(?:over|above|more than|at least|min(?:imum)?(?: of)?)\s+{_AMOUNT}", re.ASCII)
 _RANGE: Final = re.compile(rf"\b(?:between|from)\s+{_AMOUNT}\s*(?:and|to|-)\s*{_AMOUNT}", re.ASCII)
 _CHEAPEST: Final = re.compile(r"\b(?:cheapest|lowest price|least expensive)\b")
-_MEETING: Final = re.compile(
+_GREETING: Final = re.compile(
     r"\b(?:who|what) are you\b|\bare you (?:a|an) \w+|^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
 )
 _HELP: Final = re.compile(
@@ -66,7 +66,7 @@ _STATUSES: Final[Mapping[str, str]] = {
 
 
 def requested_calls(message: str) -> tuple[ToolCall, ...]:
-    """What has to be looked up to answer a message; nothing for one that asks for nothing we know."""
+    """Return the tool calls that a message needs; none for an unrecognized question."""
     text = message.lower()
     calls: list[tuple[str, dict[str, Any]]] = []
     if found := _ID.search(message):
@@ -78,63 +78,63 @@ def requested_calls(message: str) -> tuple[ToolCall, ...]:
             calls.append(("search_help", {"query": message[:_HELP_CHARACTERS_MAX]}))
         if _ORDERS.search(text):
             calls.append(("list_my_orders", {}))
-        if not calls and not _MEETING.search(text) and (_PRODUCTS.search(text) or _words(text)):
+        if not calls and not _GREETING.search(text) and (_PRODUCTS.search(text) or _words(text)):
             calls.append(("search_products", _search(text)))
     return tuple(
-        ToolCall(f"look-{number}", name, json.dumps(asked, ensure_ascii=False))
-        for number, (name, asked) in enumerate(calls, 1)
+        ToolCall(f"look-{number}", name, json.dumps(arguments, ensure_ascii=False))
+        for number, (name, arguments) in enumerate(calls, 1)
     )
 
 
-def told(calls: Sequence[ToolCall], results: Sequence[Line]) -> str:
-    """The answer, from what the tools said."""
-    by_id = {line.call_id: line.text for line in results}
-    parts = [_told_of(call, json.loads(by_id[call.id])) for call in calls if call.id in by_id]
+def compose_reply(calls: Sequence[ToolCall], results: Sequence[ChatMessage]) -> str:
+    """Return the reply from the results of the tool calls."""
+    by_id = {result.call_id: result.text for result in results}
+    parts = [_describe_result(call, json.loads(by_id[call.id])) for call in calls if call.id in by_id]
     return "\n\n".join(parts) or ABILITIES
 
 
-def _told_of(call: ToolCall, answer: Mapping[str, Any]) -> str:
-    if "result" not in answer:
-        return _UNAVAILABLE if call.name != "show_my_order" else f"{_error(answer)} {ABILITIES}"
-    found = answer["result"]
+def _describe_result(call: ToolCall, outcome: Mapping[str, Any]) -> str:
+    if "result" not in outcome:
+        return _UNAVAILABLE if call.name != "show_my_order" else f"{_lookup_error(outcome)} {ABILITIES}"
+    found = outcome["result"]
     match call.name:
         case "search_products":
-            return _told_products(found, json.loads(call.arguments))
+            return _describe_products(found, json.loads(call.arguments))
         case "list_my_orders":
-            return _told_orders(found)
+            return _describe_orders(found)
         case "show_my_order":
-            return _told_order(found)
+            return _describe_order(found)
         case _:
-            return _told_articles(found)
+            return _describe_articles(found)
 
 
-def _error(answer: Mapping[str, Any]) -> str:
-    return "You have no order with this number." if answer.get("error") == "not found" else _UNAVAILABLE
+def _lookup_error(outcome: Mapping[str, Any]) -> str:
+    return "You have no order with this number." if outcome.get("error") == "not found" else _UNAVAILABLE
 
 
-def _told_products(products: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> str:
-    wish = f' for "{asked["query"]}"' if asked.get("query") else ""
+def _describe_products(products: Sequence[Mapping[str, Any]], filters: Mapping[str, Any]) -> str:
+    query = f' for "{filters["query"]}"' if filters.get("query") else ""
     if not products:
         return (
-            f"I found nothing in stock{wish} at that price. {ABILITIES}"
-            if _has_price(asked)
-            else f"I found nothing in stock{wish}. {ABILITIES}"
+            f"I found nothing in stock{query} at that price. {ABILITIES}"
+            if _has_price(filters)
+            else f"I found nothing in stock{query}. {ABILITIES}"
         )
     lines = [f"- {product['name']}: {product['price']}, from {product['vendor']}" for product in products]
-    return f"In stock{wish}:\n" + "\n".join(lines)
+    return f"In stock{query}:\n" + "\n".join(lines)
 
 
-def _has_price(asked: Mapping[str, Any]) -> bool:
-    return "maxPriceNaira" in asked or "minPriceNaira" in asked
+def _has_price(filters: Mapping[str, Any]) -> bool:
+    return "maxPriceNaira" in filters or "minPriceNaira" in filters
 
 
-def _told_orders(orders: Sequence[Mapping[str, Any]]) -> str:
+def _describe_orders(orders: Sequence[Mapping[str, Any]]) -> str:
     if not orders:
         return "You have no orders yet."
     return "Your latest orders:\n" + "\n".join(f"- {_order_line(order)}" for order in orders)
 
 
-def _told_order(order: Mapping[str, Any]) -> str:
+def _describe_order(order: Mapping[str, Any]) -> str:
     line = _order_line(order)
     if order.get("status") == "Processing" and order.get("paymentDueAt"):
         line += f" Pay before {order['paymentDueAt']}."
@@ -142,46 +142,46 @@ def _told_order(order: Mapping[str, Any]) -> str:
 
 
 def _order_line(order: Mapping[str, Any]) -> str:
-    goods = ", ".join(f"{item['quantity']} x {item['name']}" for item in order["items"])
+    items_text = ", ".join(f"{item['quantity']} x {item['name']}" for item in order["items"])
     more = f" and {order['moreItems']} more" if order.get("moreItems") else ""
     meaning = _STATUSES.get(str(order["status"]), str(order["status"]))
-    return f"Order {order['id']} ({goods}{more}; {order['total']}), status {order['status']}: it {meaning}."
+    return f"Order {order['id']} ({items_text}{more}; {order['total']}), status {order['status']}: it {meaning}."
 
 
-def _told_articles(articles: Sequence[Mapping[str, Any]]) -> str:
+def _describe_articles(articles: Sequence[Mapping[str, Any]]) -> str:
     if not articles:
         return ABILITIES
     return "\n\n".join(f"{article['title']}: {article['text']}" for article in articles)
 
 
 def _search(text: str) -> dict[str, Any]:
-    asked: dict[str, Any] = {}
+    filters: dict[str, Any] = {}
     if found := _RANGE.search(text):
-        asked |= {"minPriceNaira": _naira(found[1], found[2]), "maxPriceNaira": _naira(found[3], found[4])}
+        filters |= {"minPriceNaira": _naira(found[1], found[2]), "maxPriceNaira": _naira(found[3], found[4])}
         text = text.replace(found[0], " ")
     if _CHEAPEST.search(text):
-        asked["cheapestFirst"] = True
+        filters["cheapestFirst"] = True
         text = _CHEAPEST.sub(" ", text)
     for pattern, name in ((_CEILING, "maxPriceNaira"), (_FLOOR, "minPriceNaira")):
         if found := pattern.search(text):
-            asked[name] = _naira(found[1], found[2])
+            filters[name] = _naira(found[1], found[2])
             text = text.replace(found[0], " ")
     if words := _words(text):
-        asked["query"] = " ".join(words)
-    return asked
+        filters["query"] = " ".join(words)
+    return filters
 
 
-# A search finds what has every word: more of them find nothing.
+# The search requires every word, so more words find less.
 _WORDS_MAX: Final = 4
-# No product's name has a longer word, and what is cut here is looked up all the same: the arguments of a tool are bounded.
+# No product name contains a longer word. Truncation keeps tool arguments bounded.
 _WORD_CHARACTERS_MAX: Final = 40
 _HELP_CHARACTERS_MAX: Final = 300
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
 def _words(text: str) -> list[str]:
-    kept = [word[:_WORD_CHARACTERS_MAX] for word in _WORD.findall(text) if word not in _FILLERS and len(word) > 1]
-    return kept[:_WORDS_MAX]
+    words = [word[:_WORD_CHARACTERS_MAX] for word in _WORD.findall(text) if word not in _FILLERS and len(word) > 1]
+    return words[:_WORDS_MAX]
 
 
 def _naira(digits: str, thousands: str | None) -> float:

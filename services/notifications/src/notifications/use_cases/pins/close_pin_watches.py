@@ -1,4 +1,4 @@
-"""End the way of a PIN that was used."""
+"""Close the watches of a used PIN."""
 
 from typing import Final
 from uuid import UUID
@@ -11,8 +11,8 @@ from notifications.domain.deliveries import notification_id_of
 LAST_ISSUE: Final = 2_147_483_647
 
 
-async def end_pin(uow: UnitOfWork, order_id: UUID) -> None:
-    """The PIN goes nowhere any more and is kept nowhere; news of one that was issued before comes too late."""
-    await store.end_watches(uow, order_id)
+async def close_pin_watches(uow: UnitOfWork, order_id: UUID) -> None:
+    """Delete the PIN from all messages, and reject PIN events that arrive later."""
+    await store.close_watches(uow, order_id)
     used = notification_id_of("delivery_pin", order_id, "used")
     await store.start_watch(uow, used, order_id, LAST_ISSUE, "sms", None, is_over=True)

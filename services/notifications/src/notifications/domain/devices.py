@@ -1,0 +1,33 @@
+"""Devices for push messages."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from common.web.outbound_addresses import origin_of
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The target of a push. `address` is a native token or the endpoint of a browser subscription with its two keys."""
+
+    device_id: UUID
+    kind: str
+    address: str
+    public_key: str | None = None
+    auth_secret: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """The push service of a browser subscription."""
+        return origin_of(self.address)
+
+
+class RegisteredDevice(NamedTuple):
+    """A device as its owner sees it, without its address."""
+
+    id: UUID
+    kind: str
+    created_at: datetime
+    registered_at: datetime

@@ -1,0 +1,26 @@
+"""Notifications of the feed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """The title and body that the app shows; they contain no secret."""
+
+    title: str
+    body: str
+
+
+class FeedItem(NamedTuple):
+    """A notification of a user's feed. `position` counts the user's notifications from 1."""
+
+    id: UUID
+    template: str
+    title: str
+    body: str
+    created_at: datetime
+    read_at: datetime | None
+    position: int

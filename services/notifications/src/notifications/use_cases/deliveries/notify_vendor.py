@@ -1,0 +1,24 @@
+"""Notify the owner of a vendor."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from notifications import queries
+from notifications.use_cases.deliveries.deliver_notification import DeliveryContext
+from notifications.use_cases.deliveries.notify_user import notify_user
+
+
+async def notify_vendor(
+    uow: UnitOfWork,
+    delivery_context: DeliveryContext,
+    vendor_id: UUID,
+    template: str,
+    parameters: Mapping[str, Any],
+    *about: object,
+) -> None:
+    """Notify the owner of a vendor and add `businessName` to the parameters. Raises VendorUnknown."""
+    vendor = await queries.get_vendor(uow, vendor_id)
+    named = {**parameters, "businessName": vendor.business_name}
+    await notify_user(uow, delivery_context, vendor.owner_user_id, template, named, *about)
