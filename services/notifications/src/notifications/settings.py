@@ -1,4 +1,4 @@
-"""What the notifications service is told, beyond what every service is told."""
+"""Settings of the notifications service."""
 
 from typing import Literal, Self
 
@@ -10,102 +10,272 @@ from notifications.domain.alerts import PAGERDUTY_PATH
 
 
 class Settings(MediaSettings):
-    """Providers and keys. The default of an API key is a word that every real company refuses, aloud, with 401.
+    """Providers, keys and limits. Providers reject the default API keys with 401.
 
-    A channel without its address or key has no provider: `messaging`, `push` for browsers, `push` for apps.
+    The messaging app and both kinds of push are off without their address or key.
     """
 
     message_key: PurposeKey = Field(
-        description="Encrypts secrets of messages, telephone numbers of tickets and the hash key at rest"
+        description="Encrypts secrets of messages, phone numbers of tickets and the hash key at rest",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
     )
-    message_key_previous: FurtherKey = ""
-    code_delivery_key: PurposeKey = Field(description="Opens the one-time codes of identity, which has the same value")
-    code_delivery_key_previous: FurtherKey = ""
-    pin_delivery_key: PurposeKey = Field(description="Opens the delivery PINs of orders, which has the same value")
-    pin_delivery_key_previous: FurtherKey = ""
+    message_key_previous: FurtherKey = Field(
+        default="",
+        description="The previous MESSAGE_KEY during a rotation; empty otherwise",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
+    )
+    code_delivery_key: PurposeKey = Field(
+        description="Decrypts the one-time codes of identity, which has the same value",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
+    )
+    code_delivery_key_previous: FurtherKey = Field(
+        default="",
+        description="The previous CODE_DELIVERY_KEY during a rotation; empty otherwise",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
+    )
+    pin_delivery_key: PurposeKey = Field(
+        description="Decrypts the delivery PINs of orders, which has the same value",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
+    )
+    pin_delivery_key_previous: FurtherKey = Field(
+        default="",
+        description="The previous PIN_DELIVERY_KEY during a rotation; empty otherwise",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
+    )
     sealing_key: FurtherKey = Field(
         default="",
         description="The key that all services shared before each purpose had its own; empty after its rotation",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
     )
-    sealing_key_previous: FurtherKey = ""
-    sms_api_url: str = Field(pattern="^https?://")
-    sms_api_key: str = Field(default="not-set", min_length=1)
-    sms_sender: str = Field(default="Campus", min_length=3, max_length=11)
-    sms_shape: Literal["termii", "africas_talking"] = "termii"
-    sms_fallback_api_url: str = Field(default="", pattern="^(https?://.*)?$")
-    sms_fallback_api_key: str = Field(default="not-set", min_length=1)
-    sms_fallback_shape: Literal["termii", "africas_talking"] = "africas_talking"
-    sms_receipt_key: str = Field(default="", description="Signs or accompanies receipts; empty: every receipt is 401")
-    messaging_api_url: str = Field(default="", pattern="^(https?://.*)?$")
-    messaging_api_version: str = Field(default="v21.0", pattern="^v[0-9]+\\.[0-9]+$")
-    messaging_phone_number_id: str = Field(default="106540352242922", pattern="^[0-9]+$")
-    messaging_api_token: str = Field(default="not-set", min_length=1)
-    messaging_verify_token: str = Field(default="", description="Of the webhook's handshake; empty: every one is 403")
-    messaging_app_secret: str = Field(default="", description="Signs the webhooks; empty: every one is 401")
-    messaging_language: str = Field(default="en", pattern="^[a-z]{2,3}(_[A-Z]{2})?$")
-    push_api_url: str = Field(default="https://fcm.googleapis.com", pattern="^https?://")
-    fcm_project: str = Field(default="", pattern="^[a-z0-9-]*$")
-    fcm_service_account: str = Field(default="", description="The service account's JSON; empty: no push to apps")
-    fcm_token_url: str = Field(default="", pattern="^(https?://.*)?$")
-    vapid_private_key: str = Field(default="", description="32 bytes in base64url; empty: no push to browsers")
-    vapid_subject: str = Field(default="mailto:push@campus.example", pattern="^(mailto:|https://).+")
-    devices_max: int = Field(default=20, ge=1, le=100)
+    sealing_key_previous: FurtherKey = Field(
+        default="",
+        description="The previous SEALING_KEY during a rotation; empty otherwise",
+        examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
+    )
+    sms_api_url: str = Field(
+        pattern="^https?://", description="Base URL of the SMS company", examples=["https://api.ng.termii.com"]
+    )
+    sms_api_key: str = Field(
+        default="not-set", min_length=1, description="API key of the SMS company", examples=["TLxxxxxxxx"]
+    )
+    sms_sender: str = Field(
+        default="Campus",
+        min_length=3,
+        max_length=11,
+        description="Sender name of text messages, 3 to 11 characters",
+        examples=["Campus"],
+    )
+    sms_shape: Literal["termii", "africas_talking"] = Field(
+        default="termii", description="API format of the SMS company: termii or africas_talking", examples=["termii"]
+    )
+    sms_fallback_api_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="Base URL of the second SMS company, used when the first is unavailable; empty: none",
+        examples=["https://campus@api.africastalking.com"],
+    )
+    sms_fallback_api_key: str = Field(
+        default="not-set", min_length=1, description="API key of the second SMS company", examples=["atsk_xxxxxxxx"]
+    )
+    sms_fallback_shape: Literal["termii", "africas_talking"] = Field(
+        default="africas_talking",
+        description="API format of the second SMS company: termii or africas_talking",
+        examples=["africas_talking"],
+    )
+    sms_receipt_key: str = Field(
+        default="",
+        description="Key that authenticates SMS delivery receipts; empty: every receipt gets 401",
+        examples=["a-random-receipt-key"],
+    )
+    messaging_api_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="Base URL of the messaging app's cloud API; empty: the channel is off",
+        examples=["https://graph.facebook.com"],
+    )
+    messaging_api_version: str = Field(
+        default="v21.0",
+        pattern="^v[0-9]+\\.[0-9]+$",
+        description="API version of the messaging app",
+        examples=["v21.0"],
+    )
+    messaging_phone_number_id: str = Field(
+        default="106540352242922",
+        pattern="^[0-9]+$",
+        description="The provider's id of our business phone number",
+        examples=["106540352242922"],
+    )
+    messaging_api_token: str = Field(
+        default="not-set", min_length=1, description="Access token of the messaging app", examples=["EAAxxxxxxxx"]
+    )
+    messaging_verify_token: str = Field(
+        default="",
+        description="Verify token of the webhook handshake; empty: every handshake gets 403",
+        examples=["a-random-verify-token"],
+    )
+    messaging_app_secret: str = Field(
+        default="",
+        description="Secret that signs the messaging webhooks; empty: every webhook gets 401",
+        examples=["a-random-app-secret"],
+    )
+    messaging_language: str = Field(
+        default="en",
+        pattern="^[a-z]{2,3}(_[A-Z]{2})?$",
+        description="Language code of the approved templates",
+        examples=["en"],
+    )
+    push_api_url: str = Field(
+        default="https://fcm.googleapis.com",
+        pattern="^https?://",
+        description="Base URL of FCM HTTP v1; browser subscriptions at its origin are trusted",
+        examples=["https://fcm.googleapis.com"],
+    )
+    fcm_project: str = Field(
+        default="",
+        pattern="^[a-z0-9-]*$",
+        description="Firebase project id; empty: the service account's project",
+        examples=["campus-prod"],
+    )
+    fcm_service_account: str = Field(
+        default="",
+        description="JSON of the Firebase service account; empty: push to apps is off",
+        examples=['{"type": "service_account", ...}'],
+    )
+    fcm_token_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="Token URL of the service account; empty: the account's own",
+        examples=["https://oauth2.googleapis.com/token"],
+    )
+    vapid_private_key: str = Field(
+        default="",
+        description="VAPID private key, 32 bytes in base64url; empty: push to browsers is off",
+        examples=["3KzvKasA2SoCxsp0iIG_o9B0Ozvl1XDwI63JRKNIWBM"],
+    )
+    vapid_subject: str = Field(
+        default="mailto:push@campus.example",
+        pattern="^(mailto:|https://).+",
+        description="Contact address for push services, mailto: or https://",
+        examples=["mailto:push@campus.example"],
+    )
+    devices_max: int = Field(
+        default=20, ge=1, le=100, description="Registered push devices of one user", examples=["20"]
+    )
     deliveries_at_once: int = Field(
-        default=12, ge=1, le=50, description="Messages of one channel in hand in one worker"
+        default=12, ge=1, le=50, description="Concurrent sends of one channel in one worker", examples=["12"]
     )
-    feed_streams_max: int = Field(default=5, ge=1, description="Open streams of one person in one process")
-    feed_ping_seconds: float = Field(default=15, gt=0, le=25)
-    feed_poll_seconds: float = Field(default=5, gt=0)
-    pin_receipt_seconds: float = Field(default=90, gt=0)
-    provider_failures_max: int = Field(default=5, ge=1)
-    provider_window_seconds: float = Field(default=60, gt=0)
-    provider_rest_seconds: float = Field(default=15, gt=0)
-    smtp_url: str = Field(pattern="^smtp(s|\\+starttls)?://")
-    mail_from: str = Field(default="Campus Marketplace <no-reply@campus.example>", min_length=3)
+    feed_streams_max: int = Field(
+        default=5, ge=1, description="Open feed streams of one user in one process", examples=["5"]
+    )
+    feed_ping_seconds: float = Field(
+        default=15, gt=0, le=25, description="Seconds between pings of an idle feed stream", examples=["15"]
+    )
+    feed_poll_seconds: float = Field(
+        default=5, gt=0, description="Seconds between polls for feed entries whose broadcast was lost", examples=["5"]
+    )
+    pin_receipt_seconds: float = Field(
+        default=90,
+        gt=0,
+        description="Seconds until a PIN without a delivery receipt uses the next channel",
+        examples=["90"],
+    )
+    provider_failures_max: int = Field(
+        default=5, ge=1, description="Failures within PROVIDER_WINDOW_SECONDS that pause a provider", examples=["5"]
+    )
+    provider_window_seconds: float = Field(
+        default=60, gt=0, description="Seconds in which the failures of a provider are counted", examples=["60"]
+    )
+    provider_rest_seconds: float = Field(
+        default=15, gt=0, description="Seconds for which a failing provider is paused", examples=["15"]
+    )
+    smtp_url: str = Field(
+        pattern="^smtp(s|\\+starttls)?://",
+        description="URL of the mail server with credentials: smtp://, smtp+starttls:// or smtps://",
+        examples=["smtp+starttls://user:password@mail.example:587"],
+    )
+    mail_from: str = Field(
+        default="Campus Marketplace <no-reply@campus.example>",
+        min_length=3,
+        description="Sender of mails, name and address",
+        examples=["Campus Marketplace <no-reply@campus.example>"],
+    )
     orders_url: str = Field(
         default="",
         pattern="^(https?://.*)?$",
-        description="Where the assistant reads catalog and orders; empty: through the gateway, at BASE_URL",
+        description="Base URL of catalog and orders for the assistant; empty: the gateway at BASE_URL",
+        examples=["http://orders:8080"],
     )
     ai_base_url: str = Field(
         default="",
         pattern="^(https?://.*)?$",
-        description="An OpenAI-compatible endpoint, asked at `/chat/completions` below it; empty: the built-in assistant",
+        description="Base URL of an OpenAI-compatible endpoint, without `/chat/completions`; empty: the built-in assistant",
+        examples=["https://api.openai.com/v1"],
     )
-    ai_api_key: str = ""
-    ai_model: str = Field(default="gpt-4o-mini", min_length=1)
-    ai_max_tokens: int = Field(default=800, ge=16, le=4096)
-    ai_silence_seconds: float = Field(default=20, gt=0)
-    ai_answer_seconds: float = Field(default=60, gt=0, le=70, description="A whole reply, with everything looked up")
-    ai_history_characters: int = Field(default=12_000, ge=0, description="What the model is shown of a conversation")
-    assistant_at_once_max: int = Field(default=3, ge=1, description="Messages of one person that are answered at once")
-    assistant_ping_seconds: float = Field(default=15, gt=0, le=25)
+    ai_api_key: str = Field(
+        default="", description="API key of the language model; empty: none is sent", examples=["sk-xxxxxxxx"]
+    )
+    ai_model: str = Field(
+        default="gpt-4o-mini", min_length=1, description="Model name of the language model", examples=["gpt-4o-mini"]
+    )
+    ai_max_tokens: int = Field(default=800, ge=16, le=4096, description="Tokens of one reply", examples=["800"])
+    ai_silence_seconds: float = Field(
+        default=20, gt=0, description="Seconds without data after which a model's response is aborted", examples=["20"]
+    )
+    ai_answer_seconds: float = Field(
+        default=60, gt=0, le=70, description="Seconds for a whole reply, with all its lookups", examples=["60"]
+    )
+    ai_history_characters: int = Field(
+        default=12_000, ge=0, description="Characters of a conversation that the model receives", examples=["12000"]
+    )
+    assistant_at_once_max: int = Field(
+        default=3, ge=1, description="Messages of one user in progress at once", examples=["3"]
+    )
+    assistant_ping_seconds: float = Field(
+        default=15, gt=0, le=25, description="Seconds between pings of a streamed reply", examples=["15"]
+    )
     assistant_keep_days: int = Field(
-        default=90, ge=1, description="Conversations in which nothing was said are removed"
+        default=90, ge=1, description="Days after its last message until a conversation is deleted", examples=["90"]
     )
     webhooks_keep_days: int = Field(
-        default=90, ge=7, description="Webhooks of the messaging app that are done with; longer than it sends again"
+        default=90,
+        ge=7,
+        description="Days until processed messaging webhooks are deleted; longer than the provider's retries",
+        examples=["90"],
     )
     deliveries_keep_days: int = Field(
-        default=180, ge=31, description="What was sent to whom, and each attempt; whole months leave"
+        default=180,
+        ge=31,
+        description="Days until deliveries and their attempts are deleted, in whole months",
+        examples=["180"],
     )
     notifications_keep_days: int = Field(
-        default=365, description="What stands in a feed; two months longer than DELIVERIES_KEEP_DAYS or more"
+        default=365,
+        description="Days until feed entries are deleted; at least DELIVERIES_KEEP_DAYS + 62",
+        examples=["365"],
     )
-    alerts_keep_days: int = Field(default=365, ge=1, description="Alerts, after they were closed")
-    on_call_url: str = Field(default="", pattern="^(https?://.*)?$")
-    on_call_key: str = ""
+    alerts_keep_days: int = Field(
+        default=365, ge=1, description="Days until a closed alert is deleted", examples=["365"]
+    )
+    on_call_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="URL of the on-call receiver; its path selects the format; empty: alerts appear in log and list only",
+        examples=["https://events.pagerduty.com/v2/enqueue"],
+    )
+    on_call_key: str = Field(
+        default="", description="Routing key of PagerDuty; other receivers need none", examples=["a-routing-key"]
+    )
 
     @model_validator(mode="after")
     def check_retention_periods(self) -> Self:
-        """Deliveries leave by whole months, and their notifications after them."""
+        """Deliveries are deleted by whole months, and their notifications after them."""
         if self.notifications_keep_days < self.deliveries_keep_days + 62:
             raise ValueError("NOTIFICATIONS_KEEP_DAYS must be at least DELIVERIES_KEEP_DAYS + 62")
         return self
 
     @model_validator(mode="after")
     def check_on_call_key(self) -> Self:
-        """PagerDuty takes an event only with the routing key of the service that is on call."""
+        """PagerDuty requires a routing key."""
         if self.on_call_url.rstrip("/").endswith(PAGERDUTY_PATH) and not self.on_call_key:
             raise ValueError("ON_CALL_KEY (the routing key) is needed when ON_CALL_URL is PagerDuty's")
         return self
