@@ -182,7 +182,10 @@ def _push_rules(settings: Settings) -> OutboundRules:
 
 
 def encryption_of(settings: Settings) -> Encryption:
-    """Create an encryptor for each purpose. While SEALING_KEY is set, values are written in the previous release's format."""
+    """Create an encryptor for each purpose.
+
+    While SEALING_KEY is set, values are written in the format of the previous release.
+    """
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
     def encryptor_for(purpose: str, current: str, previous: str, *also: Encryptor) -> Encryptor:

@@ -49,7 +49,7 @@ class AddressMissing(ValidationFailed):
 
 
 class NotificationIdConflict(Conflict):
-    detail = "This notification id belongs to a notification of another user."
+    detail = "This notification id belongs to another user's notification. Use a new id."
 
 
 class DeliveryError(Exception):
@@ -88,15 +88,15 @@ class PreferencesChanged(StaleRevision):
 
 
 class DeliveryInProgress(Conflict):
-    detail = "This message is on its way already."
+    detail = "The delivery is in progress. Wait for its outcome."
 
 
 class SecretExpired(Conflict):
-    detail = "The PIN or code of this message is used, replaced or too old: it is not sent again."
+    detail = "The PIN or code of this message is used, replaced or expired. Request a new one."
 
 
 class RecipientDeleted(Conflict):
-    detail = "The recipient of this message is gone."
+    detail = "The user was erased or the device removed. The message cannot be sent again."
 
 
 class MessageUnknown(NotYetKnown):
@@ -115,7 +115,7 @@ class WebhookUnknown(Exception):
 
 
 class TicketClosed(Conflict):
-    detail = "This ticket was closed: open a new one."
+    detail = "The ticket is closed. Open a new one."
 
 
 class TicketChanged(StaleRevision):
@@ -123,7 +123,7 @@ class TicketChanged(StaleRevision):
 
 
 class TooManyAttachments(Conflict):
-    detail = "The ticket has as many pictures as it can hold."
+    detail = "The ticket has the maximum number of images. Send further ones in a new ticket."
 
 
 class OrderNotOwn(ValidationFailed):
@@ -142,7 +142,7 @@ class AssigneeUnknown(ValidationFailed):
 
 class AssigneeNotStaff(ValidationFailed):
     def __init__(self) -> None:
-        reason = "this person handles no tickets"
+        reason = "the user may not manage tickets"
         super().__init__(f"assigneeId: {reason}", invalid_params=[InvalidParam("assigneeId", reason)])
 
 
@@ -175,13 +175,15 @@ class ConversationBusy(Conflict):
 class TooManyConcurrentMessages(RateLimited):
     """The user has ASSISTANT_AT_ONCE_MAX messages in progress, over all conversations."""
 
-    def __init__(self, at_once_max: int) -> None:
-        super().__init__(f"At most {at_once_max} messages are answered at once.", headers={"Retry-After": "5"})
+    def __init__(self, concurrent_max: int) -> None:
+        super().__init__(
+            f"At most {concurrent_max} messages are answered at once. Wait for a reply.", headers={"Retry-After": "5"}
+        )
 
 
 class ConversationFull(Conflict):
-    detail = "This conversation has reached its greatest length. Begin a new one."
+    detail = "The conversation has reached its maximum length. Start a new one."
 
 
 class ConversationDeleted(NotFound):
-    detail = "The conversation was removed while the reply was written."
+    detail = "The conversation was deleted during the reply."

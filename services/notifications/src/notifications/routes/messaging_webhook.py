@@ -44,7 +44,7 @@ class HandshakeRejected(Forbidden):
 
 
 class SignatureInvalid(Unauthorized):
-    """With the member `error` of the payment gateway's webhook (contract section 9.4)."""
+    """Its member `error` equals that of the payment gateway's webhook (contract section 9.4)."""
 
     def __init__(self) -> None:
         super().__init__("X-Hub-Signature-256 is not the signature of this body.")

@@ -1,4 +1,4 @@
-"""Request and response shapes (contract section 12), one module for each noun."""
+"""Request and response models (contract section 12), one module for each noun."""
 
 from notifications.schemas.alerts import Alert
 from notifications.schemas.assistant import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage

@@ -1,4 +1,4 @@
-"""Shapes of the alerts (contract section 12)."""
+"""Response models of alerts (contract section 12)."""
 
 from typing import Literal
 from uuid import UUID
@@ -7,7 +7,7 @@ from common.web.schemas import ResponseShape
 
 
 class Alert(ResponseShape):
-    """What somebody on call must look at."""
+    """An alert for the people on call."""
 
     id: UUID
     severity: Literal["SEV-1", "SEV-2", "SEV-3"]

@@ -1,4 +1,4 @@
-"""Shapes of the assistant (contract sections 4 and 12)."""
+"""Request and response models of the assistant (contract sections 4 and 12)."""
 
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
@@ -11,7 +11,7 @@ MESSAGE_CHARACTERS_MAX: Final = 4_000
 
 
 class ChatRequest(RequestBody):
-    """One message; without a conversation it begins one."""
+    """One message; without `conversationId` it starts a conversation."""
 
     message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MESSAGE_CHARACTERS_MAX)]
     conversation_id: UUID | None = None
@@ -26,7 +26,7 @@ class ChatReply(ResponseShape):
 
 
 class Conversation(ResponseShape):
-    """A conversation of the caller; it is called as it began."""
+    """A conversation of the caller. Its title is the beginning of the first message."""
 
     id: UUID
     title: str
@@ -35,7 +35,7 @@ class Conversation(ResponseShape):
 
 
 class ConversationMessage(ResponseShape):
-    """`provider` stands on replies."""
+    """Only replies have a `provider`."""
 
     id: UUID
     role: Literal["user", "assistant"]
@@ -47,7 +47,7 @@ class ConversationMessage(ResponseShape):
 STREAM_RESPONSE: Final[dict[str, Any]] = {
     "description": (
         "Server-sent events. `token`: `{text}`, pieces of the reply in order. Then one of: `done`: `{conversationId, provider, usage?}` "
-        "with `usage` `{promptTokens, completionTokens}`; `error`: a problem document, nothing of the turn is kept. "
+        "with `usage` `{promptTokens, completionTokens}`; `error`: a problem document; the turn is not saved."
         "`: ping` comments in between."
     ),
     "content": {"text/event-stream": {"schema": {"type": "string"}}},

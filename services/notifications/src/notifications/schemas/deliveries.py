@@ -1,4 +1,4 @@
-"""Shapes of deliveries and their attempts (contract section 12)."""
+"""Request and response models of deliveries and their attempts (contract section 12)."""
 
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool
 from common.web.schemas import RequestBody, ResponseShape
 from notifications.domain.templates import CATALOG, parameters_of
 
-_PARAMETERS: Final = "The parameters of each template; `?` marks those that may be left out. " + "; ".join(
+_PARAMETERS: Final = "The parameters of each template; `?` marks optional ones." + "; ".join(
     f"`{name}`: {', '.join(parameters_of(template)) or 'none'}" for name, template in CATALOG.items()
 )
 
@@ -16,8 +16,11 @@ Channel = Literal["push", "messaging", "sms", "email"]
 
 
 class DeliverNotificationRequest(RequestBody):
-    """One message by one channel. `data` holds the parameters of the template; a missing one is 422 naming it, others are
-    ignored. `sensitive` keeps its texts sealed at rest."""
+    """One message on one channel.
+
+    `data` holds the parameters of the template. A missing one is 422 with its name; others are ignored. `sensitive`
+    encrypts the texts at rest.
+    """
 
     notification_id: UUID
     user_id: UUID
@@ -29,7 +32,7 @@ class DeliverNotificationRequest(RequestBody):
 
 
 class Delivery(ResponseShape):
-    """How the delivery stands: `queued` right after the request, later `sent`, `delivered`, `read`, `failed` or `bounced`."""
+    """The status of the delivery: `queued` after the request, later `sent`, `delivered`, `read`, `failed` or `bounced`."""
 
     notification_id: UUID
     status: str
@@ -37,7 +40,7 @@ class Delivery(ResponseShape):
 
 
 class DeliveryLog(ResponseShape):
-    """One attempt to deliver; the recipient is masked, and the message itself is not kept."""
+    """One delivery attempt. The recipient is masked, and the message itself is not stored."""
 
     id: UUID
     notification_id: UUID

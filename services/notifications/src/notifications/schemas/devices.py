@@ -1,4 +1,4 @@
-"""Shapes of devices and of what browsers subscribe with (contract section 12)."""
+"""Request and response models of devices and of the public key for browsers (contract section 12)."""
 
 import base64
 import binascii
@@ -10,12 +10,12 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from common.web.outbound_addresses import ADDRESS_MAX
 from common.web.schemas import RequestBody, ResponseShape
 
-# An uncompressed point of P-256, and the secret of RFC 8291.
+# An uncompressed P-256 point, and the secret of RFC 8291.
 _POINT_BYTES = 65
 _SECRET_BYTES = 16
 
 
-def _bytes_of(text: str, length: int) -> str:
+def _validate_length(text: str, length: int) -> str:
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -25,23 +25,23 @@ def _bytes_of(text: str, length: int) -> str:
     return text.rstrip("=")
 
 
-def _is_point(text: str) -> str:
-    return _bytes_of(text, _POINT_BYTES)
+def _validate_point(text: str) -> str:
+    return _validate_length(text, _POINT_BYTES)
 
 
-def _is_secret(text: str) -> str:
-    return _bytes_of(text, _SECRET_BYTES)
+def _validate_secret(text: str) -> str:
+    return _validate_length(text, _SECRET_BYTES)
 
 
 class SubscriptionKeys(RequestBody):
-    """The keys of a browser's subscription, base64url."""
+    """The keys of a browser subscription, base64url."""
 
-    p256dh: Annotated[str, Field(max_length=120, alias="p256dh"), AfterValidator(_is_point)]
-    auth: Annotated[str, Field(max_length=60), AfterValidator(_is_secret)]
+    p256dh: Annotated[str, Field(max_length=120, alias="p256dh"), AfterValidator(_validate_point)]
+    auth: Annotated[str, Field(max_length=60), AfterValidator(_validate_secret)]
 
 
 class Subscription(RequestBody):
-    """A browser's `PushSubscription.toJSON()`. `expirationTime` is taken and not kept: a push tells when it is over."""
+    """A browser's `PushSubscription.toJSON()`. `expirationTime` is accepted and ignored."""
 
     endpoint: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")]
     keys: SubscriptionKeys
@@ -49,7 +49,7 @@ class Subscription(RequestBody):
 
 
 class RegisterDeviceRequest(RequestBody):
-    """A browser has a `subscription`, an app has a `token`; never both. Browsers give the subscription as an object."""
+    """A browser has a `subscription`, an app has a `token`; never both."""
 
     kind: Literal["web", "android", "ios"]
     token: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")] | None = None
@@ -72,7 +72,7 @@ class RegisterDeviceRequest(RequestBody):
 
 
 class Device(ResponseShape):
-    """A device of the caller; its token is never shown."""
+    """A device of the caller, without its token."""
 
     id: UUID
     kind: Literal["web", "android", "ios"]

@@ -1,4 +1,4 @@
-"""Shapes of the feed (contract section 12)."""
+"""Request and response models of the feed (contract section 12)."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from common.web.schemas import Instant, RequestBody, ResponseShape
 
 
 class Notification(ResponseShape):
-    """A notification as the app shows it."""
+    """A notification of the feed."""
 
     id: UUID
     template: str
@@ -21,12 +21,12 @@ class UnreadCount(ResponseShape):
 
 
 class ReadAllRequest(RequestBody):
-    """Up to which moment the person has seen their feed; without one, all of it."""
+    """Marks notifications up to and including `before`, or all of them."""
 
     before: Instant | None = None
 
 
 class ReadAllResult(ResponseShape):
-    """How many became read."""
+    """The number of notifications that became read."""
 
     read: int

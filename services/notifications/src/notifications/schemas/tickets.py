@@ -1,4 +1,4 @@
-"""Shapes of support tickets (contract section 12)."""
+"""Request and response models of support tickets (contract section 12)."""
 
 from typing import Annotated
 from uuid import UUID
@@ -19,7 +19,7 @@ Text = Annotated[str, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(_
 
 
 class OpenTicketRequest(RequestBody):
-    """What it is about and the first message; `orderId` is an order that the caller bought or sells."""
+    """Subject and first message; `orderId` is an order that the caller bought or sells."""
 
     subject: Annotated[str, Field(min_length=1, max_length=SUBJECT_MAX), AfterValidator(_not_blank)]
     message: Text
@@ -31,20 +31,20 @@ class WriteMessageRequest(RequestBody):
 
 
 class AssignTicketRequest(RequestBody):
-    """A user of the staff, or null to take the ticket back."""
+    """A member of staff, or null to remove the assignee."""
 
     assignee_id: UUID | None
 
 
 class ChangeTicketRequest(RequestBody):
-    """Without `revision` the last writer wins; with it a change since then is 409."""
+    """Without `revision` the last writer wins; a stale one is 409."""
 
     priority: Priority
     revision: Annotated[int, Field(strict=True, ge=1)] | None = None
 
 
 class TicketCustomer(ResponseShape):
-    """Who asks; shown to staff only. Without an id: a number of the messaging app that is nobody's here."""
+    """The customer, for staff only. Without an id: an unknown number of the messaging app."""
 
     id: UUID | None
     name: str | None
@@ -53,7 +53,7 @@ class TicketCustomer(ResponseShape):
 
 
 class Ticket(ResponseShape):
-    """`unread` counts what the reader's side has not read; `revision` grows with status, priority and assignee."""
+    """`unread` counts the unread messages of the reader's side; `revision` grows with status, priority and assignee."""
 
     id: UUID
     subject: str
@@ -71,7 +71,7 @@ class Ticket(ResponseShape):
 
 
 class TicketMessage(ResponseShape):
-    """One message; `kind` is `text`, or what the messaging app called it (`image`, `location`, ...)."""
+    """One message; `kind` is `text` or the messaging app's kind (`image`, `location`, ...)."""
 
     id: UUID
     ticket_id: UUID
@@ -84,7 +84,7 @@ class TicketMessage(ResponseShape):
 
 
 class TicketAttachment(ResponseShape):
-    """A picture of a ticket; `url` is a path of this API and needs the reader's token."""
+    """An image of a ticket; `url` is a path of this API and needs the reader's token."""
 
     id: UUID
     ticket_id: UUID
