@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.book import Book, InsufficientBalance
+from sandbox.database import Database, InsufficientBalance
 from sandbox.faults import Fault, Faults
 from sandbox.gateway.charges import find_charge, open_transaction, pay, read_opening
 from sandbox.gateway.clearing import run_once
@@ -19,7 +19,7 @@ from sandbox.world import build_world
 
 
 def test_movements_can_neither_be_changed_nor_deleted():
-    book = Book(":memory:", opening_balance_minor=5)
+    book = Database(":memory:", opening_balance_minor=5)
     for statement in ("UPDATE movements SET amount_minor = 6", "DELETE FROM movements"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             book.run(statement)
@@ -27,7 +27,7 @@ def test_movements_can_neither_be_changed_nor_deleted():
 
 
 def test_no_balance_goes_below_zero_and_currencies_do_not_mix():
-    book = Book(":memory:", opening_balance_minor=5)
+    book = Database(":memory:", opening_balance_minor=5)
     book.post("charge", "a", 100, "GHS")
     with pytest.raises(InsufficientBalance):
         book.post("transfer", "b", -6, "NGN")
@@ -37,7 +37,7 @@ def test_no_balance_goes_below_zero_and_currencies_do_not_mix():
 
 def test_the_opening_float_is_booked_once_however_often_the_book_is_opened(tmp_path):
     for _ in range(3):
-        book = Book(tmp_path / "sandbox.db", opening_balance_minor=70)
+        book = Database(tmp_path / "sandbox.db", opening_balance_minor=70)
         assert book.balance_minor("NGN") == 70
         book.close()
 
@@ -66,7 +66,7 @@ class Story:
             "PORT": "1", "SMTP_PORT": "1", "STATE_DIR": str(state_dir), "GATEWAY_SECRET_KEY": "k", "WEBHOOK_URL": address,
             "MESSAGING_WEBHOOK_URL": address, "MESSAGING_APP_SECRET": "s", "BASE_URL": address,
         }  # fmt: skip
-        self.book = Book(state_dir / "sandbox.db")
+        self.book = Database(state_dir / "sandbox.db")
         self.world = build_world(read_settings(environment), self.book)
         self.book.run("INSERT INTO recipients VALUES (1, 'RCP_1', 'Ada', '0123456785', '058', 'NGN', '2026-01-01')")
         self.charges = 0
@@ -139,11 +139,11 @@ def test_whatever_happens_the_movements_add_up_to_the_balance_and_to_the_records
 
 
 def test_a_counted_rule_survives_a_restart_with_what_is_left_of_it(tmp_path):
-    book = Book(tmp_path / "sandbox.db")
+    book = Database(tmp_path / "sandbox.db")
     faults = Faults(book)
     faults.replace({"sms": [Fault(fail="x", times=2)]})
-    assert faults.take("sms") is not None
+    assert faults.claim_fault("sms") is not None
     again = Faults(book)
-    assert again.take("sms") is not None
-    assert again.take("sms") is None
+    assert again.claim_fault("sms") is not None
+    assert again.claim_fault("sms") is None
     book.close()

@@ -1,6 +1,6 @@
 import pytest
 
-from sandbox.courier import ATTEMPTS_MAX, retry_delay_seconds
+from sandbox.webhook_sender import ATTEMPTS_MAX, retry_delay_seconds
 
 
 async def test_a_webhook_that_is_not_answered_200_is_sent_again_and_each_try_is_written_down(

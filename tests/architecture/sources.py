@@ -17,7 +17,8 @@ SHAPED = {name: package for name, package in SERVICES.items() if name != "api-ga
 
 
 def python_files(*folders: Path) -> list[Path]:
-    return sorted(path for folder in folders for path in folder.rglob("*.py"))
+    found = (path for folder in folders for path in folder.rglob("*.py"))
+    return sorted(path for path in found if ".venv" not in path.parts)
 
 
 def product_files() -> list[Path]:

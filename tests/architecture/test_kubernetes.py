@@ -15,7 +15,7 @@ import yaml
 
 from common.messaging.topology import declared_topology
 from common.primitives.retry import RetryLadder
-from common.process.service import DRAIN_SECONDS
+from common.process.server import DRAIN_SECONDS
 from tests.architecture.kustomize import FOLDER, OVERLAYS, Resource, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,

@@ -11,7 +11,8 @@ from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
-from common.web.http import GuardedRoute, HttpContext, create_app
+from common.web.http import GuardedRoute, create_app
+from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 from contracts.permissions import ROLES_BY_RANK
 from testkit.service_kit import BASE_URL, issuing

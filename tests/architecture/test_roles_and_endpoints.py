@@ -21,7 +21,8 @@ from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.primitives.problems import Problem
-from common.web.http import HttpContext, create_app
+from common.web.http import create_app
+from common.web.http_context import HttpContext
 from contracts.permissions import MONEY_PERMISSIONS, MONEY_ROLES, PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
 from testkit.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 

@@ -66,6 +66,25 @@ def test_nothing_outlives_its_transaction_on_a_pooled_connection(path):
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
+def test_private_attributes_stay_in_their_module(path):
+    """asyncpg's `_con`, say, may change with any release of it."""
+    tree = tree_of(path)
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    own = {node.attr for node in attributes if ast.unparse(node.value) in {"self", "cls"}}
+    own |= {
+        node.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    own |= {
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+    # `_replace` is the public way to copy a named tuple.
+    own |= {"_replace"}
+    assert {node.attr for node in attributes if re.match("_[^_]", node.attr)} - own == set()
+
+
+@pytest.mark.parametrize("path", PRODUCT, **ids)
 def test_no_promise_is_left_for_later(path):
     source = path.read_text()
     assert not re.search(r"\b(TODO|FIXME|HACK)\b|NotImplementedError", source)

@@ -106,7 +106,7 @@ class KeyServer:
     def url(self, name: str) -> str:
         return f"{self.address}/{name}"
 
-    async def answer(self, request: Request) -> JSONResponse:
+    async def response(self, request: Request) -> JSONResponse:
         name = request.path_params["name"]
         self.visits.append(name)
         if self.is_unavailable or name not in self.sets:
@@ -118,7 +118,7 @@ class KeyServer:
 async def key_server(*routes: Route) -> AsyncIterator[KeyServer]:
     """A running key server; further `routes` stand beside the key sets."""
     server = KeyServer()
-    async with served(Starlette(routes=[*routes, Route("/{name}", server.answer)])) as address:
+    async with served(Starlette(routes=[*routes, Route("/{name}", server.response)])) as address:
         server.address = address
         yield server
 

@@ -7,31 +7,31 @@ import pytest
 
 from common.observability import telemetry
 
-CARRIED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+CONTINUED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 def test_what_is_carried_in_goes_on_and_ends_with_the_span():
-    with telemetry.span("work", carried={"traceparent": CARRIED}):
-        assert telemetry.trace_headers() == {"traceparent": CARRIED}
+    with telemetry.span("work", headers={"traceparent": CONTINUED}):
+        assert telemetry.trace_headers() == {"traceparent": CONTINUED}
         assert telemetry.trace_id() == "0af7651916cd43dd8448eb211c80319c"
-        with telemetry.span("inner", carried={}):
+        with telemetry.span("inner", headers={}):
             assert telemetry.trace_id() != "0af7651916cd43dd8448eb211c80319c"
-        assert telemetry.trace_headers() == {"traceparent": CARRIED}
+        assert telemetry.trace_headers() == {"traceparent": CONTINUED}
     assert telemetry.trace_id() is None
 
 
 @pytest.mark.parametrize(
     "offered",
-    [None, "", "x", CARRIED + "\r\nx: y", CARRIED.upper(), "00-" + "0" * 32 + CARRIED[35:], "ff" + CARRIED[2:]],
+    [None, "", "x", CONTINUED + "\r\nx: y", CONTINUED.upper(), "00-" + "0" * 32 + CONTINUED[35:], "ff" + CONTINUED[2:]],
 )
 def test_what_is_no_trace_context_begins_a_trace_of_its_own(offered):
-    carried = {} if offered is None else {"traceparent": offered}
-    with telemetry.span("work", carried=carried):
-        [begun] = telemetry.trace_headers().values()
-        assert TRACEPARENT.fullmatch(begun)
-        assert begun != offered
-        assert telemetry.trace_id() == begun[3:35]
+    continued = {} if offered is None else {"traceparent": offered}
+    with telemetry.span("work", headers=continued):
+        [started] = telemetry.trace_headers().values()
+        assert TRACEPARENT.fullmatch(started)
+        assert started != offered
+        assert telemetry.trace_id() == started[3:35]
 
 
 def test_what_nobody_asked_for_begins_a_trace_each_time():
@@ -42,7 +42,7 @@ def test_what_nobody_asked_for_begins_a_trace_each_time():
 
 async def test_requests_side_by_side_carry_their_own():
     async def request(number: int) -> str | None:
-        telemetry.carry(f"00-{number:032x}-b7ad6b7169203331-00")
+        telemetry.continue_trace(f"00-{number:032x}-b7ad6b7169203331-00")
         await asyncio.sleep(0)
         return telemetry.trace_id()
 

@@ -14,7 +14,7 @@ from testkit.service_kit import served
 _REQUEST = b"GET /%b HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
-async def _ask(url: str, name: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _request(url: str, name: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     writer.write(_REQUEST % name)
@@ -26,7 +26,7 @@ async def test_head_and_body_of_an_answer_arrive_together() -> None:
         return PlainTextResponse("all of it")
 
     async with served(Starlette(routes=[Route("/whole", whole)])) as url:
-        reader, writer = await _ask(url, b"whole")
+        reader, writer = await _request(url, b"whole")
         arrived = await reader.read(65536)
         writer.close()
     assert arrived.startswith(b"HTTP/1.1 200 OK\r\n")
@@ -45,7 +45,7 @@ async def test_the_beginning_of_a_stream_does_not_wait_for_its_rest() -> None:
         return StreamingResponse(pieces(), media_type="text/plain")
 
     async with served(Starlette(routes=[Route("/stream", stream)])) as url:
-        reader, writer = await _ask(url, b"stream")
+        reader, writer = await _request(url, b"stream")
         assert b"first" in await reader.readuntil(b"first\r\n")
         may_end.set()
         assert await reader.readuntil(b"0\r\n\r\n") == b"4\r\nlast\r\n0\r\n\r\n"

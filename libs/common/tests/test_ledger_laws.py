@@ -67,14 +67,14 @@ async def test_twenty_identical_postings_at_once_are_one(mechanisms):
 async def test_a_guarded_account_never_falls_below_zero_even_in_a_race(mechanisms):
     await written(mechanisms, charge("c1", "a", 1000))
 
-    async def take(number: int) -> bool:
+    async def withdraw(number: int) -> bool:
         try:
             return await written(mechanisms, refund(f"r{number}", "a", 300))
         except AccountOverdrawn:
             return False
 
-    taken = await asyncio.gather(*(take(number) for number in range(10)))
-    assert sum(taken) == 3
+    withdrawn = await asyncio.gather(*(withdraw(number) for number in range(10)))
+    assert sum(withdrawn) == 3
     assert await stands(mechanisms, escrow("a")) == 100
 
 

@@ -29,12 +29,12 @@ PATIENT = 60.0
 class Names:
     """A resolver that gives one answer after the other, and counts how often it was asked."""
 
-    def __init__(self, *answers: Sequence[str]) -> None:
-        self._answers, self.asked = list(answers), 0
+    def __init__(self, *responses: Sequence[str]) -> None:
+        self._responses, self.requested = list(responses), 0
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
-        self.asked += 1
-        return self._answers.pop(0)
+        self.requested += 1
+        return self._responses.pop(0)
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Server:
 
 @asynccontextmanager
 async def serving(
-    address: str = HERE, port: int = 0, *, answer: bytes = OK, tls: ssl.SSLContext | None = None, keep: bool = False
+    address: str = HERE, port: int = 0, *, response: bytes = OK, tls: ssl.SSLContext | None = None, keep: bool = False
 ) -> AsyncIterator[Server]:
     """A server that gives each request the same answer, and with `keep` then neither closes nor says more."""
     server, held = Server(), asyncio.Event()
@@ -59,7 +59,7 @@ async def serving(
         try:
             while True:
                 server.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
-                writer.write(answer)
+                writer.write(response)
                 if keep:
                     await held.wait()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -178,8 +178,8 @@ def test_loopback_is_taken_in_development_alone():
 
 async def test_a_name_that_resolves_to_a_refused_address_is_never_connected():
     async with serving() as server:
-        for answer in ([HERE], [METADATA], ["10.0.0.1"], ["8.8.8.8", HERE], [HERE, "8.8.8.8"]):
-            async with client_of(Names(answer), OutboundRules()) as client:
+        for response in ([HERE], [METADATA], ["10.0.0.1"], ["8.8.8.8", HERE], [HERE, "8.8.8.8"]):
+            async with client_of(Names(response), OutboundRules()) as client:
                 with pytest.raises(AddressRefused):
                     await client.post(f"https://{NAME}/")
         assert server.connections == 0
@@ -190,15 +190,15 @@ async def test_the_call_goes_to_the_address_that_was_checked_whatever_the_name_s
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         url = f"https://{NAME}:{server.port}/"
-        for answers, is_called in (([[HERE], [METADATA]], True), ([[METADATA], [HERE]], False)):
-            names, before = Names(*answers), server.connections
+        for responses, is_called in (([[HERE], [METADATA]], True), ([[METADATA], [HERE]], False)):
+            names, before = Names(*responses), server.connections
             async with client_of(names, _AnyPort(), tls=tls) as client:
                 if is_called:
                     assert (await client.post(url)).status_code == 200
                 else:
                     with pytest.raises(AddressRefused):
                         await client.post(url)
-            assert (names.asked, server.connections - before) == (1, int(is_called))
+            assert (names.requested, server.connections - before) == (1, int(is_called))
 
 
 async def test_each_call_resolves_anew(tmp_path, authority):
@@ -211,7 +211,7 @@ async def test_each_call_resolves_anew(tmp_path, authority):
             with pytest.raises(AddressRefused):
                 await client.post(url)
             assert (await client.post(url)).status_code == 200
-        assert (names.asked, server.connections) == (3, 2)
+        assert (names.requested, server.connections) == (3, 2)
 
 
 async def test_tls_and_host_are_of_the_name(tmp_path, authority):
@@ -282,7 +282,7 @@ async def test_the_form_of_the_address_is_checked_at_the_call_too():
         ):
             with pytest.raises(AddressRefused):
                 await client.post(url)
-    assert names.asked == 0
+    assert names.requested == 0
 
 
 async def test_the_trusted_origin_is_called_as_it_is():
@@ -290,22 +290,22 @@ async def test_the_trusted_origin_is_called_as_it_is():
         names = Names()
         async with client_of(names, OutboundRules(trusted_origin=f"http://{HERE}:{server.port}")) as client:
             assert (await client.post(f"http://{HERE}:{server.port}/push")).status_code == 200
-        assert names.asked == 0
+        assert names.requested == 0
 
 
 async def test_a_redirect_is_not_followed():
     async with serving(OTHER_HERE) as inside:
         moved = f"HTTP/1.1 307 Go\r\nLocation: http://{OTHER_HERE}:{inside.port}/\r\nContent-Length: 0\r\n\r\n"
-        async with serving(answer=moved.encode()) as server, client_of(Names([HERE])) as client:
+        async with serving(response=moved.encode()) as server, client_of(Names([HERE])) as client:
             assert (await client.post(f"http://{HERE}:{server.port}/")).status_code == 307
         assert inside.connections == 0
 
 
 async def test_a_body_ends_at_its_bound_and_packed_ones_stay_packed():
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nSet-Cookie: a=b\r\nContent-Length: 10000000\r\n\r\n"
-    async with serving(answer=head + b"x" * 200_000, keep=True) as server, client_of(Names([HERE])) as client:
-        answer = await client.post(f"http://{HERE}:{server.port}/")
-        assert (answer.status_code, answer.content) == (200, b"x" * BODY_BYTES_MAX)
+    async with serving(response=head + b"x" * 200_000, keep=True) as server, client_of(Names([HERE])) as client:
+        response = await client.post(f"http://{HERE}:{server.port}/")
+        assert (response.status_code, response.content) == (200, b"x" * BODY_BYTES_MAX)
         assert len(client.cookies) == 0
         assert "Accept-Encoding: identity\r\n" in server.heads[0]
 
@@ -313,11 +313,11 @@ async def test_a_body_ends_at_its_bound_and_packed_ones_stay_packed():
 @pytest.mark.parametrize("keep", [True, False])
 async def test_a_body_that_stops_halfway_leaves_the_status(keep):
     """The server says nothing more, or hangs up."""
-    begun = b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf"
-    async with serving(answer=begun, keep=keep) as server:
+    started = b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf"
+    async with serving(response=started, keep=keep) as server:
         async with client_of(Names([HERE]), seconds=3) as client:
-            answer = await client.post(f"http://{HERE}:{server.port}/")
-        assert (answer.status_code, answer.content) == (201, b"half")
+            response = await client.post(f"http://{HERE}:{server.port}/")
+        assert (response.status_code, response.content) == (201, b"half")
 
 
 async def test_a_server_that_never_answers_and_a_resolver_that_hangs_end_with_the_time_of_the_call():
@@ -325,7 +325,7 @@ async def test_a_server_that_never_answers_and_a_resolver_that_hangs_end_with_th
         await asyncio.Event().wait()
         return []
 
-    async with serving(answer=b"", keep=True) as server, client_of(Names([HERE]), seconds=0.2) as client:
+    async with serving(response=b"", keep=True) as server, client_of(Names([HERE]), seconds=0.2) as client:
         with pytest.raises(httpx.TimeoutException):
             await client.post(f"http://{HERE}:{server.port}/")
     async with OutboundClient(OutboundRules(), seconds=0.2, resolve=hanging) as client:

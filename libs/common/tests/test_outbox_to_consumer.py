@@ -26,7 +26,7 @@ def dispatched() -> OrderDispatched:
     return OrderDispatched(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id())
 
 
-async def say(mechanisms, *events) -> None:
+async def publish(mechanisms, *events) -> None:
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for event in events:
             uow.publish(event)
@@ -70,7 +70,7 @@ async def consuming(mechanisms, bus, notebook, work_items=()):
 async def test_an_event_takes_effect_once_and_is_marked_after_the_confirm(mechanisms, bus):
     notebook, event = Notebook(), dispatched()
     async with consuming(mechanisms, bus, notebook):
-        await say(mechanisms, event)
+        await publish(mechanisms, event)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
         await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
     assert notebook.attempts[event.subject] == 1
@@ -78,7 +78,7 @@ async def test_an_event_takes_effect_once_and_is_marked_after_the_confirm(mechan
 
 async def test_a_message_that_comes_five_times_takes_effect_once(mechanisms, bus):
     notebook, event = Notebook(), dispatched()
-    await say(mechanisms, event)
+    await publish(mechanisms, event)
     async with consuming(mechanisms, bus, notebook):
         await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
         for _ in range(4):
@@ -86,18 +86,18 @@ async def test_a_message_that_comes_five_times_takes_effect_once(mechanisms, bus
                 await uow.execute("UPDATE outbox SET published_at = NULL")
             await relay_once(mechanisms.database, bus)
         last = dispatched()
-        await say(mechanisms, last)
+        await publish(mechanisms, last)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", last.order_id))
         assert len(await rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id)) == 1
 
 
 async def test_what_the_broker_lost_is_said_again_and_what_was_heard_is_not_heard_twice(mechanisms, bus):
-    notebook, heard, lost, waiting = Notebook(), dispatched(), dispatched(), dispatched()
+    notebook, received_event, lost, waiting = Notebook(), dispatched(), dispatched(), dispatched()
     async with consuming(mechanisms, bus, notebook):
-        await say(mechanisms, heard)
-        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", heard.order_id))
+        await publish(mechanisms, received_event)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", received_event.order_id))
         await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
-    await say(mechanisms, lost, waiting)
+    await publish(mechanisms, lost, waiting)
     # As it stands when the broker has confirmed the message and then lost its queues.
     await rows(mechanisms, "UPDATE outbox SET published_at = now() WHERE subject = $1 RETURNING id", lost.subject)
     [[long_ago]] = await rows(mechanisms, "SELECT now() - interval '1 hour'")
@@ -107,14 +107,14 @@ async def test_what_the_broker_lost_is_said_again_and_what_was_heard_is_not_hear
     async with consuming(mechanisms, bus, notebook):
         for event in (lost, waiting):
             await eventually(lambda event=event: rows(mechanisms, OF_OWNER, event.order_id))
-        await eventually(lambda: said(mechanisms, 3))
-    assert notebook.attempts == {heard.subject: 1, lost.subject: 1, waiting.subject: 1}
+        await eventually(lambda: published(mechanisms, 3))
+    assert notebook.attempts == {received_event.subject: 1, lost.subject: 1, waiting.subject: 1}
 
 
 OF_OWNER = "SELECT * FROM notes WHERE owner_id = $1"
 
 
-async def said(mechanisms, count: int) -> bool:
+async def published(mechanisms, count: int) -> bool:
     return len(await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL")) == count
 
 
@@ -124,16 +124,17 @@ def shown(metric: str, **labels: str) -> float:
 
 async def test_a_message_is_counted_with_its_lag_and_its_repetition_as_a_duplicate(mechanisms, bus):
     notebook, event = Notebook(), dispatched()
-    lags, spared = shown("message_lag_seconds_count", queue="tests.orders"), duplicates()
+    lags, seconds = (shown(f"message_lag_seconds_{part}", queue="tests.orders") for part in ("count", "sum"))
+    repeated = duplicates()
     async with consuming(mechanisms, bus, notebook):
-        await say(mechanisms, event)
+        await publish(mechanisms, event)
         await eventually(lambda: shown("message_lag_seconds_count", queue="tests.orders") == lags + 1)
-        assert duplicates() == spared
+        assert duplicates() == repeated
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await uow.execute("UPDATE outbox SET published_at = NULL")
         await relay_once(mechanisms.database, bus)
-        await eventually(lambda: duplicates() == spared + 1)
-    assert shown("message_lag_seconds_sum", queue="tests.orders") < 60 * (lags + 2)
+        await eventually(lambda: duplicates() == repeated + 1)
+    assert shown("message_lag_seconds_sum", queue="tests.orders") - seconds < 120
 
 
 def duplicates() -> float:
@@ -144,7 +145,7 @@ async def test_dead_letters_and_pools_are_shown(mechanisms, bus):
     notebook, event = Notebook(), dispatched()
     notebook.fault, notebook.failures = PermanentFault, 9
     async with consuming(mechanisms, bus, notebook):
-        await say(mechanisms, event)
+        await publish(mechanisms, event)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
     waiting = len(await rows(mechanisms, "SELECT * FROM dead_letters WHERE replayed_at IS NULL"))
     await measure_once(mechanisms.database)
@@ -159,9 +160,11 @@ async def test_a_failure_leaves_nothing_and_the_ladder_brings_the_message_back(m
     notebook, event = Notebook(), dispatched()
     notebook.failures = 2
     async with consuming(mechanisms, bus, notebook):
-        await say(mechanisms, event)
-        heard = await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
-    assert len(heard) == 1
+        await publish(mechanisms, event)
+        received_event = await eventually(
+            lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id)
+        )
+    assert len(received_event) == 1
     assert notebook.attempts[event.subject] == 3
 
 
@@ -169,16 +172,16 @@ async def test_after_the_last_retry_the_message_is_stored_alerted_and_replayable
     notebook, event = Notebook(), dispatched()
     notebook.failures = 3
     async with consuming(mechanisms, bus, notebook):
-        await say(mechanisms, event)
-        letters = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
-        assert (letters[0]["queue"], letters[0]["event_type"], letters[0]["attempts"]) == (
+        await publish(mechanisms, event)
+        dead_letter_rows = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+        assert (dead_letter_rows[0]["queue"], dead_letter_rows[0]["event_type"], dead_letter_rows[0]["attempts"]) == (
             "tests.orders",
             event.TYPE,
             3,
         )
         assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_raised.v1'")) == 1
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await dead_letters.replay_dead_letter(uow, bus, letters[0]["id"])
+            await dead_letters.replay_dead_letter(uow, bus, dead_letter_rows[0]["id"])
         assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_cleared.v1'")) == 1
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
 
@@ -187,7 +190,7 @@ async def test_a_permanent_fault_skips_the_ladder(mechanisms, bus):
     notebook, event = Notebook(), dispatched()
     notebook.failures, notebook.fault = 99, PermanentFault
     async with consuming(mechanisms, bus, notebook):
-        await say(mechanisms, event)
+        await publish(mechanisms, event)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
     assert notebook.attempts[event.subject] == 1
 
@@ -196,8 +199,8 @@ async def test_a_permanent_fault_skips_the_ladder(mechanisms, bus):
 async def test_what_cannot_be_read_is_stored_at_once(mechanisms, bus, body):
     async with consuming(mechanisms, bus, Notebook()):
         assert await bus.publish([Outgoing(body, str(new_id()), OrderDispatched.TYPE, None, {})]) == [True]
-        letters = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
-    assert letters[0]["body"] == body
+        dead_letter_rows = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    assert dead_letter_rows[0]["body"] == body
 
 
 async def test_an_unknown_field_is_ignored(mechanisms, bus):
@@ -221,14 +224,14 @@ async def test_an_unknown_field_is_ignored(mechanisms, bus):
         assert consumers is not None
 
 
-class Errand(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True):
     number: int
 
 
 async def test_work_left_in_a_transaction_is_done_by_the_worker_and_its_exhaustion_is_told(mechanisms, bus):
     done, exhausted = [], []
 
-    async def do_errand(item, received, dependencies):
+    async def do_job(item, received, dependencies):
         if item.number == 2:
             raise RuntimeError("cannot")
         done.append(item.number)
@@ -236,7 +239,7 @@ async def test_work_left_in_a_transaction_is_done_by_the_worker_and_its_exhausti
     async def note_exhausted(item, received, uow, error):
         exhausted.append((item.number, error))
 
-    work = [WorkItem("tests.work", Errand, do_errand, note_exhausted)]
+    work = [WorkItem("tests.work", Job, do_job, note_exhausted)]
     async with consuming(mechanisms, bus, Notebook(), work):
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             uow.enqueue_work("tests.work", "errand", {"number": 1})
@@ -248,7 +251,7 @@ async def test_work_left_in_a_transaction_is_done_by_the_worker_and_its_exhausti
 
 async def test_several_relays_side_by_side_publish_each_message_once(mechanisms, bus, broker_url):
     events = [dispatched() for _ in range(300)]
-    await say(mechanisms, *events)
+    await publish(mechanisms, *events)
     seen = await asyncio.gather(*(relay_once(mechanisms.database, bus) for _ in range(5)))
     while any(seen):
         seen = [await relay_once(mechanisms.database, bus)]
@@ -259,7 +262,7 @@ async def test_several_relays_side_by_side_publish_each_message_once(mechanisms,
 
 
 async def test_an_event_that_nobody_hears_leaves_the_outbox_and_one_that_somebody_must_hear_stays(mechanisms, bus):
-    await say(
+    await publish(
         mechanisms,
         OrderPlaced(
             order_id=new_id(),
@@ -277,6 +280,6 @@ async def test_an_event_that_nobody_hears_leaves_the_outbox_and_one_that_somebod
     assert await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NULL") == []
     channel = await bus._publishing_channel()
     await channel.queue_delete("tests.orders")
-    await say(mechanisms, OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
+    await publish(mechanisms, OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
     await relay_once(mechanisms.database, bus)
     assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NULL")) == 1

@@ -15,7 +15,7 @@ from contracts.orders import OrderDispatched
 from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
 from testkit.fixtures import eventually
 
-from .test_outbox_to_consumer import Errand, Notebook, consuming, dispatched, rows
+from .test_outbox_to_consumer import Job, Notebook, consuming, dispatched, rows
 
 HELD, RELEASED = "payments.escrow_held.v1", "payments.escrow_released.v1"
 ALERT = "operations.alert_raised.v1"
@@ -140,27 +140,27 @@ async def test_a_forged_message_has_no_effect_is_kept_alerted_and_never_replayed
     notebook, event = Notebook(), dispatched()
     async with consuming(mechanisms, bus, notebook):
         await publish(broker_url, exchange, key, envelope(event, **changes))
-        [letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
-    assert letter["error"].startswith("UnprovenPublisher")
+        [dead_letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    assert dead_letter["error"].startswith("UnprovenPublisher")
     assert notebook.attempts == {}
     [alert] = await rows(mechanisms, "SELECT payload FROM outbox WHERE type = 'operations.alert_raised.v1'")
     raised = json.loads(bytes(alert["payload"]))
     assert (raised["severity"], raised["runbook"]) == ("SEV-1", "unproven-publisher")
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         with pytest.raises(Conflict):
-            await dead_letters.replay_dead_letter(uow, bus, letter["id"])
+            await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"])
 
 
 async def test_what_is_done_for_exhausted_work_is_not_done_for_forged_work(mechanisms, bus, broker_url):
     exhausted = []
 
-    async def do_errand(item, received, dependencies):
+    async def do_job(item, received, dependencies):
         raise AssertionError("forged work was done")
 
     async def note_exhausted(item, received, uow, error):
         exhausted.append(item)
 
-    work = [WorkItem("tests.work", Errand, do_errand, note_exhausted)]
+    work = [WorkItem("tests.work", Job, do_job, note_exhausted)]
     async with consuming(mechanisms, bus, Notebook(), work):
         forged = envelope(dispatched(), type="tests.work", source="/services/orders", data={"number": 1})
         await publish(broker_url, "", "tests.work", forged)
@@ -171,8 +171,8 @@ async def test_what_is_done_for_exhausted_work_is_not_done_for_forged_work(mecha
 async def test_a_message_that_a_client_put_among_the_given_up_is_kept_as_forged(mechanisms, bus, broker_url):
     async with consuming(mechanisms, bus, Notebook()):
         await publish(broker_url, "", "tests.dead", envelope(dispatched()), headers={"x-attempt": 1})
-        [letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
-    assert letter["error"].startswith("UnprovenPublisher")
+        [dead_letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    assert dead_letter["error"].startswith("UnprovenPublisher")
 
 
 async def test_a_message_that_the_broker_gave_up_is_kept_with_its_queue_and_may_be_replayed(
@@ -187,8 +187,8 @@ async def test_a_message_that_the_broker_gave_up_is_kept_with_its_queue_and_may_
         message = await queue.get(timeout=60)
         await message.reject(requeue=False)
     async with consuming(mechanisms, bus, notebook):
-        [letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
-        assert (letter["queue"], letter["error"].partition(":")[0]) == ("tests.orders", "PermanentFault")
+        [dead_letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+        assert (dead_letter["queue"], dead_letter["error"].partition(":")[0]) == ("tests.orders", "PermanentFault")
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await dead_letters.replay_dead_letter(uow, bus, letter["id"])
+            await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"])
         await eventually(lambda: notebook.attempts[event.subject] == 1)

@@ -13,17 +13,8 @@ from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.primitives.problems import Conflict, Problem
-from common.web.http import (
-    Application,
-    HttpContext,
-    RawRoute,
-    before_sign_in,
-    create_app,
-    guarded_router,
-    ok,
-    public,
-    signed_in,
-)
+from common.web.http import Application, RawRoute, before_sign_in, create_app, guarded_router, ok, public, signed_in
+from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 
 BASE_URL = "http://localhost:8080"
@@ -105,8 +96,8 @@ async def test_a_raw_route_answers_as_any_other(client, path, token, status, cod
 
 
 async def test_another_method_of_a_raw_route_is_405(client):
-    answer = await client.post("/raw/open")
-    assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+    response = await client.post("/raw/open")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET")
 
 
 def test_a_raw_route_is_documented(app):
@@ -130,6 +121,6 @@ async def test_whoever_leaves_answers_each_request_as_the_last_of_its_connection
     scope = RequestScope(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=scope), base_url="http://service") as client:
         assert "connection" not in (await client.get("/raw/open")).headers
-        scope.leave()
+        scope.start_draining()
         for path in ("/raw/open", "/framed/open", "/nowhere"):
             assert (await client.get(path)).headers["connection"] == "close"

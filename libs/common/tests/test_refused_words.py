@@ -18,7 +18,6 @@ from common.primitives.problems import INVALID_PARAMS_MAX
 from common.web.http import (
     LIMIT_DEFAULT,
     Cursor,
-    HttpContext,
     Limit,
     OffsetPage,
     RawRoute,
@@ -30,6 +29,7 @@ from common.web.http import (
     public,
     signed_in,
 )
+from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 from common.web.schemas import RequestBody
 from testkit.service_kit import BASE_URL, issuing
@@ -122,10 +122,10 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     ],
 )
 async def test_a_list_refuses_an_order_that_it_does_not_know(client, target, status):
-    answer = await client.get(target)
-    assert answer.status_code == status
+    response = await client.get(target)
+    assert response.status_code == status
     if status == 422:
-        assert [param["name"] for param in answer.json()["invalid_params"]] == ["sort"]
+        assert [param["name"] for param in response.json()["invalid_params"]] == ["sort"]
 
 
 @pytest.mark.parametrize(
@@ -145,21 +145,21 @@ async def test_a_list_refuses_an_order_that_it_does_not_know(client, target, sta
     ],
 )
 async def test_a_parameter_that_an_operation_does_not_know_is_named(client, method, target, named):
-    answer = await client.request(method, target)
-    assert answer.status_code == (422 if named else 200)
-    assert [param["name"] for param in answer.json().get("invalid_params", [])] == named
+    response = await client.request(method, target)
+    assert response.status_code == (422 if named else 200)
+    assert [param["name"] for param in response.json().get("invalid_params", [])] == named
 
 
 async def test_who_may_not_call_does_not_learn_the_parameters(client):
     client.headers.pop("Authorization")
-    answer = await client.post("/api/no-body?dryRun=true")
-    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    response = await client.post("/api/no-body?dryRun=true")
+    assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
 async def test_a_crowd_of_unknown_parameters_is_answered_with_a_page(client):
-    answer = await client.get("/api/no-list?" + "&".join(f"n{number}{'x' * 150}=1" for number in range(300)))
-    assert len(answer.json()["invalid_params"]) == INVALID_PARAMS_MAX
-    assert len(answer.content) < 16 * 1024
+    response = await client.get("/api/no-list?" + "&".join(f"n{number}{'x' * 150}=1" for number in range(300)))
+    assert len(response.json()["invalid_params"]) == INVALID_PARAMS_MAX
+    assert len(response.content) < 16 * 1024
 
 
 def test_the_order_of_each_list_is_an_enum_in_its_document():
@@ -190,31 +190,31 @@ def test_the_order_of_each_list_is_an_enum_in_its_document():
     ],
 )
 async def test_an_operation_without_a_body_refuses_whatever_is_said_to_it(client, body, named):
-    answer = await client.post("/api/no-body", content=body)
-    assert answer.status_code == (200 if named is None else 422)
+    response = await client.post("/api/no-body", content=body)
+    assert response.status_code == (200 if named is None else 422)
     if named is not None:
-        assert [param["name"] for param in answer.json()["invalid_params"]] == [named]
+        assert [param["name"] for param in response.json()["invalid_params"]] == [named]
 
 
 @pytest.mark.parametrize("body", [b"[" * 50_000, b'{"name": "\xff"}', b'{"name": 1' + b"0" * 10_000 + b"}"])
 async def test_a_body_that_cannot_be_read_is_named(client, body):
-    answer = await client.post("/api/body", content=body)
-    assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
-    assert [param["name"] for param in answer.json()["invalid_params"]] == ["body"]
+    response = await client.post("/api/body", content=body)
+    assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert [param["name"] for param in response.json()["invalid_params"]] == ["body"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 async def test_a_body_has_the_one_encoding_that_the_edge_reads_too(client, encoding):
     for path in ("/api/body", "/api/no-body"):
-        answer = await client.post(path, content='{"name": "x"}'.encode(encoding))
-        assert answer.status_code == 422
-        assert answer.json()["invalid_params"][0]["name"] == "body"
+        response = await client.post(path, content='{"name": "x"}'.encode(encoding))
+        assert response.status_code == 422
+        assert response.json()["invalid_params"][0]["name"] == "body"
 
 
 async def test_a_refusal_is_never_longer_than_a_page_however_many_faults_a_body_has(client):
     fields = ",".join(f'"f{number}": 1' for number in range(5_000))
-    answer = await client.post("/api/body", content=f'{{{fields}, "{"x" * 50_000}": 1}}')
-    assert answer.status_code == 422
-    assert len(answer.json()["invalid_params"]) == INVALID_PARAMS_MAX
-    assert len(answer.content) < 16 * 1024
+    response = await client.post("/api/body", content=f'{{{fields}, "{"x" * 50_000}": 1}}')
+    assert response.status_code == 422
+    assert len(response.json()["invalid_params"]) == INVALID_PARAMS_MAX
+    assert len(response.content) < 16 * 1024
     assert len((await client.post("/api/body", content=f'{{"{"x" * 50_000}": 1}}')).content) < 16 * 1024

@@ -41,7 +41,7 @@ async def remove(mechanisms, *rules):
     return await purge_expired_once(mechanisms.database, rules or kept(), CLOCK, pause_seconds=0)
 
 
-async def say(mechanisms, count, *, published_days_ago):
+async def publish(mechanisms, count, *, published_days_ago):
     """So many messages of one subject, published then; None: not yet."""
     await run(
         mechanisms,
@@ -54,7 +54,7 @@ async def say(mechanisms, count, *, published_days_ago):
     )
 
 
-async def said(mechanisms):
+async def published(mechanisms):
     rows = await run(mechanisms, "SELECT subject, count(*) FROM outbox GROUP BY 1")
     return {row["subject"].split()[1]: row["count"] for row in rows}
 
@@ -63,13 +63,13 @@ def shown(metric, what):
     return REGISTRY.get_sample_value(metric, {"what": what}) or 0.0
 
 
-async def hear(mechanisms, days_ago, event_id=None):
+async def record_received(mechanisms, days_ago, event_id=None):
     event_id = event_id or new_id()
     await run(mechanisms, "INSERT INTO inbox VALUES ($1, 'one', now() - make_interval(days => $2))", event_id, days_ago)
     return event_id
 
 
-async def bury(mechanisms, event_id, *, replayed_days_ago=None):
+async def add_dead_letter(mechanisms, event_id, *, replayed_days_ago=None):
     await run(
         mechanisms,
         "INSERT INTO dead_letters VALUES "
@@ -81,22 +81,22 @@ async def bury(mechanisms, event_id, *, replayed_days_ago=None):
 
 
 async def test_messages_leave_a_week_after_they_were_published_and_never_before(mechanisms):
-    await say(mechanisms, 3, published_days_ago=8)
-    await say(mechanisms, 2, published_days_ago=6)
-    await say(mechanisms, 1, published_days_ago=None)
+    await publish(mechanisms, 3, published_days_ago=8)
+    await publish(mechanisms, 2, published_days_ago=6)
+    await publish(mechanisms, 1, published_days_ago=None)
     await run(mechanisms, "UPDATE outbox SET created_at = now() - interval '1 year'")
     before = shown("retention_rows_removed_total", "outbox")
     assert await remove(mechanisms) == 3
-    assert await said(mechanisms) == {"6": 2, "None": 1}
+    assert await published(mechanisms) == {"6": 2, "None": 1}
     assert shown("retention_rows_removed_total", "outbox") == before + 3
 
 
 async def test_an_inbox_remembers_as_long_as_a_dead_letter_of_its_message_could_be_replayed(mechanisms):
-    waiting, replayed, forgotten = [await hear(mechanisms, 400) for _ in range(3)]
-    young = await hear(mechanisms, 27)
-    await bury(mechanisms, waiting)
-    await bury(mechanisms, replayed, replayed_days_ago=1)
-    await bury(mechanisms, forgotten, replayed_days_ago=91)
+    waiting, replayed, forgotten = [await record_received(mechanisms, 400) for _ in range(3)]
+    young = await record_received(mechanisms, 27)
+    await add_dead_letter(mechanisms, waiting)
+    await add_dead_letter(mechanisms, replayed, replayed_days_ago=1)
+    await add_dead_letter(mechanisms, forgotten, replayed_days_ago=91)
     for _ in range(2):
         await remove(mechanisms)
     assert {row["event_id"] for row in await run(mechanisms, "SELECT event_id FROM inbox")} == {
@@ -123,30 +123,30 @@ async def test_revocations_leave_when_no_process_loads_them_any_more(mechanisms)
 
 
 async def test_several_workers_at_once_remove_each_row_once_and_all_of_them(mechanisms):
-    await say(mechanisms, 95, published_days_ago=8)
-    await say(mechanisms, 5, published_days_ago=6)
+    await publish(mechanisms, 95, published_days_ago=8)
+    await publish(mechanisms, 5, published_days_ago=6)
     removed = await asyncio.gather(*(remove(mechanisms, PUBLISHED) for _ in range(4)))
     # Whoever passes over what another holds may end early; the next round finds what is left.
     assert sum(removed) + await remove(mechanisms, PUBLISHED) == 95
-    assert await said(mechanisms) == {"6": 5}
+    assert await published(mechanisms) == {"6": 5}
 
 
 async def test_a_worker_that_dies_between_two_steps_leaves_whole_steps_and_the_next_goes_on(mechanisms):
-    await say(mechanisms, 35, published_days_ago=8)
+    await publish(mechanisms, 35, published_days_ago=8)
     dying = asyncio.create_task(purge_expired_once(mechanisms.database, [PUBLISHED], CLOCK, pause_seconds=3600))
     await eventually(lambda: first_step(mechanisms))
     dying.cancel()
     assert isinstance((await asyncio.gather(dying, return_exceptions=True))[0], asyncio.CancelledError)
-    assert await said(mechanisms) == {"8": 25}
+    assert await published(mechanisms) == {"8": 25}
     assert await remove(mechanisms, PUBLISHED) == 25
 
 
 async def first_step(mechanisms):
-    return (await said(mechanisms))["8"] < 35
+    return (await published(mechanisms))["8"] < 35
 
 
 async def test_a_row_in_somebody_s_hand_is_passed_over_and_said_to_be_overdue(mechanisms):
-    await say(mechanisms, 3, published_days_ago=9)
+    await publish(mechanisms, 3, published_days_ago=9)
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await uow.fetch("SELECT FROM outbox ORDER BY position LIMIT 1 FOR UPDATE")
         assert await remove(mechanisms, PUBLISHED) == 2
@@ -156,7 +156,7 @@ async def test_a_row_in_somebody_s_hand_is_passed_over_and_said_to_be_overdue(me
 
 
 async def test_a_table_that_cannot_be_served_is_counted_and_holds_up_no_other(mechanisms):
-    await say(mechanisms, 1, published_days_ago=8)
+    await publish(mechanisms, 1, published_days_ago=8)
     missing = RetentionRule("no_such_table", ("id",), "at", timedelta(days=1))
     assert await remove(mechanisms, missing, PUBLISHED) == 1
     assert shown("retention_failures_total", "no_such_table") == 1

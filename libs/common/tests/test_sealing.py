@@ -21,27 +21,27 @@ def of_the_release_before(key: str, plain: str, context: str) -> str:
     return base64.urlsafe_b64encode(nonce + cipher.encrypt(nonce, plain.encode(), context.encode())).decode()
 
 
-def read_by_the_release_before(key: str, sealed: str, context: str) -> str:
-    raw = base64.urlsafe_b64decode(sealed)
+def read_by_the_release_before(key: str, encrypted: str, context: str) -> str:
+    raw = base64.urlsafe_b64decode(encrypted)
     cipher = AESGCM(hashlib.sha256(b"sealing:" + key.encode()).digest())
     return cipher.decrypt(raw[:12], raw[12:], context.encode()).decode()
 
 
 def test_a_text_opens_with_its_key_purpose_and_context_only():
-    sealed = Encryptor("PINs", NEW).encrypt("123456", "order-1")
-    assert "123456" not in sealed
-    assert Encryptor("PINs", NEW).decrypt(sealed, "order-1") == "123456"
-    for sealer, context, text in (
-        (Encryptor("PINs", OLD), "order-1", sealed),
-        (Encryptor("codes", NEW), "order-1", sealed),
-        (Encryptor("PINs", NEW), "order-2", sealed),
-        (Encryptor("PINs", NEW), "order-1", sealed[:-4] + "AAA="),
+    encrypted = Encryptor("PINs", NEW).encrypt("123456", "order-1")
+    assert "123456" not in encrypted
+    assert Encryptor("PINs", NEW).decrypt(encrypted, "order-1") == "123456"
+    for encryptor, context, text in (
+        (Encryptor("PINs", OLD), "order-1", encrypted),
+        (Encryptor("codes", NEW), "order-1", encrypted),
+        (Encryptor("PINs", NEW), "order-2", encrypted),
+        (Encryptor("PINs", NEW), "order-1", encrypted[:-4] + "AAA="),
         (Encryptor("PINs", NEW), "order-1", "x"),
         (Encryptor("PINs", NEW), "order-1", ""),
         (Encryptor("PINs", NEW), "order-1", "2."),
     ):
         with pytest.raises(DecryptionFailed):
-            sealer.decrypt(text, context)
+            encryptor.decrypt(text, context)
 
 
 def test_every_order_of_a_rotation_can_be_read_by_every_process():
@@ -54,41 +54,41 @@ def test_every_order_of_a_rotation_can_be_read_by_every_process():
 
 
 def test_a_dropped_key_opens_nothing_and_is_named_as_unknown():
-    sealed = Encryptor("PINs", OLD).encrypt("123456", "order-1")
+    encrypted = Encryptor("PINs", OLD).encrypt("123456", "order-1")
     with pytest.raises(UnknownKey):
-        Encryptor("PINs", NEW).decrypt(sealed, "order-1")
+        Encryptor("PINs", NEW).decrypt(encrypted, "order-1")
 
 
 def test_uses_of_the_previous_key_are_counted_and_those_of_the_current_one_are_not():
     counter = PREVIOUS_KEY_ACCEPTED.labels("pin-key")
-    sealer = Encryptor("PINs", NEW, OLD, counted_as="pin-key")
+    encryptor = Encryptor("PINs", NEW, OLD, counted_as="pin-key")
     before = counter._value.get()
-    sealer.decrypt(sealer.encrypt("1", "a"), "a")
+    encryptor.decrypt(encryptor.encrypt("1", "a"), "a")
     assert counter._value.get() == before
-    sealer.decrypt(Encryptor("PINs", OLD).encrypt("1", "a"), "a")
+    encryptor.decrypt(Encryptor("PINs", OLD).encrypt("1", "a"), "a")
     assert counter._value.get() == before + 1
 
 
 @pytest.mark.parametrize("old_keys", [(SHARED, ""), ("", SHARED), (NEW, SHARED)])
 def test_texts_of_the_release_before_open_while_its_key_is_given(old_keys):
-    sealed = of_the_release_before(SHARED, "123456", "order-1")
-    assert Encryptor("PINs", NEW, old_keys=old_keys).decrypt(sealed, "order-1") == "123456"
+    encrypted = of_the_release_before(SHARED, "123456", "order-1")
+    assert Encryptor("PINs", NEW, old_keys=old_keys).decrypt(encrypted, "order-1") == "123456"
     with pytest.raises(DecryptionFailed):
-        Encryptor("PINs", NEW).decrypt(sealed, "order-1")
+        Encryptor("PINs", NEW).decrypt(encrypted, "order-1")
 
 
 def test_the_release_before_reads_what_is_written_while_it_may_run():
-    sealer = Encryptor("PINs", NEW, old_keys=(SHARED,), writes_old_format=True)
-    sealed = sealer.encrypt("123456", "order-1")
-    assert read_by_the_release_before(SHARED, sealed, "order-1") == "123456"
-    assert sealer.decrypt(sealed, "order-1") == "123456"
-    assert sealer.decrypt(Encryptor("PINs", NEW).encrypt("123456", "order-1"), "order-1") == "123456"
+    encryptor = Encryptor("PINs", NEW, old_keys=(SHARED,), writes_old_format=True)
+    encrypted = encryptor.encrypt("123456", "order-1")
+    assert read_by_the_release_before(SHARED, encrypted, "order-1") == "123456"
+    assert encryptor.decrypt(encrypted, "order-1") == "123456"
+    assert encryptor.decrypt(Encryptor("PINs", NEW).encrypt("123456", "order-1"), "order-1") == "123456"
 
 
 def test_a_text_tells_by_its_key_id_whether_it_must_be_encrypted_anew():
-    sealer = Encryptor("PINs", NEW, OLD, old_keys=(SHARED,))
-    [pattern] = sealer.unretired_patterns
-    assert sealer.encrypt("1", "a").startswith(pattern.rstrip("%"))
+    encryptor = Encryptor("PINs", NEW, OLD, old_keys=(SHARED,))
+    [pattern] = encryptor.unretired_patterns
+    assert encryptor.encrypt("1", "a").startswith(pattern.rstrip("%"))
     for stale in (Encryptor("PINs", OLD).encrypt("1", "a"), of_the_release_before(SHARED, "1", "a")):
         assert not stale.startswith(pattern.rstrip("%"))
 

@@ -63,8 +63,8 @@ def test_all_bad_values_are_named_at_once(monkeypatch, capsys):
     bad = dict(BAD)
     with pytest.raises(SystemExit):
         _read(monkeypatch, **bad)
-    told = capsys.readouterr().err
-    assert [name for name in bad if f"  {name}: " not in told] == []
+    environment = capsys.readouterr().err
+    assert [name for name in bad if f"  {name}: " not in environment] == []
 
 
 def test_addresses_are_kept_as_they_are_compared(monkeypatch):

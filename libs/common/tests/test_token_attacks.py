@@ -21,7 +21,8 @@ from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.primitives.clock import ManualClock
-from common.web.http import CurrentCaller, HttpContext, create_app, guarded_router, ok, signed_in
+from common.web.http import CurrentCaller, create_app, guarded_router, ok, signed_in
+from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 
 from .forging import (
@@ -49,7 +50,7 @@ L = 2**252 + 27742317777372353535851937790883648493
 
 
 @dataclass
-class Door:
+class Api:
     client: httpx.AsyncClient
     clock: ManualClock
     verifier: TokenVerifier
@@ -57,26 +58,26 @@ class Door:
 
     async def knock(self, authorization: Any) -> tuple[int, str | None, str]:
         headers = [("Authorization", value) for value in authorization] if isinstance(authorization, list) else None
-        answer = await self.client.get("/closed", headers=headers or {"Authorization": authorization})
-        return answer.status_code, answer.json().get("code"), answer.headers["content-type"]
+        response = await self.client.get("/closed", headers=headers or {"Authorization": authorization})
+        return response.status_code, response.json().get("code"), response.headers["content-type"]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def door() -> AsyncIterator[Door]:
+async def api() -> AsyncIterator[Api]:
     """A door of its own, whose clock and keys a test may move."""
-    async with open_door() as door:
-        yield door
+    async with open_api() as api:
+        yield api
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
-async def common_door() -> AsyncIterator[Door]:
+async def common_api() -> AsyncIterator[Api]:
     """One door for all who only knock."""
-    async with open_door() as door:
-        yield door
+    async with open_api() as api:
+        yield api
 
 
 @asynccontextmanager
-async def open_door() -> AsyncIterator[Door]:
+async def open_api() -> AsyncIterator[Api]:
     router = guarded_router()
 
     @router.get("/closed")
@@ -93,7 +94,7 @@ async def open_door() -> AsyncIterator[Door]:
         )
         transport = httpx.ASGITransport(app=RequestScope(app), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-            yield Door(client, clock, verifier, server)
+            yield Api(client, clock, verifier, server)
 
 
 def ed(header: Any = ED, claims: Any = None, **changed: Any) -> str:
@@ -150,8 +151,13 @@ PUBLIC_PEM = KEYS.p256.public_key().public_bytes(Encoding.PEM, PublicFormat.Subj
 PUBLIC_DER = KEYS.p256.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 PUBLIC_RAW = KEYS.ed.public_key().public_bytes_raw()
 PUBLIC_JWK = KEYS.jwks()["keys"][0]
-STRANGER = Ed25519PrivateKey.generate()
-STRANGER_JWK = {"kty": "OKP", "crv": "Ed25519", "kid": "theirs", "x": encoded(STRANGER.public_key().public_bytes_raw())}
+FOREIGN_KEY = Ed25519PrivateKey.generate()
+FOREIGN_JWK = {
+    "kty": "OKP",
+    "crv": "Ed25519",
+    "kid": "theirs",
+    "x": encoded(FOREIGN_KEY.public_key().public_bytes_raw()),
+}
 CANARY = "http://127.0.0.1:9/keys"
 DEEP = "[" * 2_500 + "]" * 2_500
 
@@ -196,7 +202,7 @@ FORMS: dict[str, Callable[[], str]] = {
     "a signature too long": lambda: signed_as(ED, lambda signed: KEYS.ed.sign(signed) + b"\x00"),
     "r and s with a byte more": lambda: signed_as(EC, lambda signed: KEYS.sign_ec(signed) + b"\x00"),
     "S + L instead of S": lambda: resigned_scalar(ed()),
-    "a stranger's signature": lambda: signed_as(ED, STRANGER.sign),
+    "a stranger's signature": lambda: signed_as(ED, FOREIGN_KEY.sign),
     "the signature of another token": lambda: ".".join([*ed(sub=SESSION).split(".")[:2], ed().split(".")[2]]),
     "changed claims": lambda: ".".join([ed().split(".")[0], part(our_claims(role="auditor")), ed().split(".")[2]]),
     "changed header": lambda: ".".join([part({**ED, "x": 1}), *ed().split(".")[1:]]),
@@ -213,18 +219,18 @@ FORMS: dict[str, Callable[[], str]] = {
     "kid as an object": lambda: ed({**ED, "kid": {"ed": 1}}),
     "kid true": lambda: ed({**ED, "kid": True}),
     "kid as a path": lambda: signed_as({**ED, "alg": "HS256", "kid": "../../../../dev/null"}, mac(b"")),
-    "kid as SQL": lambda: signed_as({**ED, "kid": "x' UNION SELECT 'key' --"}, STRANGER.sign),
-    "kid as an address": lambda: signed_as({**ED, "kid": CANARY}, STRANGER.sign),
+    "kid as SQL": lambda: signed_as({**ED, "kid": "x' UNION SELECT 'key' --"}, FOREIGN_KEY.sign),
+    "kid as an address": lambda: signed_as({**ED, "kid": CANARY}, FOREIGN_KEY.sign),
     "kid with a NUL": lambda: ed({**ED, "kid": "ed\x00"}),
     "kid with a lone surrogate": lambda: ed({**ED, "kid": "\ud800"}),
     "kid of four thousand characters": lambda: ed({**ED, "kid": "k" * 4_000}),
     # Headers that bring keys or want to be understood
-    "jwk of a stranger": lambda: signed_as({**ED, "kid": "theirs", "jwk": STRANGER_JWK}, STRANGER.sign),
-    "jwk of a stranger under our kid": lambda: signed_as({**ED, "jwk": STRANGER_JWK}, STRANGER.sign),
-    "jku of a stranger": lambda: signed_as({**ED, "jku": CANARY}, STRANGER.sign),
+    "jwk of a stranger": lambda: signed_as({**ED, "kid": "theirs", "jwk": FOREIGN_JWK}, FOREIGN_KEY.sign),
+    "jwk of a stranger under our kid": lambda: signed_as({**ED, "jwk": FOREIGN_JWK}, FOREIGN_KEY.sign),
+    "jku of a stranger": lambda: signed_as({**ED, "jku": CANARY}, FOREIGN_KEY.sign),
     "jku beside our signature": lambda: ed({**ED, "jku": CANARY}),
-    "x5u of a stranger": lambda: signed_as({**ED, "x5u": CANARY}, STRANGER.sign),
-    "x5c of a stranger": lambda: signed_as({**ED, "x5c": ["MIIB"]}, STRANGER.sign),
+    "x5u of a stranger": lambda: signed_as({**ED, "x5u": CANARY}, FOREIGN_KEY.sign),
+    "x5c of a stranger": lambda: signed_as({**ED, "x5c": ["MIIB"]}, FOREIGN_KEY.sign),
     "crit with an unknown name": lambda: ed({**ED, "crit": ["urn:x"], "urn:x": True}),
     "crit with a known name": lambda: ed({**ED, "crit": ["exp"], "exp": SECONDS + 900}),
     "crit empty": lambda: ed({**ED, "crit": []}),
@@ -354,15 +360,17 @@ FORMS: dict[str, Callable[[], str]] = {
     "expired, and of another issuer": lambda: ed(iss="x", iat=SECONDS - 9_000, exp=SECONDS - 8_000),
     "expired, and for another audience": lambda: ed(aud="x", iat=SECONDS - 9_000, exp=SECONDS - 8_000),
     "expired, and without roles": lambda: ed(app_metadata={}, iat=SECONDS - 9_000, exp=SECONDS - 8_000),
-    "expired, by a stranger": lambda: token_of(ED, our_claims(iat=SECONDS - 9_000, exp=SECONDS - 8_000), STRANGER.sign),
+    "expired, by a stranger": lambda: token_of(
+        ED, our_claims(iat=SECONDS - 9_000, exp=SECONDS - 8_000), FOREIGN_KEY.sign
+    ),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_forged_token_is_unauthorized_and_nothing_else(common_door: Door, form: str) -> None:
+async def test_a_forged_token_is_unauthorized_and_nothing_else(common_api: Api, form: str) -> None:
     forged = FORMS[form]().encode()
-    assert await common_door.knock(b"Bearer " + forged) == (401, "AUTH_UNAUTHORIZED", "application/problem+json")
-    assert set(common_door.server.visits) <= {"ours"}
+    assert await common_api.knock(b"Bearer " + forged) == (401, "AUTH_UNAUTHORIZED", "application/problem+json")
+    assert set(common_api.server.visits) <= {"ours"}
 
 
 @pytest.mark.parametrize(
@@ -383,14 +391,14 @@ async def test_a_forged_token_is_unauthorized_and_nothing_else(common_door: Door
         f'Bearer "{ed()}"',
     ],
 )
-async def test_a_malformed_header_is_unauthorized(common_door: Door, header: str) -> None:
-    assert (await common_door.knock(header))[:2] == (401, "AUTH_UNAUTHORIZED")
+async def test_a_malformed_header_is_unauthorized(common_api: Api, header: str) -> None:
+    assert (await common_api.knock(header))[:2] == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_two_headers_are_no_choice(common_door: Door) -> None:
-    good, forged = f"Bearer {ed()}", f"Bearer {signed_as(ED, STRANGER.sign)}"
+async def test_two_headers_are_no_choice(common_api: Api) -> None:
+    good, forged = f"Bearer {ed()}", f"Bearer {signed_as(ED, FOREIGN_KEY.sign)}"
     for pair in ([good, forged], [forged, good], [good, good]):
-        assert (await common_door.knock(pair))[:2] == (401, "AUTH_UNAUTHORIZED")
+        assert (await common_api.knock(pair))[:2] == (401, "AUTH_UNAUTHORIZED")
 
 
 @pytest.mark.parametrize(
@@ -409,26 +417,26 @@ async def test_two_headers_are_no_choice(common_door: Door) -> None:
         "within the leeway of its beginning": ed(iat=SECONDS + 30, nbf=SECONDS + 30),
     }.items(),
 )
-async def test_a_good_token_is_believed_in_every_form_that_may_be(common_door: Door, form: str, good: str) -> None:
+async def test_a_good_token_is_believed_in_every_form_that_may_be(common_api: Api, form: str, good: str) -> None:
     for scheme in ("Bearer", "bearer", "BEARER"):
-        answer = await common_door.client.get("/closed", headers={"Authorization": f"{scheme} {good}"})
-        assert (answer.status_code, answer.json()["data"]) == (200, {"userId": USER, "sessionId": SESSION})
+        response = await common_api.client.get("/closed", headers={"Authorization": f"{scheme} {good}"})
+        assert (response.status_code, response.json()["data"]) == (200, {"userId": USER, "sessionId": SESSION})
 
 
-async def test_only_a_token_without_any_other_fault_is_called_expired(door: Door) -> None:
+async def test_only_a_token_without_any_other_fault_is_called_expired(api: Api) -> None:
     expired = ed(iat=SECONDS - 1_000, exp=SECONDS - 100)
-    assert (await door.knock(f"Bearer {expired}"))[:2] == (401, "AUTH_TOKEN_EXPIRED")
+    assert (await api.knock(f"Bearer {expired}"))[:2] == (401, "AUTH_TOKEN_EXPIRED")
     good = ed()
-    assert (await door.knock(f"Bearer {good}"))[0] == 200
-    door.clock.advance(timedelta(seconds=929))
-    assert (await door.knock(f"Bearer {good}"))[0] == 200
-    door.clock.advance(timedelta(seconds=1))
-    assert (await door.knock(f"Bearer {good}"))[:2] == (401, "AUTH_TOKEN_EXPIRED")
+    assert (await api.knock(f"Bearer {good}"))[0] == 200
+    api.clock.advance(timedelta(seconds=929))
+    assert (await api.knock(f"Bearer {good}"))[0] == 200
+    api.clock.advance(timedelta(seconds=1))
+    assert (await api.knock(f"Bearer {good}"))[:2] == (401, "AUTH_TOKEN_EXPIRED")
 
 
-async def test_a_step_up_counts_only_by_a_second_factor_of_the_past(door: Door) -> None:
+async def test_a_step_up_counts_only_by_a_second_factor_of_the_past(api: Api) -> None:
     totp, password = {"method": "totp", "timestamp": SECONDS}, {"method": "password", "timestamp": SECONDS}
-    told = {
+    sent = {
         "aal2 by totp": (ed(aal="aal2", amr=[password, totp]), True),
         "aal1 with totp": (ed(aal="aal1", amr=[password, totp]), False),
         "aal2 by a password": (ed(aal="aal2", amr=[password]), False),
@@ -436,17 +444,17 @@ async def test_a_step_up_counts_only_by_a_second_factor_of_the_past(door: Door) 
         "aal2 by nothing": (ed(aal="aal2", amr=[]), False),
         "aal2 of tomorrow": (ed(aal="aal2", amr=[{"method": "totp", "timestamp": SECONDS + 86_400}]), False),
     }
-    for case, (token, expected) in told.items():
-        caller = await door.verifier.caller_of(token)
+    for case, (token, expected) in sent.items():
+        caller = await api.verifier.caller_of(token)
         assert (case, caller.stepped_up_at is not None) == (case, expected)
 
 
-async def test_tokens_of_the_key_before_the_one_that_signs_now_are_counted(door: Door) -> None:
+async def test_tokens_of_the_key_before_the_one_that_signs_now_are_counted(api: Api) -> None:
     counter = PREVIOUS_KEY_ACCEPTED.labels("jwt-signing-keys")
 
     async def counted(token: str) -> float:
         before = counter._value.get()
-        assert (await door.knock(f"Bearer {token}"))[0] == 200
+        assert (await api.knock(f"Bearer {token}"))[0] == 200
         return float(counter._value.get() - before)
 
     # Two tokens of one key, in any order, are no rotation.
@@ -455,40 +463,40 @@ async def test_tokens_of_the_key_before_the_one_that_signs_now_are_counted(door:
     assert await counted(ed(iat=SECONDS - 5)) == 1
 
 
-async def test_a_flood_of_unknown_kids_asks_for_the_keys_once_in_five_seconds(door: Door) -> None:
+async def test_a_flood_of_unknown_kids_asks_for_the_keys_once_in_five_seconds(api: Api) -> None:
     async def flood() -> None:
-        answers = await asyncio.gather(*(door.knock(f"Bearer {ed({**ED, 'kid': f'k{n}'})}") for n in range(50)))
-        assert {answer[:2] for answer in answers} == {(401, "AUTH_UNAUTHORIZED")}
+        responses = await asyncio.gather(*(api.knock(f"Bearer {ed({**ED, 'kid': f'k{n}'})}") for n in range(50)))
+        assert {response[:2] for response in responses} == {(401, "AUTH_UNAUTHORIZED")}
 
     await flood()
-    assert len(door.server.visits) == 1
-    door.clock.advance(timedelta(seconds=5))
+    assert len(api.server.visits) == 1
+    api.clock.advance(timedelta(seconds=5))
     await flood()
-    assert len(door.server.visits) == 1
-    door.clock.advance(timedelta(seconds=1))
+    assert len(api.server.visits) == 1
+    api.clock.advance(timedelta(seconds=1))
     await flood()
-    assert len(door.server.visits) == 2
+    assert len(api.server.visits) == 2
 
 
-async def test_a_flood_leaves_the_known_keys_working_while_their_issuer_is_away(door: Door) -> None:
-    assert (await door.knock(f"Bearer {ed()}"))[0] == 200
-    door.server.is_unavailable = True
-    door.clock.advance(timedelta(seconds=400))
+async def test_a_flood_leaves_the_known_keys_working_while_their_issuer_is_away(api: Api) -> None:
+    assert (await api.knock(f"Bearer {ed()}"))[0] == 200
+    api.server.is_unavailable = True
+    api.clock.advance(timedelta(seconds=400))
     late = ed(iat=SECONDS + 400, exp=SECONDS + 900)
-    answers = await asyncio.gather(*(door.knock(f"Bearer {late}") for _ in range(20)))
-    assert {answer[0] for answer in answers} == {200}
-    assert len(door.server.visits) == 2
+    responses = await asyncio.gather(*(api.knock(f"Bearer {late}") for _ in range(20)))
+    assert {response[0] for response in responses} == {200}
+    assert len(api.server.visits) == 2
 
 
-async def test_without_any_keys_a_token_can_be_judged_by_nobody(door: Door) -> None:
-    door.server.is_unavailable = True
-    answers = await asyncio.gather(*(door.knock(f"Bearer {ed()}") for _ in range(20)))
-    assert {answer[:2] for answer in answers} == {(503, "INTERNAL_ERROR")}
-    assert len(door.server.visits) < 20
+async def test_without_any_keys_a_token_can_be_judged_by_nobody(api: Api) -> None:
+    api.server.is_unavailable = True
+    responses = await asyncio.gather(*(api.knock(f"Bearer {ed()}") for _ in range(20)))
+    assert {response[:2] for response in responses} == {(503, "INTERNAL_ERROR")}
+    assert len(api.server.visits) < 20
     # What is no token of ours in any case needs no keys to be refused.
-    assert (await door.knock("Bearer nonsense"))[:2] == (401, "AUTH_UNAUTHORIZED")
-    door.server.is_unavailable = False
-    assert (await door.knock(f"Bearer {ed()}"))[0] == 200
+    assert (await api.knock("Bearer nonsense"))[:2] == (401, "AUTH_UNAUTHORIZED")
+    api.server.is_unavailable = False
+    assert (await api.knock(f"Bearer {ed()}"))[0] == 200
 
 
 def test_the_table_is_as_long_as_it_should_be() -> None:

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from common.auth.issuers import FederatedIdentity, federated_identity_of
 from common.auth.tokens import TokenVerifier
-from common.auth.user_lookup import STANDING_PATH, IdentityUserLookup, LocalUser
+from common.auth.user_lookup import USER_STATUS_PATH, IdentityUserLookup, LocalUser
 from common.auth.verification_keys import KeySet, public_keys_of
 from common.primitives.clock import ManualClock
 from common.primitives.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unavailable
@@ -76,58 +76,58 @@ def club(**changed: Any) -> dict[str, Any]:
 
 
 @dataclass
-class OurPeople:
+class LocalUsers:
     """The identity service as the verifier meets it: one address that knows the people of ours."""
 
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     status: int = 200
 
-    async def answer(self, request: Request) -> JSONResponse:
-        self.asked.append(request.headers["authorization"])
+    async def response(self, request: Request) -> JSONResponse:
+        self.requested.append(request.headers["authorization"])
         return JSONResponse({"success": True, "data": self.known, "meta": {}}, status_code=self.status)
 
 
 @dataclass
-class Stage:
+class World:
     verifier: TokenVerifier
     clock: ManualClock
     keys: KeyServer
-    people: OurPeople
+    users: LocalUsers
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def stage() -> AsyncIterator[Stage]:
+async def world() -> AsyncIterator[World]:
     """A stage of its own, whose clock, keys and people a test may move."""
-    async with set_stage() as stage:
-        yield stage
+    async with open_world() as world:
+        yield world
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
-async def common_stage() -> AsyncIterator[Stage]:
+async def common_world() -> AsyncIterator[World]:
     """One stage for tokens that change nothing."""
-    async with set_stage() as stage:
-        yield stage
+    async with open_world() as world:
+        yield world
 
 
 @asynccontextmanager
-async def set_stage() -> AsyncIterator[Stage]:
+async def open_world() -> AsyncIterator[World]:
     """A verifier that believes us, the school by its published keys, and the club by a secret."""
-    people = OurPeople(known={"roles": ["buyer", "support_agent"], "vendorId": None, "campusId": CAMPUS})
-    async with key_server(Route(STANDING_PATH, people.answer)) as keys:
+    users = LocalUsers(known={"roles": ["buyer", "support_agent"], "vendorId": None, "campusId": CAMPUS})
+    async with key_server(Route(USER_STATUS_PATH, users.response)) as keys:
         keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}
         issuers = [school(jwksUrl=keys.url("school")), club(allowStaffRoles=True)]
         clock = clock_of_now()
-        standings = IdentityUserLookup(keys.address)
+        lookup = IdentityUserLookup(keys.address)
         verifier = TokenVerifier(
             KeySet(keys.url("ours"), clock),
             issuer=OUR_ISSUER,
             clock=clock,
             trusted=settings_with(json.dumps(issuers)).trusted_issuers,
-            standings=standings,
+            user_lookup=lookup,
         )
-        yield Stage(verifier, clock, keys, people)
-        await standings.close()
+        yield World(verifier, clock, keys, users)
+        await lookup.close()
 
 
 def of_school(**changed: Any) -> dict[str, Any]:
@@ -146,51 +146,51 @@ def by_club(header: Any = None, **changed: Any) -> str:
     return token_of(header or {"alg": "HS256"}, of_club(**changed), mac(SECRET.encode()))
 
 
-async def test_the_primary_issuer_names_our_users_and_says_nothing_else_about_them(stage: Stage) -> None:
+async def test_the_primary_issuer_names_our_users_and_says_nothing_else_about_them(world: World) -> None:
     grand = {"role": "platform_admin", "aal": "aal2", "amr": [{"method": "totp", "timestamp": SECONDS}]}
     token = by_school(sub=USER.upper(), app_metadata={"roles": ["platform_admin"], "vendor_id": CAMPUS}, **grand)
-    caller = await stage.verifier.caller_of(token)
+    caller = await world.verifier.caller_of(token)
     assert (str(caller.user_id), caller.roles, str(caller.campus_id)) == (USER, {"buyer"}, CAMPUS)
     assert (caller.vendor_id, caller.stepped_up_at, caller.issuer) == (None, None, SCHOOL)
-    assert stage.people.asked == [f"Bearer {token}"]
+    assert world.users.requested == [f"Bearer {token}"]
 
 
-async def test_another_issuer_s_subject_is_ours_by_a_uuid_of_both(stage: Stage) -> None:
-    caller = await stage.verifier.caller_of(by_club())
+async def test_another_issuer_s_subject_is_ours_by_a_uuid_of_both(world: World) -> None:
+    caller = await world.verifier.caller_of(by_club())
     assert caller.user_id == uuid5(uuid5(NAMESPACE_URL, CLUB), "member-7")
-    assert caller.user_id != (await stage.verifier.caller_of(by_club(sub=USER))).user_id
+    assert caller.user_id != (await world.verifier.caller_of(by_club(sub=USER))).user_id
 
 
-async def test_staff_counts_only_for_an_issuer_that_may_speak_of_it(stage: Stage) -> None:
+async def test_staff_counts_only_for_an_issuer_that_may_speak_of_it(world: World) -> None:
     claims = {
         "app_metadata": {"roles": ["auditor", "merchant", "root"]},
         "aal": "aal2",
         "amr": [{"method": "password", "timestamp": SECONDS}, {"method": "totp", "timestamp": SECONDS - 60}],
     }
-    caller = await stage.verifier.caller_of(by_club(**claims))
+    caller = await world.verifier.caller_of(by_club(**claims))
     assert caller.roles == {"buyer", "support_agent", "auditor"}
-    assert caller.stepped_up_at == stage.clock.now() - timedelta(seconds=60)
-    assert (await stage.verifier.caller_of(by_club(**{**claims, "aal": "aal1"}))).stepped_up_at is None
-    assert (await stage.verifier.caller_of(by_club(**{**claims, "amr": ["totp"]}))).stepped_up_at is None
+    assert caller.stepped_up_at == world.clock.now() - timedelta(seconds=60)
+    assert (await world.verifier.caller_of(by_club(**{**claims, "aal": "aal1"}))).stepped_up_at is None
+    assert (await world.verifier.caller_of(by_club(**{**claims, "amr": ["totp"]}))).stepped_up_at is None
 
 
-async def test_a_session_of_theirs_is_one_session_of_ours_and_never_one_that_they_choose(stage: Stage) -> None:
+async def test_a_session_of_theirs_is_one_session_of_ours_and_never_one_that_they_choose(world: World) -> None:
     first, second = by_school(session_id=USER), by_school(session_id=USER, iat=SECONDS - 5)
-    session_id = (await stage.verifier.caller_of(first)).session_id
+    session_id = (await world.verifier.caller_of(first)).session_id
     assert session_id not in (None, UUID(USER))
-    assert (await stage.verifier.caller_of(second)).session_id == session_id
-    assert (await stage.verifier.caller_of(by_school(session_id="other"))).session_id != session_id
-    stage.verifier.revocations.add(UUID(USER), session_id, stage.clock.now())
+    assert (await world.verifier.caller_of(second)).session_id == session_id
+    assert (await world.verifier.caller_of(by_school(session_id="other"))).session_id != session_id
+    world.verifier.revocations.add(UUID(USER), session_id, world.clock.now())
     for token in (first, second):
         with pytest.raises(Unauthorized):
-            await stage.verifier.caller_of(token)
+            await world.verifier.caller_of(token)
 
 
-async def test_a_revoked_user_is_revoked_whoever_vouches_for_them(stage: Stage) -> None:
-    await stage.verifier.caller_of(by_school())
-    stage.verifier.revocations.add(UUID(USER), None, stage.clock.now() + timedelta(seconds=1))
+async def test_a_revoked_user_is_revoked_whoever_vouches_for_them(world: World) -> None:
+    await world.verifier.caller_of(by_school())
+    world.verifier.revocations.add(UUID(USER), None, world.clock.now() + timedelta(seconds=1))
     with pytest.raises(Unauthorized):
-        await stage.verifier.caller_of(by_school())
+        await world.verifier.caller_of(by_school())
 
 
 FAULTS = {
@@ -238,58 +238,58 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_each_fault_of_a_foreign_token_is_unauthorized(common_stage: Stage, fault: str) -> None:
+async def test_each_fault_of_a_foreign_token_is_unauthorized(common_world: World, fault: str) -> None:
     with pytest.raises(Unauthorized):
-        await common_stage.verifier.caller_of(FAULTS[fault]())
-    assert common_stage.people.asked == []
+        await common_world.verifier.caller_of(FAULTS[fault]())
+    assert common_world.users.requested == []
 
 
-async def test_a_foreign_token_past_its_time_is_expired_and_nobody_is_asked_about_it(stage: Stage) -> None:
+async def test_a_foreign_token_past_its_time_is_expired_and_nobody_is_asked_about_it(world: World) -> None:
     with pytest.raises(TokenExpired):
-        await stage.verifier.caller_of(by_school(iat=SECONDS - 900, exp=SECONDS - 60.5))
-    assert stage.people.asked == []
+        await world.verifier.caller_of(by_school(iat=SECONDS - 900, exp=SECONDS - 60.5))
+    assert world.users.requested == []
 
 
-async def test_every_key_that_the_school_publishes_works_by_its_own_algorithm(stage: Stage) -> None:
+async def test_every_key_that_the_school_publishes_works_by_its_own_algorithm(world: World) -> None:
     for kid, algorithm, sign in (("ec", "ES256", THEIRS.sign_ec), ("rsa", "RS256", THEIRS.sign_rsa)):
         token = token_of({"alg": algorithm, "kid": kid}, of_school(iat=SECONDS - 0.25), sign)
-        assert (await stage.verifier.caller_of(token)).issuer == SCHOOL
+        assert (await world.verifier.caller_of(token)).issuer == SCHOOL
 
 
-async def test_what_our_service_said_is_kept_for_a_minute(stage: Stage) -> None:
+async def test_what_our_service_said_is_kept_for_a_minute(world: World) -> None:
     token = by_school()
     for _ in range(3):
-        assert (await stage.verifier.caller_of(token)).roles == {"buyer"}
-    assert len(stage.people.asked) == 1
-    stage.people.known["roles"] = ["buyer", "merchant"]
-    stage.clock.advance(timedelta(seconds=60))
-    assert (await stage.verifier.caller_of(token)).roles == {"buyer", "merchant"}
-    assert len(stage.people.asked) == 2
+        assert (await world.verifier.caller_of(token)).roles == {"buyer"}
+    assert len(world.users.requested) == 1
+    world.users.known["roles"] = ["buyer", "merchant"]
+    world.clock.advance(timedelta(seconds=60))
+    assert (await world.verifier.caller_of(token)).roles == {"buyer", "merchant"}
+    assert len(world.users.requested) == 2
 
 
 @pytest.mark.parametrize(
-    ("status", "refusal"),
+    ("status", "problem_code"),
     [(403, Forbidden), (401, Unauthorized), (500, Unavailable), (503, Unavailable), (204, Unavailable)],
 )
 async def test_who_has_no_standing_with_us_is_refused_and_asked_for_again(
-    stage: Stage, status: int, refusal: type[Problem]
+    world: World, status: int, problem_code: type[Problem]
 ) -> None:
-    stage.people.status = status
-    with pytest.raises(refusal) as raised:
-        await stage.verifier.caller_of(by_school())
+    world.users.status = status
+    with pytest.raises(problem_code) as raised:
+        await world.verifier.caller_of(by_school())
     if status == 403:
         assert raised.value.extensions == {"userId": UUID(USER)}
-    stage.people.status = 200
-    assert (await stage.verifier.caller_of(by_school())).roles == {"buyer"}
+    world.users.status = 200
+    assert (await world.verifier.caller_of(by_school())).roles == {"buyer"}
 
 
-async def test_known_callers_stay_while_our_service_is_away(stage: Stage) -> None:
+async def test_known_callers_stay_while_our_service_is_away(world: World) -> None:
     known = by_school()
-    await stage.verifier.caller_of(known)
-    stage.people.status = 503
-    assert (await stage.verifier.caller_of(known)).roles == {"buyer"}
+    await world.verifier.caller_of(known)
+    world.users.status = 503
+    assert (await world.verifier.caller_of(known)).roles == {"buyer"}
     with pytest.raises(Unavailable):
-        await stage.verifier.caller_of(by_school(jti="new"))
+        await world.verifier.caller_of(by_school(jti="new"))
 
 
 async def test_claims_stand_where_the_issuer_writes_them() -> None:
@@ -303,13 +303,13 @@ async def test_claims_stand_where_the_issuer_writes_them() -> None:
         issuer=OUR_ISSUER,
         clock=clock_of_now(),
         trusted=settings_with(json.dumps([mapped])).trusted_issuers,
-        standings=(people := _Everybody()),
+        user_lookup=(users := _Everybody()),
     )
     claims = {"user": {"id": USER}, "https://club.example/roles": ["auditor"]}
     caller = await verifier.caller_of(by_club(sid="a", **claims))
     assert (str(caller.user_id), caller.roles) == (USER, {"auditor"})
     assert caller.session_id != (await verifier.caller_of(by_club(sid="b", **claims))).session_id
-    assert people.found == [UUID(USER), UUID(USER)]
+    assert users.found == [UUID(USER), UUID(USER)]
     for user in (None, "x", {"id": {"id": USER}}, [USER]):
         with pytest.raises(Unauthorized):
             await verifier.caller_of(by_club(user=user))
@@ -321,45 +321,45 @@ class _Everybody:
     def __init__(self) -> None:
         self.found: list[UUID] = []
 
-    async def find(self, token: str, stranger: FederatedIdentity) -> LocalUser:
-        self.found.append(stranger.user_id)
+    async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
+        self.found.append(identity.user_id)
         return LocalUser(frozenset(), None, None)
 
 
-async def test_a_withdrawn_key_ends_what_was_verified_with_it(stage: Stage) -> None:
+async def test_a_withdrawn_key_ends_what_was_verified_with_it(world: World) -> None:
     ours, theirs, clubs = token_of(ED, our_claims(), OURS.ed.sign), by_school(), by_club()
     for token in (ours, theirs, clubs):
-        await stage.verifier.caller_of(token)
+        await world.verifier.caller_of(token)
     for name in ("ours", "school"):
-        stage.keys.sets[name] = {
-            "keys": [key for key in stage.keys.sets[name]["keys"] if key == "no key at all" or key["kid"] != "ed"]
+        world.keys.sets[name] = {
+            "keys": [key for key in world.keys.sets[name]["keys"] if key == "no key at all" or key["kid"] != "ed"]
         }
-    stage.clock.advance(timedelta(seconds=20))
-    await stage.verifier.renew_keys_once()
+    world.clock.advance(timedelta(seconds=20))
+    await world.verifier.renew_keys_once()
     with pytest.raises(Unauthorized):
-        await stage.verifier.caller_of(ours)
+        await world.verifier.caller_of(ours)
     # Other issuers are asked every five minutes; what was verified is verified again within one.
-    await stage.verifier.caller_of(theirs)
-    stage.clock.advance(timedelta(seconds=300))
-    await stage.verifier.renew_keys_once()
+    await world.verifier.caller_of(theirs)
+    world.clock.advance(timedelta(seconds=300))
+    await world.verifier.renew_keys_once()
     with pytest.raises(Unauthorized):
-        await stage.verifier.caller_of(theirs)
-    assert (await stage.verifier.caller_of(clubs)).issuer == CLUB
+        await world.verifier.caller_of(theirs)
+    assert (await world.verifier.caller_of(clubs)).issuer == CLUB
 
 
-async def test_a_renewal_that_fails_signs_nobody_out(stage: Stage) -> None:
+async def test_a_renewal_that_fails_signs_nobody_out(world: World) -> None:
     ours = token_of(ED, our_claims(), OURS.ed.sign)
-    await stage.verifier.caller_of(ours)
-    stage.keys.is_unavailable = True
-    stage.clock.advance(timedelta(seconds=30))
-    await stage.verifier.renew_keys_once()
-    assert (await stage.verifier.caller_of(ours)).roles == {"buyer"}
+    await world.verifier.caller_of(ours)
+    world.keys.is_unavailable = True
+    world.clock.advance(timedelta(seconds=30))
+    await world.verifier.renew_keys_once()
+    assert (await world.verifier.caller_of(ours)).roles == {"buyer"}
 
 
-async def test_a_hundred_requests_at_once_ask_for_the_keys_once(stage: Stage) -> None:
+async def test_a_hundred_requests_at_once_ask_for_the_keys_once(world: World) -> None:
     token = token_of(ED, our_claims(), OURS.ed.sign)
-    await asyncio.gather(*(stage.verifier.caller_of(token) for _ in range(100)))
-    assert stage.keys.visits == ["ours"]
+    await asyncio.gather(*(world.verifier.caller_of(token) for _ in range(100)))
+    assert world.keys.visits == ["ours"]
 
 
 BAD: dict[str, tuple[str, str]] = {
@@ -404,11 +404,11 @@ def test_a_bad_list_of_issuers_stops_the_start_and_says_why(
     monkeypatch.setenv("TRUSTED_ISSUERS", text)
     with pytest.raises(SystemExit) as ended:
         ServiceSettings.from_environment()
-    told = capsys.readouterr().err
+    claims_sent = capsys.readouterr().err
     assert ended.value.code == 78
-    assert "TRUSTED_ISSUERS" in told
-    assert reason in told
-    assert SECRET not in told
+    assert "TRUSTED_ISSUERS" in claims_sent
+    assert reason in claims_sent
+    assert SECRET not in claims_sent
 
 
 def test_no_issuer_shows_its_secret() -> None:
@@ -423,8 +423,8 @@ def test_where_nobody_else_is_believed_nothing_is_set() -> None:
     for text in ("", "[]"):
         assert settings_with(text or "[]").trusted_issuers == ()
     assert settings_with("[]").identity_address == "http://identity:1"
-    told = ServiceSettings(**SETTINGS, identity_url="http://elsewhere:2")  # type: ignore[arg-type]
-    assert told.identity_address == "http://elsewhere:2"
+    claims_sent = ServiceSettings(**SETTINGS, identity_url="http://elsewhere:2")  # type: ignore[arg-type]
+    assert claims_sent.identity_address == "http://elsewhere:2"
 
 
 def test_a_published_key_is_used_by_the_algorithms_that_fit_it_and_no_others() -> None:

@@ -67,12 +67,12 @@ async def test_what_fails_leaves_neither_rows_nor_events(mechanisms):
 async def test_sequences_grow_by_one_for_each_subject_even_when_said_at_once(mechanisms):
     order = new_id()
 
-    async def say() -> None:
+    async def publish() -> None:
         async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=new_id())) as uow:
             uow.publish(OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()))
             uow.publish(OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()))
 
-    await asyncio.gather(*(say() for _ in range(10)))
+    await asyncio.gather(*(publish() for _ in range(10)))
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         rows = await uow.fetch("SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", str(order))
     assert [row["sequence"] for row in rows] == list(range(1, 21))
@@ -110,30 +110,30 @@ async def test_transact_tries_a_deadlock_again_and_both_sides_commit(mechanisms)
 async def test_whoever_is_cancelled_in_a_statement_gives_the_connection_back_fit_for_the_next(mechanisms):
     database = mechanisms.database
 
-    async def sleeps(begun: asyncio.Event) -> None:
+    async def sleeps(started: asyncio.Event) -> None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            begun.set()
+            started.set()
             await uow.execute("SELECT pg_sleep(60)")
 
     for _ in range(POOL_CONNECTIONS_MAX + 1):
-        begun = asyncio.Event()
-        sleeping = asyncio.create_task(sleeps(begun))
-        await begun.wait()
+        started = asyncio.Event()
+        sleeping = asyncio.create_task(sleeps(started))
+        await started.wait()
         sleeping.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sleeping
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             assert await uow.fetch_value("SELECT 1") == 1
-    assert database.service.get_idle_size() == database.service.get_size()
+    assert database.service.idle_size == database.service.size
 
 
 async def test_who_waits_for_a_connection_gets_the_first_that_is_free(mechanisms):
     pool = mechanisms.database.service
-    taken = [await pool.acquire() for _ in range(POOL_CONNECTIONS_MAX)]
+    lent = [await pool.acquire() for _ in range(POOL_CONNECTIONS_MAX)]
     waiting = asyncio.create_task(mechanisms.database.transact(acting_as=THE_SERVICE, work=_one))
     with pytest.raises(TimeoutError):
         await pool.acquire(timeout=0.01)
-    for connection in taken:
+    for connection in lent:
         await pool.release(connection)
     assert await waiting == 1
 
@@ -145,10 +145,10 @@ async def _one(uow: UnitOfWork) -> int:
 async def test_a_database_that_is_away_says_so():
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
     with pytest.raises((DatabaseUnavailable, OSError)):
-        await ask(nowhere)
+        await open_database(nowhere)
 
 
-async def ask(url: str) -> None:
+async def open_database(url: str) -> None:
     async with (
         Database.connect(api_url=url, service_url=url, name="test") as database,
         database.unit_of_work(acting_as=THE_SERVICE),

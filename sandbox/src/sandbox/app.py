@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
 from sandbox.control.routes import ROUTES as CONTROL_ROUTES
+from sandbox.database import Database
 from sandbox.gateway import clearing
 from sandbox.gateway.banks import seed_demo_accounts
 from sandbox.gateway.routes import ROUTES as GATEWAY_ROUTES
@@ -28,17 +28,17 @@ RESTART_SECONDS = 1.0
 
 
 def create_app(settings: Settings) -> Starlette:
-    """Build the application; its lifespan opens the book and runs the courier and the clearing."""
+    """Build the application; its lifespan opens the database and runs the webhook sender and the clearing."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         settings.state_dir.mkdir(parents=True, exist_ok=True)
-        book = Book(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
-        seed_demo_accounts(book)
-        world = app.state.world = build_world(settings, book)
+        database = Database(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
+        seed_demo_accounts(database)
+        world = app.state.world = build_world(settings, database)
         mail_server = await serve_mail(world)
         workers = [
-            asyncio.create_task(keep_running("courier", world.courier.run)),
+            asyncio.create_task(keep_running("webhook sender", world.webhook_sender.run)),
             asyncio.create_task(keep_running("clearing", lambda: clearing.run(world))),
         ]
         try:
@@ -50,12 +50,12 @@ def create_app(settings: Settings) -> Starlette:
             for worker in workers:
                 with suppress(asyncio.CancelledError):
                     await worker
-            book.close()
+            database.close()
 
     return Starlette(
         routes=[*GATEWAY_ROUTES, *SINK_ROUTES, *CONTROL_ROUTES],
         lifespan=lifespan,
-        exception_handlers={RefusedError: answer_refusal, HTTPException: answer_http_error},
+        exception_handlers={RefusedError: respond_rejection, HTTPException: respond_http_error},
     )
 
 
@@ -69,13 +69,13 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(RESTART_SECONDS)
 
 
-async def answer_refusal(_request: Request, problem: Exception) -> Response:
+async def respond_rejection(_request: Request, problem: Exception) -> Response:
     if not isinstance(problem, RefusedError):
         raise problem
     return refused(problem.status, problem.message)
 
 
-async def answer_http_error(_request: Request, problem: Exception) -> Response:
+async def respond_http_error(_request: Request, problem: Exception) -> Response:
     if not isinstance(problem, HTTPException):
         raise problem
     return refused(problem.status_code, problem.detail)

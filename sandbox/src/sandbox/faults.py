@@ -7,7 +7,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
+from sandbox.database import Database
 from sandbox.web import RefusedError, hold, refused
 
 
@@ -103,9 +103,9 @@ def _check_rule(kind: str, rule: Fault) -> None:
 class Faults:
     """The rules in force. They are kept in the book, so a restart does not heal the world."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
-        stored = book.read_setting("faults")
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        stored = database.read_setting("faults")
         self.rules: Rules = {} if stored is None else msgspec.json.decode(stored, type=Rules)
 
     def replace(self, rules: Rules) -> None:
@@ -118,7 +118,7 @@ class Faults:
         self.rules = {}
         self._save()
 
-    def take(self, kind: str, *keys: str) -> Fault | None:
+    def claim_fault(self, kind: str, *keys: str) -> Fault | None:
         """The first rule of this kind that fits one of the keys; a counted rule is used up by one."""
         listed = self.rules.get(kind)
         if not listed:
@@ -137,14 +137,14 @@ class Faults:
         self.replace({kind: [*listed[:position], *left, *listed[position + 1 :]]})
 
     def _save(self) -> None:
-        self._book.save_setting("faults", msgspec.json.encode(self.rules).decode())
+        self._database.save_setting("faults", msgspec.json.encode(self.rules).decode())
 
 
 Work = Callable[[Fault | None], Response]
 Refuse = Callable[[int, str], Response]
 
 
-async def answer_with_faults(
+async def respond_with_faults(
     request: Request, faults: Faults, kind: str, keys: tuple[str, ...], work: Work, refuse: Refuse | None = None
 ) -> Response:
     """
@@ -153,7 +153,7 @@ async def answer_with_faults(
     `refuse` writes the provider's own error for `fail` and for the 500; without it, `fail` is left to the work (a
     transfer is accepted and fails later) and the 500 has the gateway's envelope.
     """
-    fault = faults.take(kind, *keys)
+    fault = faults.claim_fault(kind, *keys)
     if fault is None:
         return work(None)
     error = refuse or refused
@@ -163,7 +163,7 @@ async def answer_with_faults(
         return error(500, "Internal server error")
     if fault.fail is not None and refuse is not None:
         return refuse(400, fault.fail)
-    answer = work(fault)
+    response = work(fault)
     if fault.timeout:
         await hold(request, None if fault.timeout is True else fault.timeout)
-    return error(500, "Internal server error") if fault.error_after else answer
+    return error(500, "Internal server error") if fault.error_after else response

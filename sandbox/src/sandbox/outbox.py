@@ -5,29 +5,29 @@ from typing import Any
 
 import msgspec
 
-from sandbox.book import Book
 from sandbox.clock import now_text
+from sandbox.database import Database
 from sandbox.faults import Faults
 
 
-def enqueue_gateway_event(book: Book, faults: Faults, kind: str, event: dict[str, Any], *keys: str) -> None:
+def enqueue_gateway_event(database: Database, faults: Faults, kind: str, event: dict[str, Any], *keys: str) -> None:
     """
     Put a gateway event into the outbox, under the fault rules of `kind`: copies, a delay, or a row that is kept as
     `dropped` and never sent. The first key is the reference that the webhook is found by.
     """
-    fault = faults.take(kind, *keys)
+    fault = faults.claim_fault(kind, *keys)
     body = msgspec.json.encode(event)
     status = "dropped" if fault is not None and fault.drop else "pending"
     due = time.time() + (fault.delay if fault is not None else 0)
     for _ in range(1 + (fault.duplicate if fault is not None else 0)):
-        enqueue(book, "gateway", str(event["event"]), keys[0], body, due, status)
+        enqueue(database, "gateway", str(event["event"]), keys[0], body, due, status)
 
 
 def enqueue(
-    book: Book, target: str, event: str, reference: str, body: bytes, due: float, status: str = "pending"
+    database: Database, target: str, event: str, reference: str, body: bytes, due: float, status: str = "pending"
 ) -> int:
     """One row of the outbox; `due` in epoch seconds. Returns its id."""
-    return book.run(
+    return database.run(
         "INSERT INTO webhooks (target, event, reference, body, status, next_attempt_at, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         target,

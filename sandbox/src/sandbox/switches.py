@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sandbox.book import Book
+from sandbox.database import Database
 from sandbox.faults import WAIT_SECONDS_MAX
 from sandbox.web import RefusedError
 
@@ -27,12 +27,12 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     sms_receipt_delay_seconds: Seconds = 0.2
 
 
-def read_switches(book: Book) -> Switches:
-    stored = book.read_setting("switches")
+def read_switches(database: Database) -> Switches:
+    stored = database.read_setting("switches")
     return Switches() if stored is None else msgspec.json.decode(stored, type=Switches)
 
 
-def change_switches(book: Book, current: Switches, changes: dict[str, Any]) -> Switches:
+def change_switches(database: Database, current: Switches, changes: dict[str, Any]) -> Switches:
     """Change the named switches and keep them in the book; raises RefusedError 400 for an unknown name or value."""
     try:
         changed = msgspec.convert({**msgspec.to_builtins(current), **changes}, Switches)
@@ -46,5 +46,5 @@ def change_switches(book: Book, current: Switches, changes: dict[str, Any]) -> S
     )
     if not all(0 <= delay <= WAIT_SECONDS_MAX for delay in delays):
         raise RefusedError(400, f"A delay must be from 0 to {WAIT_SECONDS_MAX} seconds")
-    book.save_setting("switches", msgspec.json.encode(changed).decode())
+    database.save_setting("switches", msgspec.json.encode(changed).decode())
     return changed

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
-from sandbox.book import Book
-from sandbox.courier import Courier
+from sandbox.database import Database
 from sandbox.faults import Faults
 from sandbox.settings import Settings
 from sandbox.switches import Switches, read_switches
+from sandbox.webhook_sender import WebhookSender
 
 
 @dataclass(slots=True)
 class World:
     settings: Settings
-    book: Book
+    database: Database
     faults: Faults
-    courier: Courier
+    webhook_sender: WebhookSender
     switches: Switches
     # Those that the merchant may use now: the first one signs webhooks, all of them open the interface.
     gateway_keys: tuple[str, ...]
@@ -25,9 +25,9 @@ class World:
     clearing_wake: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-def build_world(settings: Settings, book: Book) -> World:
-    courier = Courier(book, settings)
-    return World(settings, book, Faults(book), courier, read_switches(book), settings.gateway_keys)
+def build_world(settings: Settings, database: Database) -> World:
+    webhook_sender = WebhookSender(database, settings)
+    return World(settings, database, Faults(database), webhook_sender, read_switches(database), settings.gateway_keys)
 
 
 def world_of(request: Request) -> World:

@@ -111,7 +111,7 @@ _LIMITS = (
     "common.messaging.bus.CONNECT_SECONDS_MAX",
     "common.database.unit_of_work.ACQUIRE_SECONDS_MAX",
     "common.database.unit_of_work.STATEMENT_SECONDS_MAX",
-    "common.auth.user_lookup.LOOK_UP_SECONDS_MAX",
+    "common.auth.user_lookup.LOOKUP_SECONDS_MAX",
     "common.auth.verification_keys.FETCH_SECONDS_MAX",
 )
 

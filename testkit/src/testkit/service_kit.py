@@ -34,7 +34,9 @@ from common.messaging.topology import declare_topology, declared_topology
 from common.primitives.clock import Clock, SystemClock
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
-from common.process.service import Runtime, Service, http_app, on_session_revoked, running
+from common.process.revocations import on_session_revoked
+from common.process.runtime import Runtime, Service, running
+from common.process.service import http_app
 from common.web.http_protocol import JoinedProtocol
 from contracts.event import Event
 from contracts.identity import SessionRevoked
@@ -218,7 +220,7 @@ class OpenService:
 
     async def remove_old(self) -> int:
         """One round of what the worker removes; tells how many rows went."""
-        rules = (*self.runtime.kept, *self.service.kept(self.dependencies))
+        rules = (*self.runtime.retention_rules, *self.service.retention_rules(self.dependencies))
         return await purge_expired_once(self.runtime.database, rules, self.runtime.clock, pause_seconds=0)
 
     async def published(self, event_type: str) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from pydantic_settings import BaseSettings
 
 from campus_tools.endpoints import Endpoint, endpoints, endpoints_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
@@ -161,11 +162,22 @@ def _configuration() -> str:
         "",
     ]
     for service in SERVICES:
-        settings = importlib.import_module(f"{service}.settings").Settings
-        lines += [f"## {service.replace('_', '-')}", "", "| Variable | Default | Meaning |", "|---|---|---|"]
+        settings = settings_of(service)
+        lines += [
+            f"## {service.replace('_', '-')}",
+            "",
+            "| Variable | Default | Meaning | Example |",
+            "|---|---|---|---|",
+        ]
         lines += [_setting_line(name, field) for name, field in settings.model_fields.items()]
         lines.append("")
     return "\n".join(lines)
+
+
+def settings_of(service: str) -> type[BaseSettings]:
+    """The `Settings` of a service, by the name of its package."""
+    settings: type[BaseSettings] = importlib.import_module(f"{service}.settings").Settings
+    return settings
 
 
 def _setting_line(name: str, field: Any) -> str:
@@ -176,7 +188,8 @@ def _setting_line(name: str, field: Any) -> str:
         default = f"`{','.join(f'{part:g}' if isinstance(part, float) else str(part) for part in field.default)}`"
     else:
         default = f"`{field.default}`" if field.default not in ("", None) else "empty"
-    return f"| `{variable}` | {default} | {' '.join((field.description or '').split())} |"
+    example = f"`{field.examples[0]}`" if field.examples else ""
+    return f"| `{variable}` | {default} | {' '.join((field.description or '').split())} | {example} |"
 
 
 def _metrics() -> str:

@@ -13,7 +13,7 @@ import uvloop
 from fastapi import FastAPI, Request, Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from common.process.service import serve
+from common.process.server import serve
 
 # As many as the load has connections, and some: nobody waits for one.
 _CONNECTIONS_MAX: Final = 256

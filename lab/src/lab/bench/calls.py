@@ -63,7 +63,7 @@ async def ledger_post(database: Database) -> None:
 
 async def ledger_post_alone(database: Database) -> None:
     """The same call on a connection without a transaction around it: one round trip, which commits by itself."""
-    async with database.service.acquire() as connection:
+    async with database.service.connection() as connection:
         await ledger.post(UnitOfWork(connection, THE_SERVICE), _charge())
 
 

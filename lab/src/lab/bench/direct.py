@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from common.process.service import serve
+from common.process.server import serve
 
 
 async def main() -> None:

@@ -22,7 +22,7 @@ from common.messaging.relay import run_relay
 from common.observability import logging
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
-from common.process.service import Runtime, running
+from common.process.runtime import Runtime, running
 from contracts.orders import OrderPlaced, PlacedItem
 from orders.app import SERVICE as ORDERS
 from payments.app import SERVICE as PAYMENTS

@@ -41,12 +41,12 @@ async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
 
     # The first time a connection also asks for the types of the statements, which is no part of the path.
     await path()
-    async with pool.acquire() as connection:
+    async with pool.connection() as connection:
         connection.add_query_logger(hear)
     await path()
     # The listener is called in the next round of the loop.
     await asyncio.sleep(0.01)
-    async with pool.acquire() as connection:
+    async with pool.connection() as connection:
         connection.remove_query_logger(hear)
     if not heard:
         raise BenchFailed("the path sent nothing over the connection that was listened to")

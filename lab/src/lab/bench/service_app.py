@@ -6,7 +6,9 @@ import sys
 import uvloop
 
 from common.observability import logging
-from common.process.service import Service, http_app, running, serve
+from common.process.runtime import Service, running
+from common.process.server import serve
+from common.process.service import http_app
 
 
 async def main() -> None:

@@ -166,7 +166,7 @@ class PaymentFailed(Event, frozen=True, kw_only=True):
     failure_reason: str
 
 
-class TransferNews(Event, frozen=True, kw_only=True):
+class TransferEvent(Event, frozen=True, kw_only=True):
     """What a signed transfer webhook said; payouts judges it."""
 
     reference: str
@@ -181,15 +181,15 @@ class TransferNews(Event, frozen=True, kw_only=True):
     bank_code: str | None = None
 
 
-class TransferSucceeded(TransferNews, frozen=True, kw_only=True):
+class TransferSucceeded(TransferEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.transfer_succeeded.v1"
 
 
-class TransferFailed(TransferNews, frozen=True, kw_only=True):
+class TransferFailed(TransferEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.transfer_failed.v1"
 
 
-class TransferReversed(TransferNews, frozen=True, kw_only=True):
+class TransferReversed(TransferEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.transfer_reversed.v1"
 
 

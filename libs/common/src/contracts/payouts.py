@@ -9,33 +9,33 @@ from contracts.money import MinorAmount
 Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
 
 
-class PayoutNews(Event, frozen=True, kw_only=True):
+class PayoutEvent(Event, frozen=True, kw_only=True):
     payout_id: UUID
     vendor_id: UUID
     amount_minor: MinorAmount
     reference: str | None = None
 
 
-class PayoutRequested(PayoutNews, frozen=True, kw_only=True):
+class PayoutRequested(PayoutEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.payout_requested.v1"
 
 
-class PayoutSubmitted(PayoutNews, frozen=True, kw_only=True):
+class PayoutSubmitted(PayoutEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.payout_submitted.v1"
 
 
-class PayoutProcessed(PayoutNews, frozen=True, kw_only=True):
+class PayoutProcessed(PayoutEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.payout_processed.v1"
 
 
-class PayoutFailed(PayoutNews, frozen=True, kw_only=True):
+class PayoutFailed(PayoutEvent, frozen=True, kw_only=True):
     """The payout will not leave, and its amount is the wallet's again. `cancelled`: the vendor took it back before it was sent."""
 
     TYPE: ClassVar[str] = "payouts.payout_failed.v1"
     cancelled: bool = False
 
 
-class PayoutReversed(PayoutNews, frozen=True, kw_only=True):
+class PayoutReversed(PayoutEvent, frozen=True, kw_only=True):
     """The bank sent a processed payout back; two people returned its amount to the wallet. The payout stays processed."""
 
     TYPE: ClassVar[str] = "payouts.payout_reversed.v1"
@@ -53,7 +53,7 @@ class PayoutDelayed(Event, frozen=True, kw_only=True):
     exception_id: UUID | None = None
 
 
-class ExceptionNews(Event, frozen=True, kw_only=True):
+class ExceptionEvent(Event, frozen=True, kw_only=True):
     exception_id: UUID
     cause: str
     severity: Severity
@@ -63,15 +63,15 @@ class ExceptionNews(Event, frozen=True, kw_only=True):
     vendor_id: UUID | None = None
 
 
-class ExceptionOpened(ExceptionNews, frozen=True, kw_only=True):
+class ExceptionOpened(ExceptionEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.exception_opened.v1"
 
 
-class ExceptionChanged(ExceptionNews, frozen=True, kw_only=True):
+class ExceptionChanged(ExceptionEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.exception_changed.v1"
 
 
-class ExceptionClosed(ExceptionNews, frozen=True, kw_only=True):
+class ExceptionClosed(ExceptionEvent, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.exception_closed.v1"
 
 

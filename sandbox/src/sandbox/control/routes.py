@@ -4,11 +4,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from sandbox.control.book import list_accounts, list_movements, put_account, show_book
+from sandbox.control.movements import list_accounts, list_movements, put_account, show_balance
 from sandbox.control.switches import (
-    act_on_dispute,
-    act_on_refund,
-    act_on_transfer,
+    change_dispute,
+    change_refund,
+    change_transfer,
     delete_faults,
     dispute_charge,
     put_faults,
@@ -44,7 +44,7 @@ ROUTES = [
     Mount(
         "/control",
         routes=[
-            Route("/book", show_book, methods=["GET"]),
+            Route("/book", show_balance, methods=["GET"]),
             Route("/book/movements", list_movements, methods=["GET"]),
             Route("/accounts", list_accounts, methods=["GET"]),
             Route("/accounts", put_account, methods=["PUT"]),
@@ -54,10 +54,10 @@ ROUTES = [
             Route("/gateway-keys", put_gateway_keys, methods=["PUT"]),
             Route("/settings", show_settings, methods=["GET"]),
             Route("/settings", put_settings, methods=["PUT"]),
-            Route("/transfers/{reference}/{act}", act_on_transfer, methods=["POST"]),
-            Route("/refunds/{id}/{act}", act_on_refund, methods=["POST"]),
+            Route("/transfers/{reference}/{act}", change_transfer, methods=["POST"]),
+            Route("/refunds/{id}/{act}", change_refund, methods=["POST"]),
             Route("/charges/{reference}/dispute", dispute_charge, methods=["POST"]),
-            Route("/disputes/{id}/{act}", act_on_dispute, methods=["POST"]),
+            Route("/disputes/{id}/{act}", change_dispute, methods=["POST"]),
             Route("/messages", show_messages, methods=["GET"]),
             Route("/messages", clear_messages, methods=["DELETE"]),
             Route("/messaging/incoming", receive_incoming, methods=["POST"]),

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from sandbox.faults import parse_rules
 from sandbox.gateway.charges import find_charge
-from sandbox.gateway.disputes import DISPUTE_ACTS, find_dispute, move_dispute, open_dispute
+from sandbox.gateway.disputes import DISPUTE_ACTIONS, find_dispute, move_dispute, open_dispute
 from sandbox.gateway.fields import read_amount_minor, read_text, row_id
 from sandbox.gateway.refund_routes import refund_view
 from sandbox.gateway.refunds import find_refund, settle_refund
@@ -42,7 +42,7 @@ async def show_settings(request: Request) -> Response:
 
 async def put_settings(request: Request) -> Response:
     world = world_of(request)
-    world.switches = change_switches(world.book, world.switches, await read_json(request))
+    world.switches = change_switches(world.database, world.switches, await read_json(request))
     return JsonResponse(world.switches)
 
 
@@ -54,46 +54,46 @@ async def put_gateway_keys(request: Request) -> Response:
     if not isinstance(keys, list) or not keys or not all(isinstance(key, str) and key.strip() for key in keys):
         raise RefusedError(400, "keys must be a list of at least one secret key")
     world.gateway_keys = tuple(keys)
-    world.courier.gateway_key = keys[0]
+    world.webhook_sender.gateway_key = keys[0]
     return JsonResponse({"accepted": len(keys)})
 
 
 # The act in the path, the state it leads to, and the bank's reason when none is given.
-TRANSFER_ACTS: dict[str, tuple[str, str | None]] = {
+TRANSFER_ACTIONS: dict[str, tuple[str, str | None]] = {
     "succeed": ("success", None),
     "fail": ("failed", FAILURE_DEFAULT),
     "reverse": ("reversed", REVERSAL_DEFAULT),
 }
 
 
-async def act_on_transfer(request: Request) -> Response:
+async def change_transfer(request: Request) -> Response:
     """`POST .../transfers/{reference}/{succeed|fail|reverse}`, optionally with `{reason}`."""
     world = world_of(request)
-    act = TRANSFER_ACTS.get(request.path_params["act"])
-    transfer = find_transfer(world.book, "reference", request.path_params["reference"])
-    if act is None or transfer is None:
+    action = TRANSFER_ACTIONS.get(request.path_params["act"])
+    transfer = find_transfer(world.database, "reference", request.path_params["reference"])
+    if action is None or transfer is None:
         raise RefusedError(404, "No such transfer or act")
-    status, default_reason = act
+    status, default_reason = action
     reason = read_text(await _optional_json(request), "reason", default_reason or "") or None
     return JsonResponse(transfer_view(move_transfer(world, transfer["id"], status, reason)))
 
 
-async def act_on_refund(request: Request) -> Response:
+async def change_refund(request: Request) -> Response:
     """`POST .../refunds/{id}/{process|fail}`, optionally with `{reason}`."""
     world = world_of(request)
-    act = request.path_params["act"]
+    action = request.path_params["act"]
     number = row_id(request.path_params["id"])
-    refund = None if number is None else find_refund(world.book, number)
-    if act not in ("process", "fail") or refund is None:
+    refund = None if number is None else find_refund(world.database, number)
+    if action not in ("process", "fail") or refund is None:
         raise RefusedError(404, "No such refund or act")
     reason = read_text(await _optional_json(request), "reason", "Refund declined by the bank")
-    return JsonResponse(refund_view(settle_refund(world, refund["id"], reason if act == "fail" else None)))
+    return JsonResponse(refund_view(settle_refund(world, refund["id"], reason if action == "fail" else None)))
 
 
 async def dispute_charge(request: Request) -> Response:
     """`POST .../charges/{reference}/dispute`, optionally with `{amount}` in kobo."""
     world = world_of(request)
-    charge = find_charge(world.book, "reference", request.path_params["reference"])
+    charge = find_charge(world.database, "reference", request.path_params["reference"])
     if charge is None:
         raise RefusedError(404, "No such charge")
     body = await _optional_json(request)
@@ -101,15 +101,15 @@ async def dispute_charge(request: Request) -> Response:
     return JsonResponse(dict(open_dispute(world, charge, amount_minor)))
 
 
-async def act_on_dispute(request: Request) -> Response:
+async def change_dispute(request: Request) -> Response:
     """`POST .../disputes/{id}/{remind|lose|win|overturn}`."""
     world = world_of(request)
-    act = request.path_params["act"]
+    action = request.path_params["act"]
     number = row_id(request.path_params["id"])
-    dispute = None if number is None else find_dispute(world.book, number)
-    if act not in DISPUTE_ACTS or dispute is None:
+    dispute = None if number is None else find_dispute(world.database, number)
+    if action not in DISPUTE_ACTIONS or dispute is None:
         raise RefusedError(404, "No such dispute or act")
-    return JsonResponse(dict(move_dispute(world, dispute, act)))
+    return JsonResponse(dict(move_dispute(world, dispute, action)))
 
 
 async def _optional_json(request: Request) -> dict[str, Any]:

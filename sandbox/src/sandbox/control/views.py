@@ -21,19 +21,19 @@ MESSAGES_MAX = 1000
 
 async def show_inbox(request: Request) -> Response:
     """What each person received: groups in the order of their newest message."""
-    book = world_of(request).book
+    database = world_of(request).database
     words = request.query_params.get("q", "")
     groups: dict[str, list[Row]] = {}
-    for message in list_messages(book, words=words):
+    for message in list_messages(database, words=words):
         groups.setdefault(message["recipient"], []).append(message)
-    return render("inbox.html", groups=groups, words=words, balance_minor=book.balance_minor("NGN"))
+    return render("inbox.html", groups=groups, words=words, balance_minor=database.balance_minor("NGN"))
 
 
 async def show_messages(request: Request) -> Response:
     """`GET /control/messages?to=&channel=&q=&limit=`: newest first."""
     given = request.query_params
     limit = read_number(request, "limit", MESSAGES_DEFAULT, MESSAGES_MAX)
-    rows = list_messages(world_of(request).book, given.get("to"), given.get("channel"), given.get("q"), limit)
+    rows = list_messages(world_of(request).database, given.get("to"), given.get("channel"), given.get("q"), limit)
     return JsonResponse([_message_view(row) for row in rows])
 
 
@@ -53,13 +53,13 @@ def _message_view(row: Row) -> dict[str, Any]:
 
 
 async def clear_messages(request: Request) -> Response:
-    delete_messages(world_of(request).book)
+    delete_messages(world_of(request).database)
     return Response(status_code=204)
 
 
 async def show_trace(request: Request) -> Response:
     """`GET /control/traces/{trace_id}`: the spans as trees; 404 when none of them has arrived."""
-    rows = find_spans(world_of(request).book, request.path_params["trace_id"])
+    rows = find_spans(world_of(request).database, request.path_params["trace_id"])
     if not rows:
         raise RefusedError(404, "No span of this trace has arrived")
     services = sorted({row["service"] for row in rows})
@@ -70,19 +70,20 @@ async def show_trace(request: Request) -> Response:
 
 async def show_trace_list(request: Request) -> Response:
     """`GET /control/traces`: the newest traces with their first span, duration and number of spans."""
-    return JsonResponse({"traces": [dict(row) for row in list_traces(world_of(request).book)]})
+    return JsonResponse({"traces": [dict(row) for row in list_traces(world_of(request).database)]})
 
 
 async def show_trace_list_page(request: Request) -> Response:
     traces = [
-        {**dict(row), "started": _clock_time(row["started_nanoseconds"])} for row in list_traces(world_of(request).book)
+        {**dict(row), "started": _clock_time(row["started_nanoseconds"])}
+        for row in list_traces(world_of(request).database)
     ]
     return render("traces.html", traces=traces)
 
 
 async def show_trace_page(request: Request) -> Response:
     trace_id = request.path_params["trace_id"]
-    rows = find_spans(world_of(request).book, trace_id)
+    rows = find_spans(world_of(request).database, trace_id)
     return render("trace.html", 200 if rows else 404, trace_id=trace_id, bars=waterfall(rows))
 
 
@@ -90,13 +91,13 @@ def waterfall(rows: list[Row]) -> list[dict[str, Any]]:
     """The spans in the order of their tree, each with its depth and its place on the line of time in percent."""
     if not rows:
         return []
-    begin = min(row["started_nanoseconds"] for row in rows)
-    length = max(1, max(row["ended_nanoseconds"] for row in rows) - begin)
+    start = min(row["started_nanoseconds"] for row in rows)
+    length = max(1, max(row["ended_nanoseconds"] for row in rows) - start)
     bars = []
     waiting = [(0, node) for node in reversed(span_tree(rows))]
     while waiting:
         depth, node = waiting.pop()
-        left = 100 * (node["started_nanoseconds"] - begin) / length
+        left = 100 * (node["started_nanoseconds"] - start) / length
         width = 100 * node["duration_milliseconds"] * 1e6 / length
         bars.append({**node, "depth": depth, "left": round(left, 3), "width": round(max(width, 0.2), 3)})
         waiting += [(depth + 1, child) for child in reversed(node["children"])]

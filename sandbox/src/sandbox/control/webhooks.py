@@ -21,18 +21,18 @@ LISTED_MAX = 1000
 async def list_webhooks(request: Request) -> Response:
     """Newest first, each with all its attempts; `reference`, `event`, `status` and `limit` narrow the list."""
     given = request.query_params
-    book = world_of(request).book
+    database = world_of(request).database
     limit = read_number(request, "limit", LISTED_DEFAULT, LISTED_MAX)
     named = [name for name in ("reference", "event", "status", "target") if name in given]
     where = " AND ".join(f"{name} = ?" for name in named) or "1"
-    rows = book.all(
+    rows = database.all(
         f"SELECT * FROM webhooks WHERE {where} ORDER BY id DESC LIMIT ?",
         *(given[name] for name in named),
         limit,
     )
     attempts: dict[int, list[Row]] = {}
     if rows:
-        for attempt in book.all(
+        for attempt in database.all(
             "SELECT * FROM webhook_attempts WHERE webhook_id BETWEEN ? AND ? ORDER BY id", rows[-1]["id"], rows[0]["id"]
         ):
             attempts.setdefault(attempt["webhook_id"], []).append(attempt)
@@ -67,9 +67,9 @@ async def send_webhook(request: Request) -> Response:
     if target not in ("gateway", "messaging"):
         raise RefusedError(400, "target must be gateway or messaging")
     event, reference = _describe(body)
-    with world.book.transaction():
-        identifiers = [enqueue(world.book, target, event, reference, body, time.time()) for _ in range(copies)]
-    world.courier.wake()
+    with world.database.transaction():
+        identifiers = [enqueue(world.database, target, event, reference, body, time.time()) for _ in range(copies)]
+    world.webhook_sender.wake()
     return JsonResponse({"ids": identifiers}, 202)
 
 
@@ -89,13 +89,13 @@ async def resend_webhook(request: Request) -> Response:
     """Send one webhook again with all its tries, whatever became of it: late, lost or once more."""
     world = world_of(request)
     webhook_id = row_id(request.path_params["id"])
-    changed = world.book.connection.execute(
+    changed = world.database.connection.execute(
         "UPDATE webhooks SET status = 'pending', attempts = 0, next_attempt_at = ? WHERE id = ?",
         (time.time(), webhook_id),
     )
     if changed.rowcount == 0:
         raise RefusedError(404, "No such webhook")
-    world.courier.wake()
+    world.webhook_sender.wake()
     return JsonResponse({"id": webhook_id}, 202)
 
 
@@ -108,10 +108,10 @@ async def resend_webhooks(request: Request) -> Response:
     since = read_moment(request.query_params.get("since"))
     if since is None:
         raise RefusedError(400, "since is missing")
-    changed = world.book.connection.execute(
+    changed = world.database.connection.execute(
         "UPDATE webhooks SET status = 'pending', attempts = 0, next_attempt_at = ?"
         " WHERE target = 'gateway' AND status <> 'dropped' AND created_at >= ?",
         (time.time(), since),
     )
-    world.courier.wake()
+    world.webhook_sender.wake()
     return JsonResponse({"count": changed.rowcount}, 202)

@@ -7,9 +7,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
-from sandbox.faults import answer_with_faults
-from sandbox.gateway.nuban import account_exists, is_account_number, name_of_stranger
+from sandbox.database import Database
+from sandbox.faults import respond_with_faults
+from sandbox.gateway.nuban import account_exists, is_account_number, name_of_unknown_account
 from sandbox.web import RefusedError, ok, refused
 from sandbox.world import world_of
 
@@ -29,11 +29,11 @@ def bank_name(bank_code: str) -> str:
     return BANK_NAMES.get(bank_code, "")
 
 
-def seed_demo_accounts(book: Book) -> None:
+def seed_demo_accounts(database: Database) -> None:
     """Give the demo vendors their accounts; a name that was changed by hand stays."""
-    with book.transaction():
+    with database.transaction():
         for bank_code, account_number, account_name in DEMO_ACCOUNTS:
-            book.run(
+            database.run(
                 "INSERT INTO accounts (bank_code, account_number, account_name) VALUES (?, ?, ?)"
                 " ON CONFLICT DO NOTHING",
                 bank_code,
@@ -42,13 +42,13 @@ def seed_demo_accounts(book: Book) -> None:
             )
 
 
-def save_account(book: Book, bank_code: str, account_number: str, account_name: str) -> None:
+def save_account(database: Database, bank_code: str, account_number: str, account_name: str) -> None:
     """Name the owner of an account; raises RefusedError 400 for an unknown bank or a number that is not ten digits."""
     if bank_code not in BANK_NAMES:
         raise RefusedError(400, f"Unknown bank code: {bank_code}")
     if not is_account_number(account_number):
         raise RefusedError(400, "account_number must be ten digits")
-    book.run(
+    database.run(
         "INSERT INTO accounts (bank_code, account_number, account_name) VALUES (?, ?, ?)"
         " ON CONFLICT (bank_code, account_number) DO UPDATE SET account_name = excluded.account_name",
         bank_code,
@@ -57,16 +57,16 @@ def save_account(book: Book, bank_code: str, account_number: str, account_name: 
     )
 
 
-def resolve_name(book: Book, bank_code: str, account_number: str) -> str | None:
+def resolve_name(database: Database, bank_code: str, account_number: str) -> str | None:
     """The owner's name: a seeded account's own, a stranger's by rule, None when there is no such account."""
     if bank_code not in BANK_NAMES or not is_account_number(account_number):
         return None
-    row = book.one(
+    row = database.one(
         "SELECT account_name FROM accounts WHERE bank_code = ? AND account_number = ?", bank_code, account_number
     )
     if row is not None:
         return str(row["account_name"])
-    return name_of_stranger(account_number) if account_exists(bank_code, account_number) else None
+    return name_of_unknown_account(account_number) if account_exists(bank_code, account_number) else None
 
 
 async def list_banks(request: Request) -> Response:
@@ -94,7 +94,7 @@ async def resolve_account(request: Request) -> Response:
     bank_code = request.query_params.get("bank_code", "")
 
     def work(_fault: object) -> Response:
-        name = resolve_name(world.book, bank_code, account_number)
+        name = resolve_name(world.database, bank_code, account_number)
         if name is None:
             return refused(422, "Could not resolve account name. Check parameters or try again.")
         return ok(
@@ -105,18 +105,18 @@ async def resolve_account(request: Request) -> Response:
     def refuse(status: int, message: str) -> Response:
         return refused(422 if status == 400 else status, message)
 
-    return await answer_with_faults(request, world.faults, "resolve_call", (account_number,), work, refuse)
+    return await respond_with_faults(request, world.faults, "resolve_call", (account_number,), work, refuse)
 
 
 async def show_balance(request: Request) -> Response:
     world = world_of(request)
 
     def work(_fault: object) -> Response:
-        currencies = [row["currency"] for row in world.book.all("SELECT DISTINCT currency FROM movements")]
+        currencies = [row["currency"] for row in world.database.all("SELECT DISTINCT currency FROM movements")]
         listed = ["NGN", *sorted(set(currencies) - {"NGN"})]
-        return ok("Balances retrieved", [{"currency": c, "balance": world.book.balance_minor(c)} for c in listed])
+        return ok("Balances retrieved", [{"currency": c, "balance": world.database.balance_minor(c)} for c in listed])
 
-    return await answer_with_faults(request, world.faults, "balance_call", (), work, refused)
+    return await respond_with_faults(request, world.faults, "balance_call", (), work, refused)
 
 
 def _bank_id(bank_code: str) -> int:

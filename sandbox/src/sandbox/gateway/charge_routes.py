@@ -7,10 +7,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.faults import answer_with_faults
+from sandbox.faults import respond_with_faults
 from sandbox.gateway.charges import CHARGES, find_charge, open_transaction, read_opening
 from sandbox.gateway.events import authorization_of
-from sandbox.gateway.paging import answer_page
+from sandbox.gateway.paging import respond_page
 from sandbox.web import RefusedError, ok, read_json, refused
 from sandbox.world import world_of
 
@@ -20,7 +20,7 @@ async def initialize_transaction(request: Request) -> Response:
     opening = read_opening(await read_json(request))
 
     def work(_fault: object) -> Response:
-        access_code = open_transaction(world.book, opening)
+        access_code = open_transaction(world.database, opening)
         return ok(
             "Authorization URL created",
             {
@@ -31,7 +31,7 @@ async def initialize_transaction(request: Request) -> Response:
         )
 
     keys = (opening.reference, str(opening.amount_minor))
-    return await answer_with_faults(request, world.faults, "initialize_call", keys, work, refused)
+    return await respond_with_faults(request, world.faults, "initialize_call", keys, work, refused)
 
 
 async def verify_transaction(request: Request) -> Response:
@@ -39,17 +39,17 @@ async def verify_transaction(request: Request) -> Response:
     reference = request.path_params["reference"]
 
     def work(_fault: object) -> Response:
-        charge = find_charge(world.book, "reference", reference)
+        charge = find_charge(world.database, "reference", reference)
         if charge is None:
             raise RefusedError(404, "Transaction reference not found")
         return ok("Verification successful", charge_view(charge))
 
-    return await answer_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
+    return await respond_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
 
 
 async def list_transactions(request: Request) -> Response:
     conditions = [("listed.status = ?", request.query_params.get("status"))]
-    return answer_page(request, world_of(request).book, "Transactions retrieved", CHARGES, conditions, charge_view)
+    return respond_page(request, world_of(request).database, "Transactions retrieved", CHARGES, conditions, charge_view)
 
 
 def charge_view(charge: Row) -> dict[str, Any]:

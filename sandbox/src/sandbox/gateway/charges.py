@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from sandbox.book import AMOUNT_MINOR_MAX, Book
 from sandbox.clock import now_text
+from sandbox.database import AMOUNT_MINOR_MAX, Database
 from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import charge_failed, charge_success
 from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
@@ -81,17 +81,17 @@ def _read_metadata(given: Any) -> str:
     return msgspec.json.encode(given).decode()
 
 
-def open_transaction(book: Book, opening: Opening) -> str:
+def open_transaction(database: Database, opening: Opening) -> str:
     """Write the transaction down and return its access code; raises RefusedError 400 for a reference already used."""
     access_code = new_code()
-    with book.transaction():
-        book.run(
+    with database.transaction():
+        database.run(
             "INSERT INTO customers (email, customer_code) VALUES (?, ?) ON CONFLICT (email) DO NOTHING",
             opening.email,
             new_code("CUS_"),
         )
         try:
-            book.run(
+            database.run(
                 "INSERT INTO transactions (reference, access_code, customer_id, requested_minor, requested_currency,"
                 " amount_minor, currency, status, gateway_response, channel, channels, callback_url, metadata,"
                 " created_at)"
@@ -115,11 +115,11 @@ def open_transaction(book: Book, opening: Opening) -> str:
     return access_code
 
 
-def find_charge(book: Book, column: str, value: str | int) -> Row | None:
+def find_charge(database: Database, column: str, value: str | int) -> Row | None:
     """One transaction with its customer, by `reference`, `access_code` or `id`."""
     if column not in ("reference", "access_code", "id"):
         raise ValueError(column)
-    return book.one(f"SELECT * FROM {CHARGES} WHERE listed.{column} = ?", value)
+    return database.one(f"SELECT * FROM {CHARGES} WHERE listed.{column} = ?", value)
 
 
 def pay(world: World, access_code: str, amount_minor: int | None, currency: str | None, channel: str | None) -> Row:
@@ -127,16 +127,16 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
     The person pays. Amount and currency are those of the transaction unless the page is told otherwise (an underpaid or
     foreign payment). Balance, transaction and webhook commit together. Raises RefusedError 404 and 400.
     """
-    charge = _payable(world.book, access_code)
+    charge = _payable(world.database, access_code)
     amount_minor = charge["requested_minor"] if amount_minor is None else amount_minor
     currency = charge["requested_currency"] if currency is None else currency
     channel = charge["channel"] if channel is None else channel
     if channel not in charge["channels"].split(","):
         raise RefusedError(400, "This channel is not offered for the transaction")
-    if world.book.balance_minor(currency) > AMOUNT_MINOR_MAX - amount_minor:
+    if world.database.balance_minor(currency) > AMOUNT_MINOR_MAX - amount_minor:
         raise RefusedError(400, "Invalid Amount Sent")
-    with world.book.transaction():
-        world.book.run(
+    with world.database.transaction():
+        world.database.run(
             "UPDATE transactions SET status = 'success', amount_minor = ?, currency = ?, channel = ?, paid_at = ?,"
             " gateway_response = ? WHERE id = ?",
             amount_minor,
@@ -146,38 +146,38 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
             "Successful" if channel == "card" else "Approved",
             charge["id"],
         )
-        world.book.post("charge", charge["reference"], amount_minor, currency)
-        paid = _found(world.book, access_code)
+        world.database.post("charge", charge["reference"], amount_minor, currency)
+        paid = _found(world.database, access_code)
         enqueue_gateway_event(
-            world.book, world.faults, "charge_webhook", charge_success(paid), charge["reference"], str(amount_minor)
+            world.database, world.faults, "charge_webhook", charge_success(paid), charge["reference"], str(amount_minor)
         )
-    world.courier.wake()
+    world.webhook_sender.wake()
     return paid
 
 
 def decline(world: World, access_code: str, reason: str) -> Row:
     """The bank refuses with this reason; the person may try again. No money moves; the webhook commits with the state."""
-    charge = _payable(world.book, access_code)
-    with world.book.transaction():
-        world.book.run(
+    charge = _payable(world.database, access_code)
+    with world.database.transaction():
+        world.database.run(
             "UPDATE transactions SET status = 'failed', gateway_response = ? WHERE id = ?", reason, charge["id"]
         )
-        declined = _found(world.book, access_code)
+        declined = _found(world.database, access_code)
         keys = (charge["reference"], str(charge["requested_minor"]))
-        enqueue_gateway_event(world.book, world.faults, "charge_webhook", charge_failed(declined), *keys)
-    world.courier.wake()
+        enqueue_gateway_event(world.database, world.faults, "charge_webhook", charge_failed(declined), *keys)
+    world.webhook_sender.wake()
     return declined
 
 
-def _payable(book: Book, access_code: str) -> Row:
-    charge = _found(book, access_code)
+def _payable(database: Database, access_code: str) -> Row:
+    charge = _found(database, access_code)
     if charge["status"] == "success":
         raise RefusedError(400, "This transaction has already been paid")
     return charge
 
 
-def _found(book: Book, access_code: str) -> Row:
-    charge = find_charge(book, "access_code", access_code)
+def _found(database: Database, access_code: str) -> Row:
+    charge = find_charge(database, "access_code", access_code)
     if charge is None:
         raise RefusedError(404, "Transaction not found")
     return charge

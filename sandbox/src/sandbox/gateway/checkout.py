@@ -19,7 +19,7 @@ CHANNEL_NAMES = {"card": "Card", "bank_transfer": "Bank transfer", "ussd": "USSD
 
 
 async def show_checkout(request: Request) -> Response:
-    charge = find_charge(world_of(request).book, "access_code", request.path_params["access_code"])
+    charge = find_charge(world_of(request).database, "access_code", request.path_params["access_code"])
     if charge is None:
         return render("checkout.html", 404, charge=None)
     return _page(charge)
@@ -48,11 +48,11 @@ async def submit_checkout(request: Request) -> Response:
         else:
             raise RefusedError(400, "action must be pay or decline")
     except RefusedError as refusal:
-        charge_found = find_charge(world.book, "access_code", access_code)
+        charge_found = find_charge(world.database, "access_code", access_code)
         if wants_json or charge_found is None:
             raise
         return _page(charge_found, refusal.message)
-    return _json(charge) if wants_json else _leave(charge)
+    return _json(charge) if wants_json else _redirect(charge)
 
 
 async def _read_fields(request: Request) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _json(charge: Row) -> Response:
     )
 
 
-def _leave(charge: Row) -> Response:
+def _redirect(charge: Row) -> Response:
     address = _return_address(charge)
     if charge["status"] == "success" and address is not None:
         return RedirectResponse(address, 303)

@@ -31,7 +31,7 @@ async def run(world: World) -> None:
 def run_once(world: World) -> float | None:
     """Settle what is due; returns the seconds until the next one is (None: nothing is waiting)."""
     now = time.time()
-    for row in world.book.all(
+    for row in world.database.all(
         "SELECT id FROM transfers WHERE next_move_at <= ? ORDER BY next_move_at LIMIT ?", now, BATCH_MAX
     ):
         try:
@@ -39,17 +39,17 @@ def run_once(world: World) -> float | None:
         except RefusedError as refusal:
             # Only a plan that a control call has overtaken comes here; it must not be tried for ever.
             log.warning("transfer %d: %s", row["id"], refusal)
-            world.book.run("UPDATE transfers SET next_move_at = NULL WHERE id = ?", row["id"])
-    for row in world.book.all(
+            world.database.run("UPDATE transfers SET next_move_at = NULL WHERE id = ?", row["id"])
+    for row in world.database.all(
         "SELECT id FROM refunds WHERE next_move_at <= ? ORDER BY next_move_at LIMIT ?", now, BATCH_MAX
     ):
         settle_refund(world, row["id"])
-    next_moves = [
+    next_transitions = [
         row["next_move_at"]
-        for row in world.book.all(
+        for row in world.database.all(
             "SELECT min(next_move_at) AS next_move_at FROM transfers WHERE next_move_at IS NOT NULL"
             " UNION ALL SELECT min(next_move_at) FROM refunds WHERE next_move_at IS NOT NULL"
         )
         if row["next_move_at"] is not None
     ]
-    return max(0.0, min(next_moves) - time.time()) if next_moves else None
+    return max(0.0, min(next_transitions) - time.time()) if next_transitions else None

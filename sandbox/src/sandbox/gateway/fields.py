@@ -5,8 +5,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from sandbox.book import AMOUNT_MINOR_MAX
 from sandbox.clock import parse_moment
+from sandbox.database import AMOUNT_MINOR_MAX
 from sandbox.web import RefusedError
 
 REFERENCE = re.compile(r"[A-Za-z0-9.=_-]{1,100}")

@@ -69,7 +69,7 @@ def account_exists(bank_code: str, account_number: str) -> bool:
     return digit is None or digit == int(account_number[9])
 
 
-def name_of_stranger(account_number: str) -> str:
+def name_of_unknown_account(account_number: str) -> str:
     """The same account number always belongs to the same person."""
     return " ".join(
         names[int(account_number[start : start + 3]) % len(names)]

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
+from sandbox.database import Database
 from sandbox.gateway.fields import read_moment, read_number
 from sandbox.web import ok
 
@@ -20,8 +20,8 @@ PAGE_MAX = 1_000_000
 Conditions = list[tuple[str, Any]]
 
 
-def answer_page(
-    request: Request, book: Book, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
+def respond_page(
+    request: Request, database: Database, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
 ) -> Response:
     """Newest first. `source` is what stands after FROM, its main table is named `listed`."""
     page = read_number(request, "page", 1, PAGE_MAX)
@@ -29,9 +29,9 @@ def answer_page(
     conditions = [pair for pair in (*conditions, *_bounds(request)) if pair[1] is not None]
     where = " AND ".join(condition for condition, _ in conditions) or "1"
     values = [value for _, value in conditions]
-    counted = book.one(f"SELECT count(*) AS total FROM {source} WHERE {where}", *values)
+    counted = database.one(f"SELECT count(*) AS total FROM {source} WHERE {where}", *values)
     total = counted["total"] if counted is not None else 0
-    rows = book.all(
+    rows = database.all(
         f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ? OFFSET ?",
         *values,
         per_page,

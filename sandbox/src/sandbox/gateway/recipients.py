@@ -17,7 +17,7 @@ from sandbox.world import world_of
 
 async def create_recipient(request: Request) -> Response:
     """The same account at the same bank is the same recipient, however often and under whatever name it is created."""
-    book = world_of(request).book
+    database = world_of(request).database
     body = await read_json(request)
     if read_text(body, "type") != "nuban":
         raise RefusedError(400, "Only recipients of type nuban are supported")
@@ -29,7 +29,7 @@ async def create_recipient(request: Request) -> Response:
         raise RefusedError(400, "Bank is invalid")
     if not is_account_number(account_number):
         raise RefusedError(400, "Account number is invalid")
-    book.run(
+    database.run(
         "INSERT INTO recipients (recipient_code, name, account_number, bank_code, currency, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (account_number, bank_code) DO NOTHING",
         new_code("RCP_"),
@@ -39,12 +39,12 @@ async def create_recipient(request: Request) -> Response:
         currency,
         now_text(),
     )
-    recipient = book.one(
+    recipient = database.one(
         "SELECT * FROM recipients WHERE account_number = ? AND bank_code = ?", account_number, bank_code
     )
     if recipient is None:
         raise LookupError(account_number)
-    owner = resolve_name(book, bank_code, account_number)
+    owner = resolve_name(database, bank_code, account_number)
     return ok("Transfer recipient created successfully", _view(recipient, owner), 201)
 
 

@@ -6,12 +6,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
-from sandbox.faults import Fault, answer_with_faults
+from sandbox.database import Database
+from sandbox.faults import Fault, respond_with_faults
 from sandbox.gateway.charges import find_charge
 from sandbox.gateway.codes import INTEGRATION
 from sandbox.gateway.fields import read_amount_minor, read_text, row_id
-from sandbox.gateway.paging import answer_page
+from sandbox.gateway.paging import respond_page
 from sandbox.gateway.refunds import REFUNDS, accept_refund, find_refund
 from sandbox.web import RefusedError, ok, read_json
 from sandbox.world import world_of
@@ -20,7 +20,7 @@ from sandbox.world import world_of
 async def create_refund(request: Request) -> Response:
     world = world_of(request)
     body = await read_json(request)
-    charge = _find_transaction(world.book, body.get("transaction"))
+    charge = _find_transaction(world.database, body.get("transaction"))
     amount_minor = None if body.get("amount") is None else read_amount_minor(body["amount"])
     merchant_note = read_text(body, "merchant_note", "")
     customer_note = read_text(body, "customer_note", "")
@@ -31,16 +31,16 @@ async def create_refund(request: Request) -> Response:
         return ok("Refund has been queued for processing", refund_view(refund))
 
     keys = (charge["reference"], str(amount_minor or charge["amount_minor"]))
-    return await answer_with_faults(request, world.faults, "refund_call", keys, work)
+    return await respond_with_faults(request, world.faults, "refund_call", keys, work)
 
 
-def _find_transaction(book: Book, given: Any) -> Row:
+def _find_transaction(database: Database, given: Any) -> Row:
     """A transaction by its reference or by its id, as a number or in digits."""
     charge = None
     if isinstance(given, str) and given:
-        charge = find_charge(book, "reference", given)
+        charge = find_charge(database, "reference", given)
     if charge is None and (number := row_id(given)) is not None:
-        charge = find_charge(book, "id", number)
+        charge = find_charge(database, "id", number)
     if charge is None:
         raise RefusedError(404, "Transaction not found")
     return charge
@@ -48,7 +48,7 @@ def _find_transaction(book: Book, given: Any) -> Row:
 
 async def show_refund(request: Request) -> Response:
     number = row_id(request.path_params["id"])
-    refund = None if number is None else find_refund(world_of(request).book, number)
+    refund = None if number is None else find_refund(world_of(request).database, number)
     if refund is None:
         raise RefusedError(404, "Refund not found")
     return ok("Refund retrieved", refund_view(refund))
@@ -56,14 +56,14 @@ async def show_refund(request: Request) -> Response:
 
 async def list_refunds(request: Request) -> Response:
     """All refunds, or those of one transaction: `reference` or `transaction` (a reference or an id)."""
-    book = world_of(request).book
+    database = world_of(request).database
     given = request.query_params.get("reference") or request.query_params.get("transaction")
-    transaction_id = None if given is None else _find_transaction(book, given)["id"]
+    transaction_id = None if given is None else _find_transaction(database, given)["id"]
     conditions = [
         ("listed.transaction_id = ?", transaction_id),
         ("listed.currency = ?", request.query_params.get("currency")),
     ]
-    return answer_page(request, book, "Refunds retrieved", REFUNDS, conditions, refund_view)
+    return respond_page(request, database, "Refunds retrieved", REFUNDS, conditions, refund_view)
 
 
 def refund_view(refund: Row) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import time
 from sqlite3 import Row
 
-from sandbox.book import Book, InsufficientBalance
 from sandbox.clock import now_text
+from sandbox.database import Database, InsufficientBalance
 from sandbox.faults import Fault
 from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import refund_event
@@ -21,13 +21,13 @@ REFUNDS = (
 SHORT_BALANCE = "Insufficient balance to process the refund"
 
 
-def find_refund(book: Book, refund_id: int) -> Row | None:
-    return book.one(f"SELECT * FROM {REFUNDS} WHERE listed.id = ?", refund_id)
+def find_refund(database: Database, refund_id: int) -> Row | None:
+    return database.one(f"SELECT * FROM {REFUNDS} WHERE listed.id = ?", refund_id)
 
 
-def refunded_minor(book: Book, transaction_id: int) -> int:
+def refunded_minor(database: Database, transaction_id: int) -> int:
     """What was refunded or is about to be; a failed refund gives its part free again."""
-    row = book.one(
+    row = database.one(
         "SELECT coalesce(sum(amount_minor), 0) AS total FROM refunds WHERE transaction_id = ? AND status <> 'failed'",
         transaction_id,
     )
@@ -41,17 +41,17 @@ def accept_refund(
     Write down a refund, of everything that is left when no amount is given. The money leaves when it is processed.
     Raises RefusedError 400 when nothing was paid or more is asked for than is left.
     """
-    book = world.book
+    database = world.database
     if charge["status"] != "success":
         raise RefusedError(400, "Transaction has not been paid, so it cannot be refunded")
-    left_minor = charge["amount_minor"] - refunded_minor(book, charge["id"])
+    left_minor = charge["amount_minor"] - refunded_minor(database, charge["id"])
     if left_minor == 0:
         raise RefusedError(400, "Transaction has been fully reversed")
     if amount_minor is not None and amount_minor > left_minor:
         raise RefusedError(400, "Refund amount cannot be more than the amount left of the transaction")
     automatic = world.switches.refund_settlement == "auto"
     now = now_text()
-    refund_id = book.run(
+    refund_id = database.run(
         "INSERT INTO refunds (refund_reference, transaction_id, amount_minor, currency, status, failure, merchant_note,"
         " customer_note, next_move_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)",
         new_code("TRF_"),
@@ -65,7 +65,7 @@ def accept_refund(
         now,
         now,
     )
-    return _found(book, refund_id)
+    return _found(database, refund_id)
 
 
 def settle_refund(world: World, refund_id: int, failure: str | None = None) -> Row:
@@ -73,8 +73,8 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
     Process a pending refund, or fail it: for the reason given, for the one planned by a fault rule, or because the
     balance does not cover it. State, money and webhook commit together. Raises RefusedError 409 when it is not pending.
     """
-    book = world.book
-    refund = _found(book, refund_id)
+    database = world.database
+    refund = _found(database, refund_id)
     if refund["status"] != "pending":
         raise RefusedError(409, f"A refund that is {refund['status']} cannot be settled again")
     failure = failure or refund["failure"]
@@ -82,14 +82,14 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
         settled = _write_settlement(world, refund, failure)
     except InsufficientBalance:
         settled = _write_settlement(world, refund, SHORT_BALANCE)
-    world.courier.wake()
+    world.webhook_sender.wake()
     return settled
 
 
 def _write_settlement(world: World, refund: Row, failure: str | None) -> Row:
-    book = world.book
-    with book.transaction():
-        book.run(
+    database = world.database
+    with database.transaction():
+        database.run(
             "UPDATE refunds SET status = ?, failure = ?, next_move_at = NULL, updated_at = ? WHERE id = ?",
             "processed" if failure is None else "failed",
             failure,
@@ -97,15 +97,15 @@ def _write_settlement(world: World, refund: Row, failure: str | None) -> Row:
             refund["id"],
         )
         if failure is None:
-            book.post("refund", refund["refund_reference"], -refund["amount_minor"], refund["currency"])
-        settled = _found(book, refund["id"])
+            database.post("refund", refund["refund_reference"], -refund["amount_minor"], refund["currency"])
+        settled = _found(database, refund["id"])
         keys = (settled["transaction_reference"], settled["refund_reference"], str(settled["amount_minor"]))
-        enqueue_gateway_event(book, world.faults, "refund_webhook", refund_event(settled), *keys)
+        enqueue_gateway_event(database, world.faults, "refund_webhook", refund_event(settled), *keys)
     return settled
 
 
-def _found(book: Book, refund_id: int) -> Row:
-    refund = find_refund(book, refund_id)
+def _found(database: Database, refund_id: int) -> Row:
+    refund = find_refund(database, refund_id)
     if refund is None:
         raise LookupError(refund_id)
     return refund

@@ -20,7 +20,7 @@ from sandbox.world import world_of
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def keyed(endpoint: Endpoint) -> Endpoint:
+def requires_secret_key(endpoint: Endpoint) -> Endpoint:
     """The endpoint behind the merchant's secret key: 401 without one of the accepted keys as Bearer."""
 
     async def guarded(request: Request) -> Response:
@@ -55,7 +55,10 @@ CALLS: tuple[tuple[str, str, Endpoint], ...] = (
 )
 
 ROUTES = [
-    Mount("/gateway", routes=[Route(path, keyed(endpoint), methods=[method]) for method, path, endpoint in CALLS]),
+    Mount(
+        "/gateway",
+        routes=[Route(path, requires_secret_key(endpoint), methods=[method]) for method, path, endpoint in CALLS],
+    ),
     Route("/pay/{access_code}", show_checkout, methods=["GET"]),
     Route("/pay/{access_code}", submit_checkout, methods=["POST"]),
 ]

@@ -6,12 +6,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
-from sandbox.faults import Fault, answer_with_faults
+from sandbox.database import Database
+from sandbox.faults import Fault, respond_with_faults
 from sandbox.gateway.banks import bank_name
 from sandbox.gateway.codes import INTEGRATION, new_code
 from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
-from sandbox.gateway.paging import answer_page
+from sandbox.gateway.paging import respond_page
 from sandbox.gateway.transfers import (
     TRANSFERS,
     TransferOrder,
@@ -33,7 +33,7 @@ MESSAGES = {
 
 async def initiate_transfer(request: Request) -> Response:
     world = world_of(request)
-    order = _read_order(world.book, await read_json(request))
+    order = _read_order(world.database, await read_json(request))
 
     def work(fault: Fault | None) -> Response:
         transfer = accept_transfer(world, order, plan_of(fault))
@@ -41,14 +41,14 @@ async def initiate_transfer(request: Request) -> Response:
         return ok(MESSAGES[transfer["status"]], _accepted_view(transfer))
 
     keys = (order.reference, order.recipient["account_number"], str(order.amount_minor))
-    return await answer_with_faults(request, world.faults, "transfer_call", keys, work)
+    return await respond_with_faults(request, world.faults, "transfer_call", keys, work)
 
 
-def _read_order(book: Book, body: dict[str, Any]) -> TransferOrder:
+def _read_order(database: Database, body: dict[str, Any]) -> TransferOrder:
     if read_text(body, "source") != "balance":
         raise RefusedError(400, "Source must be balance")
     amount_minor = read_amount_minor(body.get("amount"))
-    recipient = book.one("SELECT * FROM recipients WHERE recipient_code = ?", read_text(body, "recipient"))
+    recipient = database.one("SELECT * FROM recipients WHERE recipient_code = ?", read_text(body, "recipient"))
     if recipient is None:
         raise RefusedError(404, "Recipient specified is invalid")
     return TransferOrder(
@@ -64,14 +64,14 @@ async def finalize_transfer(request: Request) -> Response:
     """The second step of a transfer that asked for a one-time password; any password of six digits is right."""
     world = world_of(request)
     body = await read_json(request)
-    transfer = find_transfer(world.book, "transfer_code", read_text(body, "transfer_code"))
+    transfer = find_transfer(world.database, "transfer_code", read_text(body, "transfer_code"))
     if transfer is None or transfer["status"] != "otp":
         raise RefusedError(400, "Transfer is not currently awaiting OTP")
     one_time_password = read_text(body, "otp")
     if len(one_time_password) != 6 or not one_time_password.isdigit():
         raise RefusedError(400, "OTP provided is invalid")
     settle_next(world, transfer["id"])
-    settled = find_transfer(world.book, "id", transfer["id"])
+    settled = find_transfer(world.database, "id", transfer["id"])
     if settled is None:
         raise LookupError(transfer["id"])
     world.clearing_wake.set()
@@ -83,17 +83,19 @@ async def verify_transfer(request: Request) -> Response:
     reference = request.path_params["reference"]
 
     def work(_fault: object) -> Response:
-        transfer = find_transfer(world.book, "reference", reference)
+        transfer = find_transfer(world.database, "reference", reference)
         if transfer is None:
             raise RefusedError(404, "Transfer not found")
         return ok("Transfer retrieved", transfer_view(transfer))
 
-    return await answer_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
+    return await respond_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
 
 
 async def list_transfers(request: Request) -> Response:
     conditions = [("listed.status = ?", request.query_params.get("status"))]
-    return answer_page(request, world_of(request).book, "Transfers retrieved", TRANSFERS, conditions, transfer_view)
+    return respond_page(
+        request, world_of(request).database, "Transfers retrieved", TRANSFERS, conditions, transfer_view
+    )
 
 
 def _accepted_view(transfer: Row) -> dict[str, Any]:

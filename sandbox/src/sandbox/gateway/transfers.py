@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from sqlite3 import Row
 
-from sandbox.book import Book, InsufficientBalance
 from sandbox.clock import now_text
+from sandbox.database import Database, InsufficientBalance
 from sandbox.faults import Fault
 from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import transfer_event
@@ -20,7 +20,7 @@ TRANSFERS = (
 
 # From which states a transfer may go to which. `success` after `failed` or `reversed` is the bank contradicting itself:
 # the money leaves a second time, and the merchant has to notice.
-MOVES: dict[str, frozenset[str]] = {
+TRANSITIONS: dict[str, frozenset[str]] = {
     "success": frozenset({"otp", "pending", "failed", "reversed"}),
     "failed": frozenset({"otp", "pending"}),
     "reversed": frozenset({"pending", "success"}),
@@ -58,11 +58,11 @@ def plan_of(fault: Fault | None) -> Plan:
     return Plan("success", None)
 
 
-def find_transfer(book: Book, column: str, value: str | int) -> Row | None:
+def find_transfer(database: Database, column: str, value: str | int) -> Row | None:
     """One transfer with its recipient, by `reference`, `transfer_code` or `id`."""
     if column not in ("reference", "transfer_code", "id"):
         raise ValueError(column)
-    return book.one(f"SELECT * FROM {TRANSFERS} WHERE listed.{column} = ?", value)
+    return database.one(f"SELECT * FROM {TRANSFERS} WHERE listed.{column} = ?", value)
 
 
 def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:
@@ -70,16 +70,16 @@ def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:
     Take the money off the balance and write the transfer down, together. Raises RefusedError 400 for a reference that
     was already used (no money moves) and for a balance that does not cover the amount.
     """
-    book = world.book
-    if find_transfer(book, "reference", order.reference) is not None:
+    database = world.database
+    if find_transfer(database, "reference", order.reference) is not None:
         raise RefusedError(
             400, "Please provide a unique reference. Customer already has a transfer with this reference"
         )
     status, due = _first_state(world)
     now = now_text()
     try:
-        with book.transaction():
-            transfer_id = book.run(
+        with database.transaction():
+            transfer_id = database.run(
                 "INSERT INTO transfers (transfer_code, reference, recipient_id, amount_minor, currency, reason, status,"
                 " planned, failure, next_move_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 new_code("TRF_"),
@@ -95,12 +95,12 @@ def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:
                 now,
                 now,
             )
-            book.post("transfer", order.reference, -order.amount_minor, order.currency)
+            database.post("transfer", order.reference, -order.amount_minor, order.currency)
     except InsufficientBalance:
         raise RefusedError(400, "Your balance is not enough to fulfil this request") from None
     if world.switches.transfer_settlement == "immediate":
         settle_next(world, transfer_id)
-    return _found(book, transfer_id)
+    return _found(database, transfer_id)
 
 
 def _first_state(world: World) -> tuple[str, float | None]:
@@ -112,7 +112,7 @@ def _first_state(world: World) -> tuple[str, float | None]:
 
 def settle_next(world: World, transfer_id: int) -> None:
     """Make the move that is due: towards the planned end. A reversal is a success first."""
-    transfer = _found(world.book, transfer_id)
+    transfer = _found(world.database, transfer_id)
     if transfer["planned"] == "reversed" and transfer["status"] != "success":
         move_transfer(world, transfer_id, "success", None, time.time() + world.switches.transfer_delay_seconds)
     else:
@@ -120,48 +120,48 @@ def settle_next(world: World, transfer_id: int) -> None:
 
 
 def move_transfer(
-    world: World, transfer_id: int, status: str, failure: str | None, next_move_at: float | None = None
+    world: World, transfer_id: int, status: str, failure: str | None, next_transition_at: float | None = None
 ) -> Row:
     """
     One move: the state, its money and its webhook commit together. Raises RefusedError 409 for a move that is not
     allowed and 400 when a second success finds no money.
     """
-    book = world.book
-    before = _found(book, transfer_id)
-    if before["status"] not in MOVES[status]:
+    database = world.database
+    before = _found(database, transfer_id)
+    if before["status"] not in TRANSITIONS[status]:
         raise RefusedError(409, f"A transfer that is {before['status']} cannot become {status}")
     try:
-        with book.transaction():
-            book.run(
+        with database.transaction():
+            database.run(
                 "UPDATE transfers SET status = ?, failure = coalesce(?, failure), next_move_at = ?, updated_at = ?"
                 " WHERE id = ?",
                 status,
                 failure,
-                next_move_at,
+                next_transition_at,
                 now_text(),
                 transfer_id,
             )
-            _move_money(book, before, status)
-            after = _found(book, transfer_id)
+            _move_money(database, before, status)
+            after = _found(database, transfer_id)
             event = transfer_event(f"transfer.{status}", after)
             keys = (after["reference"], after["account_number"], str(after["amount_minor"]))
-            enqueue_gateway_event(book, world.faults, "transfer_webhook", event, *keys)
+            enqueue_gateway_event(database, world.faults, "transfer_webhook", event, *keys)
     except InsufficientBalance:
         raise RefusedError(400, "Your balance is not enough to fulfil this request") from None
-    world.courier.wake()
+    world.webhook_sender.wake()
     return after
 
 
-def _move_money(book: Book, before: Row, status: str) -> None:
+def _move_money(database: Database, before: Row, status: str) -> None:
     """The money left at acceptance: it comes back with a failure or reversal, and leaves again with a contradiction."""
     if status in ("failed", "reversed"):
-        book.post(f"transfer_{status}", before["reference"], before["amount_minor"], before["currency"])
+        database.post(f"transfer_{status}", before["reference"], before["amount_minor"], before["currency"])
     elif before["status"] in ("failed", "reversed"):
-        book.post("transfer", before["reference"], -before["amount_minor"], before["currency"])
+        database.post("transfer", before["reference"], -before["amount_minor"], before["currency"])
 
 
-def _found(book: Book, transfer_id: int) -> Row:
-    transfer = find_transfer(book, "id", transfer_id)
+def _found(database: Database, transfer_id: int) -> Row:
+    transfer = find_transfer(database, "id", transfer_id)
     if transfer is None:
         raise LookupError(transfer_id)
     return transfer

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from sandbox.book import Book
 from sandbox.clock import now_text
+from sandbox.database import Database
 
 # Enough for weeks of development; an endless test run must not fill the disk.
 MESSAGES_KEPT = 20_000
@@ -39,8 +39,8 @@ def normal_recipient(text: str) -> str:
     return text.lower() if "@" in text else text
 
 
-def record_message(book: Book, message: Message) -> None:
-    number = book.run(
+def record_message(database: Database, message: Message) -> None:
+    number = database.run(
         "INSERT INTO messages (channel, recipient, sender, subject, text, html, provider_id, payload, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         message.channel,
@@ -54,11 +54,15 @@ def record_message(book: Book, message: Message) -> None:
         now_text(),
     )
     if number % PRUNE_EVERY == 0:
-        book.run("DELETE FROM messages WHERE id <= ?", number - MESSAGES_KEPT)
+        database.run("DELETE FROM messages WHERE id <= ?", number - MESSAGES_KEPT)
 
 
 def list_messages(
-    book: Book, recipient: str | None = None, channel: str | None = None, words: str | None = None, limit: int = 200
+    database: Database,
+    recipient: str | None = None,
+    channel: str | None = None,
+    words: str | None = None,
+    limit: int = 200,
 ) -> list[Row]:
     """Newest first. `words` is looked for in recipient, sender, subject and text."""
     conditions: list[str] = []
@@ -73,8 +77,8 @@ def list_messages(
         conditions.append("recipient || ' ' || sender || ' ' || subject || ' ' || text LIKE ? ESCAPE '\\'")
         values.append("%" + re.sub(r"([\\%_])", r"\\\1", words) + "%")
     where = " AND ".join(conditions) or "1"
-    return book.all(f"SELECT * FROM messages WHERE {where} ORDER BY id DESC LIMIT ?", *values, limit)
+    return database.all(f"SELECT * FROM messages WHERE {where} ORDER BY id DESC LIMIT ?", *values, limit)
 
 
-def delete_messages(book: Book) -> None:
-    book.run("DELETE FROM messages")
+def delete_messages(database: Database) -> None:
+    database.run("DELETE FROM messages")

@@ -21,7 +21,7 @@ class MailHandler:
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
         recipients = [normal_recipient(address) for address in envelope.rcpt_tos]
-        fault = self._world.faults.take("smtp", *recipients)
+        fault = self._world.faults.claim_fault("smtp", *recipients)
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)
         if fault is not None and fault.fail is not None:
@@ -38,10 +38,10 @@ class MailHandler:
             "headers": [[name, str(value)] for name, value in mail.items()],
             "attachments": [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()],
         }
-        with self._world.book.transaction():
+        with self._world.database.transaction():
             for recipient in envelope.rcpt_tos:
                 record_message(
-                    self._world.book,
+                    self._world.database,
                     Message(
                         "email",
                         recipient,

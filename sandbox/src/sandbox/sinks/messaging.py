@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.faults import Fault, answer_with_faults
+from sandbox.faults import Fault, respond_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.outbox import enqueue
 from sandbox.sinks.inbox import Message, normal_recipient, record_message
@@ -45,10 +45,12 @@ async def send_message(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         message_id = "wamid." + new_code(length=32)
-        record_message(world.book, Message("messaging", number, message_id, text, sender=phone_number_id, payload=body))
+        record_message(
+            world.database, Message("messaging", number, message_id, text, sender=phone_number_id, payload=body)
+        )
         if world.switches.messaging_statuses:
             _enqueue_statuses(world, phone_number_id, number, message_id, body.get("biz_opaque_callback_data"))
-            world.courier.wake()
+            world.webhook_sender.wake()
         return JsonResponse(
             {
                 "messaging_product": "whatsapp",
@@ -57,7 +59,7 @@ async def send_message(request: Request) -> Response:
             }
         )
 
-    return await answer_with_faults(request, world.faults, "messaging", (normal_recipient(number),), work, _refuse)
+    return await respond_with_faults(request, world.faults, "messaging", (normal_recipient(number),), work, _refuse)
 
 
 def rendered(body: dict[str, Any]) -> str:
@@ -81,20 +83,20 @@ def rendered(body: dict[str, Any]) -> str:
 
 def _enqueue_statuses(world: World, phone_number_id: str, number: str, message_id: str, callback: Any) -> None:
     """Sent, delivered, read; or failed, when a fault says so. What the sender gave along comes back with each of them."""
-    fault = world.faults.take("messaging_status", normal_recipient(number)) or Fault()
+    fault = world.faults.claim_fault("messaging_status", normal_recipient(number)) or Fault()
     statuses = ("failed",) if fault.fail is not None else STATUSES
-    begin, delay_seconds = time.time() + fault.delay, world.switches.messaging_status_delay_seconds
+    start, delay_seconds = time.time() + fault.delay, world.switches.messaging_status_delay_seconds
     given = {} if callback is None else {"biz_opaque_callback_data": callback}
-    with world.book.transaction():
+    with world.database.transaction():
         for position, status in enumerate(statuses, start=1):
-            due = begin + position * delay_seconds
-            told = {"id": message_id, "status": status, "timestamp": str(int(due)), "recipient_id": number, **given}
+            due = start + position * delay_seconds
+            reported = {"id": message_id, "status": status, "timestamp": str(int(due)), "recipient_id": number, **given}
             if fault.fail is not None:
-                told["errors"] = [{"code": 131026, "title": fault.fail}]
-            body = msgspec.json.encode(notification(phone_number_id, {"statuses": [told]}))
+                reported["errors"] = [{"code": 131026, "title": fault.fail}]
+            body = msgspec.json.encode(notification(phone_number_id, {"statuses": [reported]}))
             for _ in range(1 + fault.duplicate):
                 state = "dropped" if fault.drop else "pending"
-                enqueue(world.book, "messaging", f"status.{status}", message_id, body, due, state)
+                enqueue(world.database, "messaging", f"status.{status}", message_id, body, due, state)
 
 
 def notification(phone_number_id: str, change: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +130,7 @@ async def receive_incoming(request: Request) -> Response:
         "contacts": [{"profile": {"name": name}, "wa_id": number}],
         "messages": [{"from": number, "id": message_id, "timestamp": str(int(now)), **content}],
     }
-    return _tell(world, "messages", message_id, notification(PHONE_NUMBER_ID, change))
+    return _report(world, "messages", message_id, notification(PHONE_NUMBER_ID, change))
 
 
 def _content(body: dict[str, Any]) -> dict[str, Any] | None:
@@ -145,23 +147,23 @@ async def report_status(request: Request) -> Response:
     message_id, status = body.get("id"), body.get("status")
     if status not in (*STATUSES, "failed"):
         raise RefusedError(400, "status must be sent, delivered, read or failed")
-    row = world.book.one("SELECT * FROM messages WHERE channel = 'messaging' AND provider_id = ?", str(message_id))
+    row = world.database.one("SELECT * FROM messages WHERE channel = 'messaging' AND provider_id = ?", str(message_id))
     if row is None:
         raise RefusedError(404, "No such message")
     sent = msgspec.json.decode(row["payload"])
     given = sent.get("biz_opaque_callback_data")
-    told = {
+    reported = {
         "id": message_id,
         "status": status,
         "timestamp": str(int(time.time())),
         "recipient_id": re.sub(r"[^0-9]", "", row["recipient"]),
         **({} if given is None else {"biz_opaque_callback_data": given}),
     }
-    body = notification(row["sender"] or PHONE_NUMBER_ID, {"statuses": [told]})
-    return _tell(world, f"status.{status}", str(message_id), body)
+    body = notification(row["sender"] or PHONE_NUMBER_ID, {"statuses": [reported]})
+    return _report(world, f"status.{status}", str(message_id), body)
 
 
-def _tell(world: World, event: str, message_id: str, body: dict[str, Any]) -> Response:
-    webhook_id = enqueue(world.book, "messaging", event, message_id, msgspec.json.encode(body), time.time())
-    world.courier.wake()
+def _report(world: World, event: str, message_id: str, body: dict[str, Any]) -> Response:
+    webhook_id = enqueue(world.database, "messaging", event, message_id, msgspec.json.encode(body), time.time())
+    world.webhook_sender.wake()
     return JsonResponse({"id": message_id, "webhook_id": webhook_id}, 202)

@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.faults import answer_with_faults
+from sandbox.faults import respond_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.sinks.inbox import Message, record_message
 from sandbox.web import JsonResponse, RefusedError, read_body, read_json
@@ -37,13 +37,13 @@ async def post_alertmanager(request: Request) -> Response:
             text = str(annotations.get("summary") or annotations.get("description") or labels["alertname"])
             subject = f"{labels['alertname']} {labels.get('severity', '')}".strip()
             record_message(
-                world.book,
+                world.database,
                 Message("on_call", RECIPIENT, new_code(), text, sender="alertmanager", subject=subject, payload=alert),
             )
         return Response(status_code=200)
 
     names = tuple(str(alert["labels"]["alertname"]) for alert in alerts)
-    return await answer_with_faults(request, world.faults, "on_call", names, work, _refuse)
+    return await respond_with_faults(request, world.faults, "on_call", names, work, _refuse)
 
 
 async def post_pagerduty(request: Request) -> Response:
@@ -72,12 +72,12 @@ async def post_pagerduty(request: Request) -> Response:
         subject = f"{action} {shown.get('severity', '')}".strip()
         text = str(shown.get("summary", dedup_key))
         record_message(
-            world.book,
+            world.database,
             Message("on_call", RECIPIENT, dedup_key, text, sender="pagerduty", subject=subject, payload=kept),
         )
         return JsonResponse({"status": "success", "message": "Event processed", "dedup_key": dedup_key}, 202)
 
-    return await answer_with_faults(request, world.faults, "on_call", (dedup_key,), work, _refuse)
+    return await respond_with_faults(request, world.faults, "on_call", (dedup_key,), work, _refuse)
 
 
 async def post_webhook(request: Request) -> Response:
@@ -88,11 +88,11 @@ async def post_webhook(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         record_message(
-            world.book,
+            world.database,
             Message(
                 "on_call", RECIPIENT, new_code(), text, "webhook", subject=str(body.get("severity", "")), payload=body
             ),
         )
         return JsonResponse({"status": "ok"})
 
-    return await answer_with_faults(request, world.faults, "on_call", (), work, _refuse)
+    return await respond_with_faults(request, world.faults, "on_call", (), work, _refuse)

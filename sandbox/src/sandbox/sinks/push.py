@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.faults import answer_with_faults
+from sandbox.faults import respond_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.sinks.inbox import Message, record_message
 from sandbox.web import JsonResponse, RefusedError, read_body, read_json
@@ -67,14 +67,14 @@ async def send_native(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         record_message(
-            world.book,
+            world.database,
             Message(
                 "push", target, name, str(shown.get("body", "")), subject=str(shown.get("title", "")), payload=body
             ),
         )
         return JsonResponse({"name": name})
 
-    return await answer_with_faults(request, world.faults, "push", (target,), work, _refuse_native)
+    return await respond_with_faults(request, world.faults, "push", (target,), work, _refuse_native)
 
 
 def _refuse_web(status: int, message: str) -> Response:
@@ -102,8 +102,8 @@ async def send_web(request: Request) -> Response:
     def work(_fault: object) -> Response:
         text = f"{len(body)} encrypted bytes"
         payload = {"length": len(body), "body": base64.b64encode(body).decode(), "headers": kept}
-        record_message(world.book, Message("web_push", subscription, message_id, text, payload=payload))
+        record_message(world.database, Message("web_push", subscription, message_id, text, payload=payload))
         location = f"{world.settings.base_url}/push/messages/{message_id}"
         return Response(status_code=201, headers={"Location": location, "TTL": headers["ttl"]})
 
-    return await answer_with_faults(request, world.faults, "push", (subscription,), work, _refuse_web)
+    return await respond_with_faults(request, world.faults, "push", (subscription,), work, _refuse_web)

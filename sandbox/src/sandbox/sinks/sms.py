@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.faults import answer_with_faults
+from sandbox.faults import respond_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.sinks.inbox import Message, normal_recipient, record_message
 from sandbox.sinks.sms_receipts import enqueue_receipts
@@ -54,7 +54,7 @@ async def send_termii(request: Request) -> Response:
 
     keys = tuple(normal_recipient(recipient) for recipient in recipients)
     kind = "sms_termii" if "sms_termii" in world.faults.rules else "sms"
-    return await answer_with_faults(request, world.faults, kind, keys, work, _refuse_termii)
+    return await respond_with_faults(request, world.faults, kind, keys, work, _refuse_termii)
 
 
 async def send_africas_talking(request: Request) -> Response:
@@ -70,25 +70,25 @@ async def send_africas_talking(request: Request) -> Response:
         return Response("Must have username, to and message in the request", 400)
 
     def work(_fault: object) -> Response:
-        answers = [
+        responses = [
             _africas_talking_view(number, 101, "Success", "ATXid_" + new_code(length=32)) for number in recipients
         ]
-        for answer in answers:
-            _record(world, answer["number"], answer["messageId"], text, fields.get("from", ""), fields)
+        for response in responses:
+            _record(world, response["number"], response["messageId"], text, fields.get("from", ""), fields)
             enqueue_receipts(
-                world, "africas-talking", answer["number"], answer["messageId"], fields.get("from", ""), text
+                world, "africas-talking", response["number"], response["messageId"], fields.get("from", ""), text
             )
-        return _africas_talking_answer(answers)
+        return _africas_talking_response(responses)
 
     def refuse(status: int, message: str) -> Response:
         if status >= 500:
             return Response(message, status)
         # This company takes the request and says per number that it was not delivered.
-        return _africas_talking_answer([_africas_talking_view(number, 502, message, "None") for number in recipients])
+        return _africas_talking_response([_africas_talking_view(number, 502, message, "None") for number in recipients])
 
     keys = tuple(normal_recipient(recipient) for recipient in recipients)
     kind = "sms_africas_talking" if "sms_africas_talking" in world.faults.rules else "sms"
-    return await answer_with_faults(request, world.faults, kind, keys, work, refuse)
+    return await respond_with_faults(request, world.faults, kind, keys, work, refuse)
 
 
 def _africas_talking_view(number: str, code: int, status: str, message_id: str) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _africas_talking_view(number: str, code: int, status: str, message_id: str) 
     return {"statusCode": code, "number": number, "status": status, "cost": cost, "messageId": message_id}
 
 
-def _africas_talking_answer(recipients: list[dict[str, Any]]) -> Response:
+def _africas_talking_response(recipients: list[dict[str, Any]]) -> Response:
     sent = sum(recipient["statusCode"] == 101 for recipient in recipients)
     summary = f"Sent to {sent}/{len(recipients)} Total Cost: NGN {sent * 2.2:.4f}"
     return JsonResponse({"SMSMessageData": {"Message": summary, "Recipients": recipients}}, 201)
@@ -104,4 +104,4 @@ def _africas_talking_answer(recipients: list[dict[str, Any]]) -> Response:
 
 def _record(world: World, recipient: str, message_id: str, text: str, sender: str, payload: Any) -> None:
     message = Message("sms", recipient, message_id, text, sender=sender, payload=msgspec.to_builtins(payload))
-    record_message(world.book, message)
+    record_message(world.database, message)

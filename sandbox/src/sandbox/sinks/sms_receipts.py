@@ -20,22 +20,22 @@ def enqueue_receipts(world: World, company: str, recipient: str, message_id: str
     """Receipts of one message, in the company's own shape, unless they are switched off or nobody asked for them."""
     if not world.settings.sms_receipt_url or not world.switches.sms_receipts:
         return
-    fault = world.faults.take("sms_receipt", normal_recipient(recipient)) or Fault()
+    fault = world.faults.claim_fault("sms_receipt", normal_recipient(recipient)) or Fault()
     statuses = STATUSES[company] if fault.fail is None else (FAILURES[company],)
-    begin = time.time() + fault.delay
+    start = time.time() + fault.delay
     for position, status in enumerate(statuses, start=1):
         body = _body(company, recipient, message_id, sender, text, status, fault.fail)
-        due = begin + position * world.switches.sms_receipt_delay_seconds
+        due = start + position * world.switches.sms_receipt_delay_seconds
         for _ in range(1 + fault.duplicate):
-            enqueue(world.book, "sms", company, message_id, body, due, "dropped" if fault.drop else "pending")
-    world.courier.wake()
+            enqueue(world.database, "sms", company, message_id, body, due, "dropped" if fault.drop else "pending")
+    world.webhook_sender.wake()
 
 
 def _body(
     company: str, recipient: str, message_id: str, sender: str, text: str, status: str, reason: str | None
 ) -> bytes:
     if company == "termii":
-        told = {
+        reported = {
             "type": "outbound",
             "id": new_code(length=20),
             "message_id": message_id,
@@ -47,6 +47,6 @@ def _body(
             "status": status,
             "channel": "generic",
         }
-        return msgspec.json.encode(told)
+        return msgspec.json.encode(reported)
     form = {"id": message_id, "status": status, "phoneNumber": recipient, "networkCode": "62130", "retryCount": "0"}
     return urlencode(form | ({"failureReason": reason} if reason else {})).encode()

@@ -16,7 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
+from sandbox.database import Database
 from sandbox.web import BODY_BYTES_MAX, read_body
 from sandbox.world import world_of
 
@@ -38,7 +38,7 @@ async def receive_spans(request: Request) -> Response:
         export = ExportTraceServiceRequest.FromString(body)
     except (DecodeError, zlib.error, ValueError):
         return Response("The body is no ExportTraceServiceRequest", 400)
-    save_spans(world_of(request).book, export)
+    save_spans(world_of(request).database, export)
     return Response(ExportTraceServiceResponse().SerializeToString(), media_type="application/x-protobuf")
 
 
@@ -50,7 +50,7 @@ def _unzip(body: bytes) -> bytes:
     return content
 
 
-def save_spans(book: Book, export: ExportTraceServiceRequest) -> None:
+def save_spans(database: Database, export: ExportTraceServiceRequest) -> None:
     rows = [
         _row(service, span)
         for resource_spans in export.resource_spans
@@ -58,9 +58,9 @@ def save_spans(book: Book, export: ExportTraceServiceRequest) -> None:
         for scope_spans in resource_spans.scope_spans
         for span in scope_spans.spans
     ]
-    with book.transaction():
-        book.connection.executemany("INSERT OR REPLACE INTO spans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        book.run("DELETE FROM spans WHERE rowid <= (SELECT max(rowid) FROM spans) - ?", SPANS_KEPT)
+    with database.transaction():
+        database.connection.executemany("INSERT OR REPLACE INTO spans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        database.run("DELETE FROM spans WHERE rowid <= (SELECT max(rowid) FROM spans) - ?", SPANS_KEPT)
 
 
 def _row(service: Any, span: Span) -> tuple[Any, ...]:
@@ -96,8 +96,10 @@ def _value(value: AnyValue) -> Any:
     return getattr(value, which)
 
 
-def find_spans(book: Book, trace_id: str) -> list[Row]:
-    return book.all("SELECT * FROM spans WHERE trace_id = ? ORDER BY started_nanoseconds, span_id", trace_id.lower())
+def find_spans(database: Database, trace_id: str) -> list[Row]:
+    return database.all(
+        "SELECT * FROM spans WHERE trace_id = ? ORDER BY started_nanoseconds, span_id", trace_id.lower()
+    )
 
 
 def span_tree(rows: list[Row]) -> list[dict[str, Any]]:
@@ -129,9 +131,9 @@ def _node(row: Row) -> dict[str, Any]:
     }
 
 
-def list_traces(book: Book) -> list[Row]:
+def list_traces(database: Database) -> list[Row]:
     """The newest traces with their first span, duration, services and number of spans."""
-    return book.all(
+    return database.all(
         "SELECT trace_id, min(started_nanoseconds) AS started_nanoseconds, count(*) AS spans,"
         " (max(ended_nanoseconds) - min(started_nanoseconds)) / 1e6 AS duration_milliseconds,"
         " count(DISTINCT service) AS services, max(status = 'error') AS failed,"

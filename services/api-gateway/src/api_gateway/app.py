@@ -31,7 +31,10 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.observability import logging, telemetry
 from common.primitives.clock import Clock
-from common.process.service import Loop, Runtime, Service, background, http_app, running, serve
+from common.process.loops import Loop
+from common.process.runtime import Runtime, Service, running
+from common.process.server import serve
+from common.process.service import background, http_app
 from contracts.orders import ProductChanged
 
 SWEEP_EVERY_SECONDS = 15.0
@@ -118,7 +121,7 @@ SERVICE = Service(
     compose=compose,
     routers=(),
     loops=loops,
-    kept=lambda dependencies: (dependencies.records.retention_rule,),
+    retention_rules=lambda dependencies: (dependencies.records.retention_rule,),
 )
 
 

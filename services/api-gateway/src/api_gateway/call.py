@@ -109,7 +109,7 @@ class Call:
             problem, instance=_instance_of(self.scope["raw_path"]), request_id=self.request_id, base_url=base_url
         )
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
-        await self.respond(problem.answer_status, [*headers, (b"content-type", PROBLEM)], body)
+        await self.respond(problem.http_status, [*headers, (b"content-type", PROBLEM)], body)
 
 
 async def _disconnected() -> Message:

@@ -77,7 +77,7 @@ class IdempotencyRecords:
     """The gateway's table, shared by all its replicas. Durations are in seconds."""
 
     def __init__(self, database: Database, *, lock_seconds: int, keep_seconds: int) -> None:
-        self._pool: Any = database.service
+        self._pool = database.service
         self._lock_seconds, self._keep_seconds = float(lock_seconds), float(keep_seconds)
         self._claims = Batches(self._claim_all, size_max=_BATCH_MAX, concurrency_max=_CONCURRENT_MAX)
         self._completions = Batches(self._finish_all, size_max=_BATCH_MAX, concurrency_max=_CONCURRENT_MAX)
@@ -133,7 +133,7 @@ class IdempotencyRecords:
         """Run one statement as the service role, in its own transaction."""
         for attempt in range(1, _ATTEMPTS_MAX + 1):
             try:
-                async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
+                async with self._pool.connection(timeout=ACQUIRE_SECONDS_MAX) as connection:
                     return await work(connection)
             except OSError as error:
                 raise DatabaseUnavailable from error

@@ -25,7 +25,7 @@ class ServerSpans:
     def start_trace(call: Call, *, trusted: bool) -> None:
         """Start a trace without spans, for the logs here and in the services."""
         offered = call.headers.get(b"traceparent") if trusted else None
-        telemetry.carry(None if offered is None else offered.decode("latin-1"))
+        telemetry.continue_trace(None if offered is None else offered.decode("latin-1"))
 
     @contextmanager
     def of(self, call: Call, *, trusted: bool) -> Iterator[None]:

@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from api_gateway.connection import Chunks, Connection, DisconnectWatcher, UpstreamFailed
-from common.process.service import Loop, run_loop
+from common.process.loops import Loop, run_loop
 
 CONNECT_SECONDS_MAX: Final = 2.0
 # The longest wait for a free connection.

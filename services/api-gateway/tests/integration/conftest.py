@@ -24,7 +24,7 @@ from api_gateway.settings import Settings
 from campus_tools.servers import held_ports
 from campus_tools.servers.redis import PrivateRedis
 from common.primitives.ids import new_id
-from common.process.service import Runtime, running
+from common.process.runtime import Runtime, running
 from testkit.fixtures import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls
 from testkit.service_kit import BASE_URL, Issuer, issuing, served
 

@@ -15,7 +15,7 @@ from common.messaging.topology import declared_topology
 from common.primitives.clock import SystemClock, iso
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
-from common.process.service import consume_broadcasts
+from common.process.revocations import consume_broadcasts
 from contracts.orders import ProductChanged
 from testkit.fixtures import eventually
 from testkit.service_kit import BASE_URL

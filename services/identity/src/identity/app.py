@@ -16,7 +16,9 @@ from common.database.reencryption import EncryptedMessages, reencrypt_by_command
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
-from common.process.service import EXIT_UNKNOWN_COMMAND, Loop, Runtime, Service
+from common.process.loops import Loop
+from common.process.runtime import Runtime, Service
+from common.process.service import EXIT_UNKNOWN_COMMAND
 from contracts.demo import CAMPUSES
 from contracts.identity import OneTimeCodeIssued
 from identity.consumers import SUBSCRIPTIONS, WORK
@@ -90,7 +92,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             referral_reward_minor=settings.referral_reward_minor,
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
-        runtime.verifier.standings = LocalUserLookup(runtime.database, dependencies.hashes, runtime.clock)
+        runtime.verifier.user_lookup = LocalUserLookup(runtime.database, dependencies.hashes, runtime.clock)
         if settings.bootstrap_admin_email:
             await ensure_first_admin(
                 runtime.database,
@@ -212,7 +214,7 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
-    kept=lambda _: RETENTION_RULES,
+    retention_rules=lambda _: RETENTION_RULES,
     commands={
         "demo-data": demo_data,
         "rotate-keys": rotate_keys_command,

@@ -13,7 +13,7 @@ from common.auth.caller import ANONYMOUS, THE_SERVICE
 from common.auth.tokens import Revocations
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
-from common.process import service as process
+from common.process import revocations
 from contracts.identity import CODE_DELIVERY
 from identity.credentials.login_throttle import WAITING_MAX, LoginThrottle
 from identity.domain.one_time_codes import ISSUED_IN_HOUR_MAX, TRIES_MAX, Destination
@@ -523,8 +523,8 @@ async def test_a_flood_of_log_outs_hides_no_newer_revocation_from_a_process_that
         )
     runtime = app.service.runtime
     runtime.verifier.revocations = Revocations()
-    monkeypatch.setattr(process, "REVOCATIONS_LOADED_MAX", 1)
-    await process.load_stored_revocations(runtime)
+    monkeypatch.setattr(revocations, "REVOCATIONS_LOADED_MAX", 1)
+    await revocations.load_stored_revocations(runtime)
     assert runtime.verifier.revocations.sessions == {newer}
 
 

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from common.auth.tokens import TokenVerifier
-from common.auth.user_lookup import STANDING_PATH, IdentityUserLookup, ProfileMissing
+from common.auth.user_lookup import USER_STATUS_PATH, IdentityUserLookup, ProfileMissing
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import Encryptor
@@ -80,7 +80,7 @@ class Elsewhere:
         return signed
 
     async def roles_of(self, token: str) -> list[str]:
-        response = await self.app.get(STANDING_PATH, token=token)
+        response = await self.app.get(USER_STATUS_PATH, token=token)
         assert response.status_code == 200, response.text
         roles: list[str] = response.json()["data"]["roles"]
         return roles
@@ -151,7 +151,7 @@ async def test_other_services_look_up_the_rights_of_a_federated_user(elsewhere: 
         issuer=app.dependencies.issuer,
         clock=app.clock,
         trusted=app.service.settings.trusted_issuers,
-        standings=standings,
+        user_lookup=standings,
     )
     token = elsewhere.token(SCHOOL, user_id)
     with pytest.raises(ProfileMissing):
@@ -341,7 +341,7 @@ async def test_the_issuer_s_claim_decides_whether_the_address_is_proven(
     app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng", verified=False)
     token = elsewhere.token(SCHOOL, user_id, **claims)
-    profile = (await app.get(STANDING_PATH, token=token)).json()["data"]
+    profile = (await app.get(USER_STATUS_PATH, token=token)).json()["data"]
     # A campus by mail domain gives rights only once proven.
     assert (profile["emailConfirmed"], profile["campusId"] is not None) == (verified, verified)
     assert await apply_as_vendor(elsewhere, token) == ((201, None) if verified else (403, True))

@@ -8,7 +8,8 @@ import pytest
 
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import DecryptionFailed, Encryptor
-from common.process.service import http_app, running
+from common.process.runtime import running
+from common.process.service import http_app
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from testkit.service_kit import opened, served
@@ -137,10 +138,10 @@ def test_one_key_opens_neither_the_other_service_s_texts_nor_another_purpose_of_
     from identity.credentials.encryption import encryption_of
 
     encryption = encryption_of(("the same value", ""), ("the same value", ""), ("", ""))
-    sealers = (encryption.totp_secrets, encryption.signing_keys, encryption.hash_key, encryption.codes)
-    for encryptor in sealers:
+    encryptors = (encryption.totp_secrets, encryption.signing_keys, encryption.hash_key, encryption.codes)
+    for encryptor in encryptors:
         sealed = encryptor.encrypt("1", "a")
-        for other in sealers:
+        for other in encryptors:
             if other is not encryptor:
                 with pytest.raises(DecryptionFailed):
                     other.decrypt(sealed, "a")

@@ -23,7 +23,8 @@ from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from common.primitives.tls import client_tls
-from common.process.service import Loop, Runtime, Service
+from common.process.loops import Loop
+from common.process.runtime import Runtime, Service
 from common.web.outbound import OutboundClient
 from common.web.outbound_addresses import OutboundRules, origin_of
 from notifications.clients.built_in_assistant import BuiltIn
@@ -312,5 +313,5 @@ SERVICE: Final = Service(
     work_items=WORK,
     loops=loops,
     commands={REENCRYPT: re_encrypt_command},
-    kept=lambda dependencies: retention_rules(dependencies.retention_periods),
+    retention_rules=lambda dependencies: retention_rules(dependencies.retention_periods),
 )

@@ -3,11 +3,11 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from common.database.tables import attach_leaving_pictures, attach_messaging_tables
+from common.database.tables import attach_media_cleanup_tables, attach_messaging_tables
 
 metadata = sa.MetaData()
 attach_messaging_tables(metadata)
-attach_leaving_pictures(metadata)
+attach_media_cleanup_tables(metadata)
 
 _INSTANT = sa.TIMESTAMP(timezone=True)
 

@@ -4,7 +4,7 @@ import pytest
 
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.primitives.ids import new_id
-from common.process.service import running
+from common.process.runtime import running
 from contracts.identity import CODE_DELIVERY, OneTimeCodeIssued
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from notifications.app import SERVICE

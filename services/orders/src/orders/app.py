@@ -14,7 +14,8 @@ from common.media.images import ImageProcessor
 from common.media.storage import open_media_store
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
-from common.process.service import Loop, Runtime, Service
+from common.process.loops import Loop
+from common.process.runtime import Runtime, Service
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
@@ -120,6 +121,6 @@ SERVICE = Service(
     personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
-    kept=retention_rules,
+    retention_rules=retention_rules,
     commands={"demo-data": load_demo_data, REENCRYPT: re_encrypt_command},
 )

@@ -10,7 +10,7 @@ import pytest
 from common.database.unit_of_work import Database
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import DecryptionFailed, Encryptor
-from common.process.service import running
+from common.process.runtime import running
 from contracts.orders import PIN_DELIVERY
 from orders.app import SERVICE
 from testkit.service_kit import opened
@@ -156,7 +156,7 @@ async def test_a_batch_skips_what_others_hold_and_counts_it(open_market, capsys)
     async with open_market(AFTER_THE_SWITCH) as market:
         await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         database: Database = market.app.runtime.database
-        async with database.service.acquire() as connection, connection.transaction():
+        async with database.service.connection() as connection, connection.transaction():
             await connection.execute("SELECT FROM delivery_pins WHERE order_id = $1 FOR UPDATE", UUID(orders[0]["id"]))
             with pytest.raises(SystemExit):
                 await re_encrypt(market)

@@ -90,7 +90,7 @@ async def test_the_database_refuses_an_order_of_the_owner(shop: Any) -> None:
         "INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, "
         "delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, "
         "created_at, updated_at) VALUES ($1, 'CM-0000-0000', $2, $3, $4, 'Processing', 'NGN', 1, 1, 0, 0, 0, now(), "
-                    "$1, '', 1, now(), now())"
+        "$1, '', 1, now(), now())"
     )
     for user_id, vendor_id in ((shop.merchant_id, None), (new_id(), shop.vendor_id)):
         caller = Caller(user_id=user_id, vendor_id=vendor_id, permissions=permissions)

@@ -166,7 +166,7 @@ async def test_a_search_reads_little_of_a_large_catalog(market):
     for filters in ({"q": "'velvet':*"}, {"q": "'cotton':*"}, {"minPriceMinor": 699}, {"maxPriceMinor": 650}):
         names = "'cotton':*A" if filters == {"q": "'cotton':*"} else None
         statement, values = search.product_statement("id, created_at", filters, _NEWEST, 21, None, names)
-        async with database.api.acquire() as connection:
+        async with database.api.connection() as connection:
             explained = await connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", *values)
         plan = json.loads(explained)[0]["Plan"]
         touched = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]

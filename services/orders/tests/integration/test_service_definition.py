@@ -4,7 +4,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from common.process.service import Service
+from common.process.runtime import Service
 from contracts.identity import SessionRevoked
 from contracts.topology import SUBSCRIPTIONS
 from orders.app import SERVICE

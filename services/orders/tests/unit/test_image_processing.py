@@ -45,7 +45,7 @@ def png_of_claimed_size(width, height):
 def test_each_supported_format_becomes_an_image_and_a_thumbnail(form, mode):
     made = render(drawn(form, (2_400, 1_200), mode))
     sizes = []
-    for content in (made.picture, made.thumbnail):
+    for content in (made.image, made.thumbnail):
         with Image.open(io.BytesIO(content)) as pixels:
             assert pixels.format == "WEBP"
             sizes.append(pixels.size)
@@ -55,7 +55,7 @@ def test_each_supported_format_becomes_an_image_and_a_thumbnail(form, mode):
 def test_a_small_image_keeps_its_size_and_transparency():
     out = io.BytesIO()
     Image.new("RGBA", (10, 20), (255, 0, 0, 0)).save(out, "PNG")
-    with Image.open(io.BytesIO(render(out.getvalue()).picture)) as pixels:
+    with Image.open(io.BytesIO(render(out.getvalue()).image)) as pixels:
         assert pixels.size == (10, 20)
         assert pixels.convert("RGBA").getpixel((5, 5))[3] == 0
 
@@ -65,7 +65,7 @@ def test_location_metadata_is_removed_and_rotation_applied():
     assert b"CameraMaker" in sent
     assert b"taken at home" in sent
     made = render(sent)
-    for content in (made.picture, made.thumbnail):
+    for content in (made.image, made.thumbnail):
         assert b"CameraMaker" not in content
         assert b"taken at home" not in content
         with Image.open(io.BytesIO(content)) as pixels:
@@ -76,8 +76,8 @@ def test_location_metadata_is_removed_and_rotation_applied():
 def test_embedded_data_is_removed():
     sent = drawn() + b"<script>alert(1)</script>PK\x03\x04#!/bin/sh"
     made = render(sent)
-    assert b"script" not in made.picture
-    assert b"/bin/sh" not in made.picture
+    assert b"script" not in made.image
+    assert b"/bin/sh" not in made.image
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from common.database.unit_of_work import Signatures
-from common.ledger.chain_loops import LOOK_EVERY_SECONDS
+from common.ledger.chain_loops import CHECK_EVERY_SECONDS
 from common.observability.logging import get_logger
 from common.primitives.signatures import SigningKey
-from common.process.service import Loop, Runtime, Service
+from common.process.loops import Loop
+from common.process.runtime import Runtime, Service
 from payments.clients.gateway import CONNECT_SECONDS_MAX, PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
@@ -84,7 +85,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         *LEDGER_CHAIN.loops(dependencies.database, dependencies.clock),
         Loop("measure", lambda: update_metrics_once(dependencies.database), METRICS_EVERY_SECONDS),
         Loop("issue statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),
-        Loop("reconcile", lambda: reconcile_once(dependencies), LOOK_EVERY_SECONDS),
+        Loop("reconcile", lambda: reconcile_once(dependencies), CHECK_EVERY_SECONDS),
     ]
 
 
@@ -129,6 +130,6 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
-    kept=lambda dependencies: retention.retention_rules(dependencies.webhook_retention),
+    retention_rules=lambda dependencies: retention.retention_rules(dependencies.webhook_retention),
     commands={"verify-book": verify_ledger_command, "reconcile": reconcile_command},
 )

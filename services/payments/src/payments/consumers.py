@@ -70,7 +70,7 @@ async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork,
     await erasure.erase_buyer(uow, event.user_id, dependencies.clock.now())
 
 
-async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: Any) -> None:
+async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: object) -> None:
     await erasure.erase_vendor(uow, event.vendor_id)
 
 

@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter, Gauge
 
-from common.ledger.chain_loops import Book
+from common.ledger.chain_loops import LedgerChain
 
 WEBHOOKS_ACCEPTED = Counter(
     "payments_webhooks_accepted_total",
@@ -14,7 +14,7 @@ WEBHOOKS_PROCESSED = Counter(
     "payments_webhooks_taken_total", "Processed webhooks by event and outcome.", ["event", "outcome"]
 )
 # Owns the gauges payments_book_unsealed, payments_book_length and payments_book_broken.
-LEDGER_CHAIN = Book("payments")
+LEDGER_CHAIN = LedgerChain("payments")
 UNEXPLAINED_MINOR = Gauge("payments_unexplained_minor", "Kobo of the open reconciliation cases.")
 UNEXPLAINED_CASES = Gauge("payments_unexplained_cases", "Open reconciliation cases.")
 ESCROW_LIABILITY_MINOR = Gauge("payments_escrow_liability_minor", "Kobo held in escrow for orders.")

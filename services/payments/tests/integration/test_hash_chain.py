@@ -11,7 +11,7 @@ import pytest
 from common.auth.caller import THE_SERVICE
 from common.ledger import posting as ledger
 from common.ledger.chain_loops import DAILY
-from common.ledger.hash_chain import seal_once
+from common.ledger.hash_chain import extend_chain_once
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from payments.app import verify_ledger_command
@@ -30,7 +30,7 @@ async def _sealed_rewards(app: Any) -> list[UUID]:
     for number in range(REWARDS):
         async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await _reward(uow, new_id(), 100 + number)
-    assert await LEDGER_CHAIN.encrypt(app.service.runtime.database) == REWARDS
+    assert await LEDGER_CHAIN.extend(app.service.runtime.database) == REWARDS
     return [row["transaction_id"] for row in await app.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
 
 
@@ -117,7 +117,7 @@ async def test_swapped_amounts_and_swapped_places_are_found(app: Any, connect_as
 async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_found(app: Any, connect_as: Any) -> None:
     ids = await _sealed_rewards(app)
     forged = await _insert_in_the_past(app, connect_as, ids)
-    assert await LEDGER_CHAIN.encrypt(app.service.runtime.database) == 0
+    assert await LEDGER_CHAIN.extend(app.service.runtime.database) == 0
     report = await LEDGER_CHAIN.verify(app.service.runtime.database)
     assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
     [alert] = await app.service.published("operations.alert_raised.v1")
@@ -138,7 +138,7 @@ async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: Any, connec
     await _tamper(
         app, connect_as, "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions"
     )
-    assert await seal_once(database) == REWARDS
+    assert await extend_chain_once(database) == REWARDS
     assert (await LEDGER_CHAIN.verify(database)).broken is None
     convicted = await LEDGER_CHAIN.verify(database, (earlier.length, earlier.head))
     assert "the earlier report" in str(convicted.broken)
@@ -149,7 +149,7 @@ async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(ap
     async with database.unit_of_work(acting_as=THE_SERVICE) as late:
         await _reward(late, new_id())
         await _sealed_rewards(app)
-    assert await seal_once(database) == 1
+    assert await extend_chain_once(database) == 1
     [row] = await app.service.fetch(
         "SELECT l.sequence, t.position FROM ledger_links l JOIN ledger_transactions t ON t.id = l.transaction_id "
         "ORDER BY t.position LIMIT 1"
@@ -165,8 +165,8 @@ async def test_several_workers_and_busy_postings_make_one_chain(app: Any) -> Non
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await _reward(uow, new_id())
 
-    await asyncio.gather(*(post() for _ in range(20)), *(seal_once(database) for _ in range(10)))
-    while await seal_once(database):
+    await asyncio.gather(*(post() for _ in range(20)), *(extend_chain_once(database) for _ in range(10)))
+    while await extend_chain_once(database):
         pass
     report = await LEDGER_CHAIN.verify(database)
     assert (report.length, report.broken) == (20, None)
@@ -179,10 +179,10 @@ async def test_failed_chaining_is_retried_in_the_next_round(app: Any, connect_as
     async with connect_as(app) as owner:
         await owner.execute("ALTER TABLE ledger_chain ADD CONSTRAINT fails CHECK (length = 0)")
         with pytest.raises(asyncpg.CheckViolationError):
-            await seal_once(database)
+            await extend_chain_once(database)
         await owner.execute("ALTER TABLE ledger_chain DROP CONSTRAINT fails")
     assert await app.service.fetch("SELECT 1 FROM ledger_links") == []
-    assert await seal_once(database) == 1
+    assert await extend_chain_once(database) == 1
     assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 

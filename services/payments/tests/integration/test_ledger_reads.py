@@ -10,7 +10,7 @@ import pytest
 
 from common.auth.caller import THE_SERVICE
 from common.ledger import posting as ledger
-from common.ledger.hash_chain import seal_once
+from common.ledger.hash_chain import extend_chain_once
 from common.primitives.ids import new_id
 from payments.domain import exports, postings
 
@@ -86,8 +86,8 @@ async def test_an_account_whose_first_postings_came_at_once_is_listed_without_on
         assert await ledger.post(first, postings.referral_reward(new_id(), 5))
         async with database.unit_of_work(acting_as=THE_SERVICE) as second:
             assert await ledger.post(second, postings.referral_reward(new_id(), 6))
-        assert await seal_once(database) == 1
-    assert await seal_once(database) == 1
+        assert await extend_chain_once(database) == 1
+    assert await extend_chain_once(database) == 1
     assert (await _balances(app))["referral_expense"] == 11
 
 

@@ -125,7 +125,7 @@ def test_a_partial_release_takes_each_part_in_proportion_with_the_remainder_on_t
 def test_a_release_above_the_locked_amount_names_the_parameter() -> None:
     with pytest.raises(EscrowBalanceDeficit) as rejection:
         escrow.release(escrow.held(1_000, 50, 100), 1_001)
-    assert (rejection.value.answer_status, rejection.value.code) == (409, "ESCROW_BALANCE_DEFICIT")
+    assert (rejection.value.http_status, rejection.value.code) == (409, "ESCROW_BALANCE_DEFICIT")
     assert [param.name for param in rejection.value.invalid_params] == ["amountMinor"]
 
 

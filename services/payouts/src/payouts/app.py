@@ -20,7 +20,8 @@ from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from common.primitives.signatures import VerifyKeys
 from common.primitives.tls import client_tls
-from common.process.service import Loop, Runtime, Service
+from common.process.loops import Loop
+from common.process.runtime import Runtime, Service
 from payouts.clients.gateway import Gateway
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
@@ -72,11 +73,11 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         # The previous release's processes may still run: they must be able to read what is written here.
         return Encryptor(f"payouts: {purpose}", *keys, old_keys=shared, writes_old_format=bool(settings.sealing_key))
 
-    encryptor, hash_key_sealer = at_rest("account numbers"), at_rest("hash key")
+    encryptor, hash_key_encryptor = at_rest("account numbers"), at_rest("hash key")
     # A wrong key stops the start. Otherwise the first payout would fail.
     await check_encryption_key(runtime.database, encryptor)
     known = next((previous_release_fingerprint_key(key) for key in shared if key), None)
-    hash_key = await ensure_hash_key(runtime.database, hash_key_sealer, "payouts", of_release_before=known)
+    hash_key = await ensure_hash_key(runtime.database, hash_key_encryptor, "payouts", of_release_before=known)
     numbers = AccountNumbers(encryptor, hash_key)
     async with httpx.AsyncClient(
         base_url=settings.gateway_api_url.rstrip("/") + "/",
@@ -91,7 +92,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             CursorSigner(settings.cursor_key),
             Gateway(client, settings.gateway_timeout_seconds, numbers.plain_number),
             numbers,
-            hash_key_sealer,
+            hash_key_encryptor,
         )
 
 
@@ -163,7 +164,7 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
 
 async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
     """`python -m payouts re-encrypt [--count]`."""
-    rows = dependencies.account_numbers.encrypted_rows(dependencies.hash_key_sealer)
+    rows = dependencies.account_numbers.encrypted_rows(dependencies.hash_key_encryptor)
     await reencrypt_by_command(dependencies.database, rows, option=option)
 
 
@@ -215,5 +216,5 @@ SERVICE = Service(
         REENCRYPT: re_encrypt_command,
         "correct-wallet": correct_command,
     },
-    kept=retention_rules,
+    retention_rules=retention_rules,
 )

@@ -21,8 +21,8 @@ from contracts.payments import (
     EscrowRefunded,
     EscrowReleased,
     ReleaseStatement,
+    TransferEvent,
     TransferFailed,
-    TransferNews,
     TransferReversed,
     TransferSucceeded,
     VendorStatementIssued,
@@ -71,11 +71,11 @@ async def on_vendor_reinstated(
     await _project_vendor_status(event, False, received, uow, dependencies)
 
 
-async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: Any) -> None:
+async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: object) -> None:
     await close_vendor(uow, event.vendor_id, event.owner_user_id, received.sequence)
 
 
-async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, _: Any) -> None:
+async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, _: object) -> None:
     await evaluate_erasure(uow, event.request_id, event.user_id, event.vendor_id)
 
 
@@ -101,7 +101,7 @@ async def _project_vendor_status(
     await project_vendor_status(uow, event.vendor_id, suspended, received.sequence)
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: Any) -> None:
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: object) -> None:
     share_minor = event.amount_minor - event.commission_minor - event.delivery_fee_minor
     await record_escrow_share(uow, event.order_id, event.vendor_id, share_minor, received.sequence)
 
@@ -194,7 +194,7 @@ async def on_transfer_reversed(
     await record_transfer_update(uow, event.reference, _transfer_update("reversed", event), dependencies.clock.now())
 
 
-def _transfer_update(status: Report, event: TransferNews) -> TransferUpdate:
+def _transfer_update(status: Report, event: TransferEvent) -> TransferUpdate:
     """Returns the update by the event's type. A finer status of the gateway, such as `rejected`, has the same rank."""
     return TransferUpdate(
         "webhook",

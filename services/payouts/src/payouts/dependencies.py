@@ -21,7 +21,7 @@ class Dependencies:
     cursors: CursorSigner
     gateway: Gateway
     account_numbers: AccountNumbers
-    hash_key_sealer: Encryptor
+    hash_key_encryptor: Encryptor
 
     @property
     def failure_rate_policy(self) -> FailureRatePolicy:

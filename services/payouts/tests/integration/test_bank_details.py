@@ -7,7 +7,7 @@ import pytest
 from common.auth.caller import Caller
 from common.primitives.encryption import DecryptionFailed
 from common.primitives.ids import new_id
-from common.process.service import running
+from common.process.runtime import running
 from contracts.identity import VendorChanged
 from contracts.payouts import BankDetailsChanged
 from contracts.permissions import permissions_of

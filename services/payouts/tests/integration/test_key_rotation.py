@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from common.primitives.encryption import DecryptionFailed, Encryptor
-from common.process.service import running
+from common.process.runtime import running
 from payouts.app import SERVICE
 from testkit.service_kit import opened
 

@@ -12,7 +12,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric as Family
 
 from api_gateway.metrics import Metrics
-from common.ledger.chain_loops import Book
+from common.ledger.chain_loops import LedgerChain
 from common.observability import telemetry
 
 SERVICES: Final = ("api-gateway", "identity", "orders", "payments", "payouts", "notifications")
@@ -102,7 +102,7 @@ def _of_module(module: ModuleType, holder: str) -> Iterator[Metric]:
     for value in vars(module).values():
         if isinstance(value, MetricWrapperBase):
             yield _of_wrapper(value, holder)
-        elif isinstance(value, Book):
+        elif isinstance(value, LedgerChain):
             yield from (
                 _of_wrapper(part, holder) for part in vars(value).values() if isinstance(part, MetricWrapperBase)
             )

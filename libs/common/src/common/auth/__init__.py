@@ -4,7 +4,6 @@ __all__ = [
     "caller",
     "guards",
     "issuers",
-    "jws_parser",
     "service_keys",
     "tokens",
     "user_lookup",

@@ -19,18 +19,18 @@ def admit_service(request: Request, offered: str, keys: Sequence[str]) -> Caller
     # Every key is compared, so that the time tells nothing about which one matched.
     matches = [hmac.compare_digest(offered.encode(), key.encode()) for key in keys]
     # Which key it was can be asked of the log after a compromise; the fingerprint opens nothing.
-    said = {
+    facts = {
         "fingerprint": fingerprint_of(offered),
         "method": request.method,
         "path": request.url.path,
         "request_id": request.state.request_id,
     }
     if not any(matches):
-        log.warning("audit: service call refused", **said)
+        log.warning("audit: service call refused", **facts)
         raise Unauthorized
     if not matches[0]:
         PREVIOUS_KEY_ACCEPTED.labels("service-role-key").inc()
-    log.info("audit: service call let in", **said)
+    log.info("audit: service call let in", **facts)
     return ANONYMOUS
 
 

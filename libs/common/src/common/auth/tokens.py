@@ -42,15 +42,15 @@ class Revocations:
     sessions: set[UUID] = field(default_factory=set)
     users_not_before: dict[UUID, datetime] = field(default_factory=dict)
     _earlier: "Revocations | None" = None
-    _begun_at: datetime | None = None
+    _started_at: datetime | None = None
 
     def forget_old(self, now: datetime) -> None:
         """Forgets what no token can be covered by any more; called from time to time."""
-        if self._begun_at is None:
-            self._begun_at = now
-        elif now - self._begun_at >= REVOCATIONS_REMEMBERED:
+        if self._started_at is None:
+            self._started_at = now
+        elif now - self._started_at >= REVOCATIONS_REMEMBERED:
             self._earlier = Revocations(self.sessions, self.users_not_before)
-            self.sessions, self.users_not_before, self._begun_at = set(), {}, now
+            self.sessions, self.users_not_before, self._started_at = set(), {}, now
 
     def add(self, user_id: UUID, session_id: UUID | None, not_before: datetime) -> None:
         if session_id is not None:
@@ -83,7 +83,7 @@ _Verified = tuple[Caller, datetime, KeySource, str | None]
 class TokenVerifier:
     """Checks signature, issuer, audience and times of a token, and keeps what it verified for a minute.
 
-    A token of a `trusted` issuer tells who somebody is; what they may do is asked from `standings`, and kept as long.
+    A token of a `trusted` issuer tells who somebody is; what they may do is asked from `user_lookup`, and kept as long.
     """
 
     def __init__(
@@ -94,14 +94,14 @@ class TokenVerifier:
         clock: Clock,
         revocations: Revocations | None = None,
         trusted: Sequence[TrustedIssuer] = (),
-        standings: UserLookup | None = None,
+        user_lookup: UserLookup | None = None,
     ) -> None:
         self._clock = clock
         # Each issuer has keys of its own: no key of one is ever looked for in another.
         self._issuers = {entry.issuer: _Issuer(entry.key_source(clock), entry) for entry in trusted}
         self._issuers[issuer] = _Issuer(keys)
         self.revocations = revocations or Revocations()
-        self.standings = standings or NoUserLookup()
+        self.user_lookup = user_lookup or NoUserLookup()
         self._verified: OrderedDict[str, _Verified] = OrderedDict()
         # The token of ours that was issued last, and its key: the one that signs now.
         self._newest: tuple[datetime, str | None] | None = None
@@ -113,7 +113,7 @@ class TokenVerifier:
         verified = self._verified.get(token)
         if verified is None or now >= verified[1]:
             verified = await self._verify(token, now)
-            self._keep(token, verified)
+            self._remember(token, verified)
         caller = verified[0]
         if self.revocations.cover(caller):
             raise Unauthorized("The session was ended. Sign in again.")
@@ -125,8 +125,8 @@ class TokenVerifier:
             if isinstance(issuer.keys, KeySet):
                 older_than = RENEW_FOREIGN_KEYS_SECONDS if issuer.trusted else RENEW_KEYS_EVERY_SECONDS / 2
                 await issuer.keys.refresh(older_than)
-        gone = [token for token, (_, _, keys, kid) in self._verified.items() if not keys.holds(kid)]
-        for token in gone:
+        withdrawn = [token for token, (_, _, keys, kid) in self._verified.items() if not keys.holds(kid)]
+        for token in withdrawn:
             del self._verified[token]
 
     async def _verify(self, token: str, now: datetime) -> _Verified:
@@ -140,12 +140,12 @@ class TokenVerifier:
             raise Unauthorized
         if issuer.trusted is None:
             caller = _our_caller(read, now)
-            _judge_times(read.claims, caller.issued_at, caller.expires_at, now)
+            _check_times(read.claims, caller.issued_at, caller.expires_at, now)
             self._count_previous_key(read.kid, caller.issued_at or now)
         else:
-            stranger = federated_identity_of(read.claims, issuer.trusted, now)
-            _judge_times(read.claims, stranger.issued_at, stranger.expires_at, now)
-            caller = caller_named(stranger, await self.standings.find(token, stranger))
+            identity = federated_identity_of(read.claims, issuer.trusted, now)
+            _check_times(read.claims, identity.issued_at, identity.expires_at, now)
+            caller = caller_named(identity, await self.user_lookup.find(token, identity))
         expires_at = caller.expires_at or now
         until = min(now + timedelta(seconds=CACHE_SECONDS), expires_at + LEEWAY)
         return caller, until, issuer.keys, read.kid
@@ -157,7 +157,7 @@ class TokenVerifier:
         elif kid != self._newest[1]:
             PREVIOUS_KEY_ACCEPTED.labels("jwt-signing-keys").inc()
 
-    def _keep(self, token: str, verified: _Verified) -> None:
+    def _remember(self, token: str, verified: _Verified) -> None:
         self._verified[token] = verified
         self._verified.move_to_end(token)
         if len(self._verified) > CACHE_TOKENS_MAX:
@@ -174,25 +174,25 @@ def bearer_token(authorization: str | None) -> str | None:
     return token
 
 
-def caller_named(stranger: FederatedIdentity, person: LocalUser) -> Caller:
+def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
     """The person of ours whom a further issuer's token names. Roles of staff count only where that issuer may speak of them."""
-    roles = person.roles | stranger.staff_roles if stranger.may_be_staff else person.roles - STAFF_ROLES
+    roles = user.roles | identity.staff_roles if identity.may_be_staff else user.roles - STAFF_ROLES
     return Caller(
-        user_id=stranger.user_id,
-        session_id=stranger.session_id,
+        user_id=identity.user_id,
+        session_id=identity.session_id,
         roles=roles,
         permissions=permissions_of(roles),
-        vendor_id=person.vendor_id,
-        campus_id=person.campus_id,
-        stepped_up_at=stranger.stepped_up_at,
-        issued_at=stranger.issued_at,
-        expires_at=stranger.expires_at,
-        issuer=stranger.issuer,
-        email_confirmed=person.email_confirmed,
+        vendor_id=user.vendor_id,
+        campus_id=user.campus_id,
+        stepped_up_at=identity.stepped_up_at,
+        issued_at=identity.issued_at,
+        expires_at=identity.expires_at,
+        issuer=identity.issuer,
+        email_confirmed=user.email_confirmed,
     )
 
 
-def _judge_times(
+def _check_times(
     claims: Mapping[str, Any], issued_at: datetime | None, expires_at: datetime | None, now: datetime
 ) -> None:
     """Last of all: only a token without any other fault is called expired."""

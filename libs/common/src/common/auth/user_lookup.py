@@ -17,8 +17,8 @@ log = get_logger(__name__)
 
 # Asked with the token itself, which is all that is needed to learn about its own user: the gateway, which holds no secret,
 # can ask as well. The gateway does not route it.
-STANDING_PATH: Final = "/internal/standings/current"
-LOOK_UP_SECONDS_MAX: Final = 3.0
+USER_STATUS_PATH: Final = "/internal/standings/current"
+LOOKUP_SECONDS_MAX: Final = 3.0
 
 
 class ProfileMissing(Forbidden):
@@ -43,7 +43,7 @@ class LocalUser:
 class UserLookup(Protocol):
     """Whoever knows the people of our own."""
 
-    async def find(self, token: str, stranger: FederatedIdentity) -> LocalUser:
+    async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
         """Raises ProfileMissing, Unauthorized for somebody who was locked out, and Unavailable."""
         ...
 
@@ -51,7 +51,7 @@ class UserLookup(Protocol):
 class NoUserLookup:
     """Where nobody can be asked."""
 
-    async def find(self, token: str, stranger: FederatedIdentity) -> LocalUser:
+    async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
         raise Unavailable
 
 
@@ -63,11 +63,11 @@ class _Found(msgspec.Struct, rename="camel"):
     email_confirmed: bool = False
 
 
-class _Answer(msgspec.Struct):
+class _Response(msgspec.Struct):
     data: _Found
 
 
-_decode: Final = msgspec.json.Decoder(_Answer).decode
+_decode: Final = msgspec.json.Decoder(_Response).decode
 
 
 class IdentityUserLookup:
@@ -76,18 +76,18 @@ class IdentityUserLookup:
     def __init__(self, identity_url: str) -> None:
         # Never through a proxy: it is one of ours.
         self._client = httpx.AsyncClient(
-            base_url=identity_url, timeout=LOOK_UP_SECONDS_MAX, trust_env=False, verify=client_tls()
+            base_url=identity_url, timeout=LOOKUP_SECONDS_MAX, trust_env=False, verify=client_tls()
         )
 
-    async def find(self, token: str, stranger: FederatedIdentity) -> LocalUser:
+    async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
         headers = {"Authorization": f"Bearer {token}", **telemetry.trace_headers()}
         try:
-            answer = await self._client.get(STANDING_PATH, headers=headers)
-            if answer.status_code == 403:
-                raise ProfileMissing(stranger.user_id)
-            if answer.status_code == 401:
+            response = await self._client.get(USER_STATUS_PATH, headers=headers)
+            if response.status_code == 403:
+                raise ProfileMissing(identity.user_id)
+            if response.status_code == 401:
                 raise Unauthorized
-            found = _decode(answer.raise_for_status().content).data
+            found = _decode(response.raise_for_status().content).data
         except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("identity was not reached for a standing", error=repr(error))
             raise Unavailable from error

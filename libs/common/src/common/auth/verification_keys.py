@@ -155,8 +155,8 @@ class KeySet:
         self._attempted_at = self._clock.now()
         try:
             async with httpx.AsyncClient(timeout=FETCH_SECONDS_MAX, verify=client_tls()) as client:
-                answer = (await client.get(self._url)).raise_for_status()
-            entries = answer.json()["keys"][:JWKS_KEYS_MAX]
+                response = (await client.get(self._url)).raise_for_status()
+            entries = response.json()["keys"][:JWKS_KEYS_MAX]
             self._keys = {
                 (entry["kid"], algorithm): key
                 for entry in entries
@@ -182,8 +182,8 @@ def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey
     for algorithm in named:
         if algorithm not in algorithms or algorithm not in _KEYS_OF_ALGORITHMS:
             continue
-        wanted, curve = _KEYS_OF_ALGORITHMS[algorithm]
-        if kind != wanted or (curve is not None and entry.get("crv") != curve):
+        key_type, curve = _KEYS_OF_ALGORITHMS[algorithm]
+        if kind != key_type or (curve is not None and entry.get("crv") != curve):
             continue
         try:
             public = {name: entry[name] for name in _PUBLIC_MEMBERS if name in entry}

@@ -19,33 +19,33 @@ _RECORD: Final = "INSERT INTO hash_keys (name, key_encrypted) VALUES ($1, $2) ON
 
 
 async def ensure_hash_key(
-    database: Database, sealer: Encryptor, name: str, *, of_release_before: bytes | None
+    database: Database, encryptor: Encryptor, name: str, *, of_release_before: bytes | None
 ) -> bytes:
     """The stored key; the first start makes it: that of the release before where there was one, else 32 random bytes.
 
     Of several processes that start at once, one makes it. Raises SealBroken when the key given to this process does not open it.
     """
     made = of_release_before or os.urandom(32)
-    sealed = sealer.encrypt(base64.b64encode(made).decode(), _context(name))
+    encrypted = encryptor.encrypt(base64.b64encode(made).decode(), _context(name))
     async with database.unit_of_work(acting_as=STARTING) as uow:
         stored = await uow.fetch_value(_FIND, name)
         if stored is None:
-            await uow.execute(_RECORD, name, sealed)
+            await uow.execute(_RECORD, name, encrypted)
             stored = await uow.fetch_value(_FIND, name)
-    return base64.b64decode(sealer.decrypt(stored, _context(name)))
+    return base64.b64decode(encryptor.decrypt(stored, _context(name)))
 
 
-def hash_key_rows(sealer: Encryptor) -> EncryptedRows:
+def hash_key_rows(encryptor: Encryptor) -> EncryptedRows:
     """For re-encryption: the key stays the same, its encryption is new."""
     return EncryptedRows(
         table="hash_keys",
         key="name",
         read=("key_encrypted",),
         stale=stale_text("key_encrypted"),
-        sealer=sealer,
+        encryptor=encryptor,
         renew=lambda row: {
-            "key_encrypted": sealer.encrypt(
-                sealer.decrypt(row["key_encrypted"], _context(row["name"])), _context(row["name"])
+            "key_encrypted": encryptor.encrypt(
+                encryptor.decrypt(row["key_encrypted"], _context(row["name"])), _context(row["name"])
             )
         },
         before_first="''",

@@ -35,7 +35,7 @@ class EncryptedRows:
     key: str
     read: tuple[str, ...]
     stale: str
-    sealer: Encryptor
+    encryptor: Encryptor
     renew: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     # The least value of the key, as SQL.
     before_first: str = "'00000000-0000-0000-0000-000000000000'::uuid"
@@ -70,7 +70,7 @@ class EncryptedMessages:
     """
 
     types: tuple[str, ...]
-    sealer: Encryptor
+    encryptor: Encryptor
 
     def counts(self) -> Mapping[str, str]:
         return {
@@ -109,16 +109,16 @@ async def reencrypt(
     only_count: bool = False,
 ) -> list[Result]:
     """Encrypts anew what is not under a current key, and counts what remains. Raises StillShared."""
-    if any(part.sealer.writes_old_format for part in rows):
+    if any(part.encryptor.writes_old_format for part in rows):
         raise StillShared
     results = []
     for table in rows:
         renewed, unreadable = (0, 0) if only_count else await _renew(database, table)
         async with database.unit_of_work(acting_as=REENCRYPTING) as uow:
-            remaining = await uow.fetch_value(table.count, table.sealer.unretired_patterns)
+            remaining = await uow.fetch_value(table.count, table.encryptor.unretired_patterns)
         results.append(Result(table.table, renewed, remaining, unreadable))
     for part in messages:
-        patterns = [f'%"{pattern}' for pattern in part.sealer.unretired_patterns]
+        patterns = [f'%"{pattern}' for pattern in part.encryptor.unretired_patterns]
         for name, statement in part.counts().items():
             async with database.unit_of_work(acting_as=REENCRYPTING) as uow:
                 remaining = await uow.fetch_value(statement, patterns, list(part.types))
@@ -132,7 +132,7 @@ async def _renew(database: Database, table: EncryptedRows) -> tuple[int, int]:
         position, in_pass, unreadable = None, 0, 0
         while True:
             async with database.unit_of_work(acting_as=REENCRYPTING) as uow:
-                found = await uow.fetch(table.batch, table.sealer.unretired_patterns, position)
+                found = await uow.fetch(table.batch, table.encryptor.unretired_patterns, position)
                 for row in found:
                     try:
                         changed = table.renew(dict(row))

@@ -34,7 +34,7 @@ PAUSE_SECONDS: Final = 0.05
 BATCHES_MAX: Final = 100
 EVERY_SECONDS: Final = 60.0
 # A process believes what it has loaded of the last two hours (common.process.service).
-REVOCATIONS_KEPT: Final = timedelta(days=1)
+REVOCATION_LIFE: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
             stamped_by="database",
         ),
         # No key, and never changed: its place is its name.
-        RetentionRule("session_revocations", ("ctid",), "heard_at", REVOCATIONS_KEPT, stamped_by="database"),
+        RetentionRule("session_revocations", ("ctid",), "heard_at", REVOCATION_LIFE, stamped_by="database"),
     )
 
 
@@ -172,16 +172,16 @@ async def purge_expired_once(
 
 async def _remove(database: Database, rule: RetentionRule, clock: Clock, pause_seconds: float) -> int:
     until = await _until(database, rule, clock)
-    removed, gone = 0, rule.rows_max
+    removed, deleted = 0, rule.rows_max
     for step in range(BATCHES_MAX):
         if step:
             await asyncio.sleep(pause_seconds)
         async with database.unit_of_work(acting_as=REMOVING) as uow:
             step_of = uow.fetch_value if rule.remover else uow.execute
-            gone = await step_of(rule.removal, until)
-        removed += gone
-        RETENTION_ROWS_REMOVED.labels(rule.name).inc(gone)
-        if gone < rule.rows_max:
+            deleted = await step_of(rule.removal, until)
+        removed += deleted
+        RETENTION_ROWS_REMOVED.labels(rule.name).inc(deleted)
+        if deleted < rule.rows_max:
             break
     async with database.unit_of_work(acting_as=REMOVING) as uow:
         oldest: datetime | None = await uow.fetch_value(rule.oldest, until)

@@ -68,7 +68,7 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
     )
 
 
-def attach_leaving_pictures(metadata: sa.MetaData) -> None:
+def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
     """Pictures that may leave their store."""
     sa.Table(
         "leaving_pictures",

@@ -6,7 +6,7 @@ asyncpg runs the statements; see docs/decisions for why.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 from uuid import UUID
@@ -15,6 +15,7 @@ import asyncpg
 import msgspec
 
 from common.auth.caller import Caller, ServiceItself
+from common.database.connection_pool import ConnectionPool
 from common.messaging import outbox
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -27,14 +28,12 @@ from contracts.event import Event
 log = get_logger(__name__)
 
 Acting = Caller | ServiceItself
-Answer = TypeVar("Answer")
+ResultT = TypeVar("ResultT")
 
 # Ten of each role for each process: twelve processes stay below PostgreSQL's usual limits, and two cores are busy before that.
 POOL_CONNECTIONS_MAX = 10
 # A statement that takes longer has lost its way; the row locks that it holds stop others.
 STATEMENT_SECONDS_MAX = 15
-# What a connection keeps in PostgreSQL's memory grows with what it was asked: after so many statements it is a new one.
-CONNECTION_STATEMENTS_MAX = 50_000
 # A request that found no free connection for this long is one too many: it is told to come again.
 ACQUIRE_SECONDS_MAX = 5
 # A conflict that three fresh tries do not solve is a standing one, and the caller hears of it.
@@ -81,12 +80,12 @@ class Signatures:
 class UnitOfWork:
     """One transaction of one caller. What it publishes leaves only if it commits."""
 
-    def __init__(self, connection: Any, acting_as: Acting, signatures: Signatures | None = None) -> None:
+    def __init__(self, connection: asyncpg.Connection, acting_as: Acting, signatures: Signatures | None = None) -> None:
         self._connection = connection
         self.acting_as = acting_as
         self._signatures = signatures
-        self._leaving: list[outbox.OutboxRow] = []
-        self._rings = False
+        self._outbox_rows: list[outbox.OutboxRow] = []
+        self._wakes_relay = False
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
@@ -117,13 +116,13 @@ class UnitOfWork:
 
         One that nobody waits for (`hurried=False`) leaves with the next, or within a second: many of them share one commit.
         """
-        self._rings |= wake_relay
-        self._leaving.append(outbox.event_row(event, trace_headers(), source))
+        self._wakes_relay |= wake_relay
+        self._outbox_rows.append(outbox.event_row(event, trace_headers(), source))
 
     def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, Any]) -> None:
         """Leaves a work item for the service's own worker when, and only if, this transaction commits."""
-        self._rings = True
-        self._leaving.append(outbox.work_row(queue, str(subject), payload, trace_headers()))
+        self._wakes_relay = True
+        self._outbox_rows.append(outbox.work_row(queue, str(subject), payload, trace_headers()))
 
     @property
     def signing_key(self) -> SigningKey:
@@ -140,17 +139,17 @@ class UnitOfWork:
         return self._signatures.verify_keys
 
     async def _write_outbox(self) -> bool:
-        if self._leaving:
-            await self.execute_many(outbox.APPEND, [leaving.row for leaving in self._leaving])
-        return self._rings
+        if self._outbox_rows:
+            await self.execute_many(outbox.APPEND, [row.row for row in self._outbox_rows])
+        return self._wakes_relay
 
 
 @dataclass(slots=True)
 class Database:
     """The two pools of a service, and the bell that wakes its relay."""
 
-    api: asyncpg.Pool
-    service: asyncpg.Pool
+    api: ConnectionPool
+    service: ConnectionPool
     # A signature belongs to the transaction whose rows it is about, so the keys travel with the unit of work.
     signatures: Signatures | None = None
     outbox_wakeup: asyncio.Event = field(default_factory=asyncio.Event)
@@ -162,12 +161,12 @@ class Database:
     async def connect(cls, *, api_url: str, service_url: str, name: str) -> AsyncIterator[Self]:
         """Opens both pools and closes them at the end. `name` is shown in pg_stat_activity."""
         async with _pool(api_url, name) as api, _pool(service_url, name) as service:
-            _measure("api", api)
-            _measure("service", service)
+            _register_metrics("api", api)
+            _register_metrics("service", service)
             yield cls(api=api, service=service)
 
     @asynccontextmanager
-    async def unit_of_work(self, *, acting_as: Acting, may_be_forgotten: bool = False) -> AsyncIterator[UnitOfWork]:
+    async def unit_of_work(self, *, acting_as: Acting, async_commit: bool = False) -> AsyncIterator[UnitOfWork]:
         """One transaction for a caller. It commits where the `async with` ends, before the answer goes out.
 
         The commit is on the disk by then, unless it `may_be_forgotten`: a server that dies within the next moments may lose what
@@ -177,30 +176,30 @@ class Database:
         asyncpg's own errors: the HTTP layer answers 409, a consumer climbs its retry ladder; `transact` tries again.
         """
         pool = self.api if isinstance(acting_as, Caller) else self.service
-        begin = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
-        if may_be_forgotten:
-            begin += "; SET LOCAL synchronous_commit = off"
+        start = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
+        if async_commit:
+            start += "; SET LOCAL synchronous_commit = off"
         connection = await self._acquire(pool)
-        ended = False
+        committed = False
         try:
             try:
                 # BEGIN and the settings of the row policies travel together: one round trip.
-                await connection.execute(begin)
+                await connection.execute(start)
                 self.outage.ended()
                 work = UnitOfWork(connection, acting_as, self.signatures)
                 yield work
-                speaks = await work._write_outbox()
+                wakes_relay = await work._write_outbox()
                 await connection.execute("COMMIT")
-                ended = True
+                committed = True
             except BROKEN as error:
                 self.outage.failed(error)
                 raise DatabaseUnavailable("The database went away for a moment. Try again.") from error
             finally:
-                if not ended:
+                if not committed:
                     await _roll_back(connection)
         finally:
             await pool.release(connection)
-        if speaks:
+        if wakes_relay:
             self.outbox_wakeup.set()
 
     async def fetch_public(self, statement: str, *values: Any) -> list[asyncpg.Record]:
@@ -211,22 +210,26 @@ class Database:
         connection = await self._acquire(self.api)
         try:
             rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
-            self.outage.ended()
-            return rows
+        except (asyncio.CancelledError, TimeoutError):
+            # PostgreSQL may still be running the statement.
+            connection.terminate()
+            raise
         except BROKEN as error:
             self.outage.failed(error)
             raise DatabaseUnavailable from error
         finally:
             await self.api.release(connection)
+        self.outage.ended()
+        return rows
 
-    async def _acquire(self, pool: asyncpg.Pool) -> Any:
+    async def _acquire(self, pool: ConnectionPool) -> asyncpg.Connection:
         try:
             return await pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             self.outage.failed(error)
             raise DatabaseUnavailable from error
 
-    async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[Answer]]) -> Answer:
+    async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[ResultT]]) -> ResultT:
         """Runs `work` in a unit of work, again on a serialization failure or deadlock, three times in all.
 
         `work` must have no effect outside its transaction.
@@ -242,14 +245,14 @@ class Database:
         raise AssertionError("the loop above returns or raises")
 
 
-def _measure(role: str, pool: asyncpg.Pool) -> None:
+def _register_metrics(role: str, pool: ConnectionPool) -> None:
     """Lets the pool be asked whenever somebody reads the metrics."""
-    DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.get_size() - pool.get_idle_size())
-    DATABASE_CONNECTIONS.labels(role, "open").set_function(pool.get_size)
-    DATABASE_CONNECTIONS.labels(role, "max").set_function(pool.get_max_size)
+    DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.size - pool.idle_size)
+    DATABASE_CONNECTIONS.labels(role, "open").set_function(lambda: pool.size)
+    DATABASE_CONNECTIONS.labels(role, "max").set(pool.size_max)
 
 
-async def _roll_back(connection: Any) -> None:
+async def _roll_back(connection: asyncpg.Connection) -> None:
     """Ends a failed transaction; a connection that cannot even do that is thrown away by the pool."""
     if connection.is_closed():
         return
@@ -262,56 +265,31 @@ async def _roll_back(connection: Any) -> None:
         raise
 
 
-class _Pool(asyncpg.Pool):
-    """asyncpg's pool without timers and tasks where nothing is waited for: they took 20 us of each unit of work."""
-
-    def acquire(self, *, timeout: float | None = None) -> Any:
-        """An idle connection is had at once; who waits for one waits `timeout` seconds."""
-        return super().acquire(timeout=None if self.get_idle_size() else timeout)
-
-    async def release(self, connection: Any, *, timeout: float | None = None) -> None:
-        """A task of its own, which nobody can cancel, only for a connection that has a statement to give up first."""
-        held = connection._con
-        if held is None or held.is_closed() or held._protocol._is_cancelling() or timeout is not None:
-            await super().release(connection, timeout=timeout)
-        else:
-            held._on_release()
-            await connection._holder.release(None)
+def _pool(url: str, name: str) -> AbstractAsyncContextManager[ConnectionPool]:
+    return ConnectionPool.opened(
+        lambda: _connect(url.replace("postgresql+asyncpg://", "postgresql://"), name), POOL_CONNECTIONS_MAX
+    )
 
 
-def _pool(url: str, name: str) -> Any:
-    return _Pool(
-        url.replace("postgresql+asyncpg://", "postgresql://"),
-        connection_class=asyncpg.Connection,
-        record_class=asyncpg.Record,
-        loop=None,
-        max_queries=CONNECTION_STATEMENTS_MAX,
-        min_size=1,
-        max_size=POOL_CONNECTIONS_MAX,
-        max_inactive_connection_lifetime=300,
+async def _connect(url: str, name: str) -> asyncpg.Connection:
+    connection = await asyncpg.connect(
+        url,
         timeout=ACQUIRE_SECONDS_MAX,
         command_timeout=STATEMENT_SECONDS_MAX,
         statement_cache_size=512,
-        # Every statement here has one good plan whatever its values; left to itself PostgreSQL plans a LIMIT or an array
-        # anew each time, which takes longer than running it (docs/performance.md).
+        # Every statement here has one good plan for all values. By default PostgreSQL plans a LIMIT or an array
+        # anew each time, which takes longer than the execution (docs/performance.md).
         server_settings={"application_name": name, "jit": "off", "plan_cache_mode": "force_generic_plan"},
-        init=_speak_json,
-        reset=_leave_as_it_is,
     )
-
-
-async def _speak_json(connection: asyncpg.Connection) -> None:
-    await connection.set_type_codec(
-        "jsonb",
-        schema="pg_catalog",
-        format="binary",
-        encoder=lambda value: b"\x01" + msgspec.json.encode(value),
-        decoder=lambda raw: msgspec.json.decode(raw[1:]),
-    )
-
-
-async def _leave_as_it_is(connection: asyncpg.Connection) -> None:
-    """No reset at release: it would cost a round trip, and nothing here sets anything beyond its transaction.
-
-    A tidy test forbids session-level SET, LISTEN and advisory session locks.
-    """
+    try:
+        await connection.set_type_codec(
+            "jsonb",
+            schema="pg_catalog",
+            format="binary",
+            encoder=lambda value: b"\x01" + msgspec.json.encode(value),
+            decoder=lambda raw: msgspec.json.decode(raw[1:]),
+        )
+    except BaseException:
+        connection.terminate()
+        raise
+    return connection

@@ -12,20 +12,20 @@ from prometheus_client import Gauge
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from common.ledger.hash_chain import SEALED_AT_ONCE, ChainReport, count_unsealed, seal_once, verify_chain
+from common.ledger.hash_chain import LINKS_PER_BATCH, ChainReport, count_unlinked, extend_chain_once, verify_chain
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
-from common.process.service import Loop
+from common.process.loops import Loop
 from contracts.operations import AlertRaised
 
 log = get_logger(__name__)
 
 RUNBOOK: Final = "ledger-changed"
 # Well within the minute after which the verification misses a link.
-SEAL_EVERY_SECONDS: Final = 2.0
+EXTEND_EVERY_SECONDS: Final = 2.0
 # How often a daily run looks whether it is due: a process that died in the middle of one is replaced within the hour.
-LOOK_EVERY_SECONDS: Final = 600.0
+CHECK_EVERY_SECONDS: Final = 600.0
 DAILY: Final = timedelta(days=1)
 RUN_LEASE: Final = timedelta(hours=1)
 
@@ -35,32 +35,32 @@ UPDATE ledger_chain SET verify_at = $2 WHERE verify_at IS NULL OR verify_at <= $
 _SAVE_VERIFICATION: Final = "UPDATE ledger_chain SET verify_at = $1"
 
 
-class Book:
+class LedgerChain:
     """The book of one service. One for each process: it owns the gauges `<service>_book_unsealed`, `_length` and `_broken`."""
 
     def __init__(self, service: str) -> None:
         self._service = service
-        self._unsealed = Gauge(f"{service}_book_unsealed", "Postings that wait for their link in the chain of hashes.")
+        self._unlinked = Gauge(f"{service}_book_unsealed", "Postings that wait for their link in the chain of hashes.")
         self._length = Gauge(f"{service}_book_length", "Links of the chain when it was verified last.")
         self._broken = Gauge(f"{service}_book_broken", "1 when the last verification found the book changed, else 0.")
 
     def loops(self, database: Database, clock: Clock) -> Sequence[Loop]:
         """What a worker does for the book."""
         return [
-            Loop("seal the book", lambda: self.encrypt(database), SEAL_EVERY_SECONDS),
-            Loop("verify the book", lambda: self.verify_when_due(database, clock), LOOK_EVERY_SECONDS),
+            Loop("seal the book", lambda: self.extend(database), EXTEND_EVERY_SECONDS),
+            Loop("verify the book", lambda: self.verify_when_due(database, clock), CHECK_EVERY_SECONDS),
         ]
 
-    async def encrypt(self, database: Database) -> int:
+    async def extend(self, database: Database) -> int:
         """Gives every committed posting its link in the chain of hashes; tells how many."""
-        sealed = 0
-        while (piece := await seal_once(database)) > 0:
-            sealed += piece
-            if piece < SEALED_AT_ONCE:
+        linked = 0
+        while (piece := await extend_chain_once(database)) > 0:
+            linked += piece
+            if piece < LINKS_PER_BATCH:
                 break
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            self._unsealed.set(await count_unsealed(uow.fetch))
-        return sealed
+            self._unlinked.set(await count_unlinked(uow.fetch))
+        return linked
 
     async def verify_when_due(self, database: Database, clock: Clock) -> bool:
         """Once a day, by one of the workers: whether this call walked the chain."""

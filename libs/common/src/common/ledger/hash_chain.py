@@ -27,10 +27,10 @@ from common.database.unit_of_work import Database
 Fetch = Callable[..., Awaitable[list[asyncpg.Record]]]
 
 # Some milliseconds of hashing: other work of the process goes on between two pieces.
-SEALED_AT_ONCE: Final = 500
+LINKS_PER_BATCH: Final = 500
 _PAGE: Final = 500
 # A posting has its link within seconds; one that is older than this and has none is missing from the chain.
-UNSEALED_SECONDS_MAX: Final = 60
+UNLINKED_SECONDS_MAX: Final = 60
 
 FIRST_LINK: Final = hashlib.sha256(b"").digest()
 
@@ -72,11 +72,13 @@ def link_of(previous: bytes, transaction: asyncpg.Record, entries: Sequence[Sequ
 
 
 _HOLD_CHAIN: Final = "SELECT length, head FROM ledger_chain FOR UPDATE SKIP LOCKED"
-_UNSEALED: Final = f"SELECT position, transaction_id FROM ledger_unsealed ORDER BY position LIMIT {SEALED_AT_ONCE}"
+_UNLINKED_BATCH: Final = (
+    f"SELECT position, transaction_id FROM ledger_unsealed ORDER BY position LIMIT {LINKS_PER_BATCH}"
+)
 _RECORD_LINKS: Final = """
 INSERT INTO ledger_links (sequence, transaction_id, link) SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::bytea[])
 """
-_FORGET_UNSEALED: Final = "DELETE FROM ledger_unsealed WHERE position = ANY ($1::bigint[])"
+_DELETE_UNLINKED: Final = "DELETE FROM ledger_unsealed WHERE position = ANY ($1::bigint[])"
 # The net under the posting function: an account whose first postings came at the same moment. Whoever is at it is not waited for.
 _REGISTER_ACCOUNTS: Final = """
 WITH missing AS MATERIALIZED (
@@ -92,13 +94,13 @@ ON CONFLICT (account) DO NOTHING
 _SAVE_CHAIN: Final = "UPDATE ledger_chain SET length = $1, head = $2"
 
 
-async def seal_once(database: Database) -> int:
+async def extend_chain_once(database: Database) -> int:
     """Links what was posted, a bounded piece at a time; tells how many. Of two workers at once the second does nothing."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         chain = await uow.fetch_row(_HOLD_CHAIN)
         if chain is None:
             return 0
-        waiting = await uow.fetch(_UNSEALED)
+        waiting = await uow.fetch(_UNLINKED_BATCH)
         if not waiting:
             return 0
         found = await _contents(uow.fetch, [row["transaction_id"] for row in waiting])
@@ -109,10 +111,10 @@ async def seal_once(database: Database) -> int:
             if (content := found.get(row["transaction_id"])) is not None:
                 length, head = length + 1, link_of(head, *content)
                 links.append((length, row["transaction_id"], head))
-        sealed = [row["position"] for row in waiting if row["transaction_id"] in found]
+        linked = [row["position"] for row in waiting if row["transaction_id"] in found]
         await uow.execute(_RECORD_LINKS, *[[link[column] for link in links] for column in range(3)])
         await uow.execute(_REGISTER_ACCOUNTS, [link[1] for link in links])
-        await uow.execute(_FORGET_UNSEALED, sealed)
+        await uow.execute(_DELETE_UNLINKED, linked)
         await uow.execute(_SAVE_CHAIN, length, head)
         return len(links)
 
@@ -133,7 +135,7 @@ SELECT sequence, transaction_id FROM ledger_links WHERE sequence > (SELECT lengt
 _UNLINKED: Final = f"""
 SELECT t.id, EXISTS (SELECT FROM ledger_unsealed u WHERE u.transaction_id = t.id) AS waits
 FROM ledger_transactions t LEFT JOIN ledger_links l ON l.transaction_id = t.id
-WHERE l.transaction_id IS NULL AND t.created_at < now() - make_interval(secs => {UNSEALED_SECONDS_MAX})
+WHERE l.transaction_id IS NULL AND t.created_at < now() - make_interval(secs => {UNLINKED_SECONDS_MAX})
 ORDER BY t.position LIMIT 1
 """
 _REMOVED_UNLINKED: Final = """
@@ -144,7 +146,7 @@ _STRAY_ENTRY: Final = """
 SELECT e.transaction_id FROM ledger_entries e LEFT JOIN ledger_transactions t ON t.id = e.transaction_id
 WHERE t.id IS NULL LIMIT 1
 """
-_UNSEALED_COUNT: Final = "SELECT count(*) AS waiting FROM (SELECT FROM ledger_unsealed LIMIT 100000) AS head"
+_COUNT_UNLINKED: Final = "SELECT count(*) AS waiting FROM (SELECT FROM ledger_unsealed LIMIT 100000) AS head"
 
 
 async def verify_chain(fetch: Fetch, expected: tuple[int, bytes] | None = None) -> ChainReport:
@@ -158,9 +160,9 @@ async def verify_chain(fetch: Fetch, expected: tuple[int, bytes] | None = None) 
     return ChainReport(length, head, broken)
 
 
-async def count_unsealed(fetch: Fetch) -> int:
+async def count_unlinked(fetch: Fetch) -> int:
     """How many postings wait for their link; counted up to 100,000."""
-    [row] = await fetch(_UNSEALED_COUNT)
+    [row] = await fetch(_COUNT_UNLINKED)
     return int(row["waiting"])
 
 

@@ -22,11 +22,11 @@ log = get_logger(__name__)
 
 REMOVING: Final = ServiceItself("pictures that nobody names")
 # Between storing a picture and naming it lies a second. A day is longer than any request, and than the night in which a database is away.
-UNREFERENCED_KEPT: Final = timedelta(days=1)
+UNREFERENCED_LIFE: Final = timedelta(days=1)
 # Who sends a picture again at the moment in which it is taken away stores it within two calls of ten seconds: it is removed after that.
 REMOVE_AFTER: Final = timedelta(minutes=1)
 # Twenty pictures of two files, ten seconds each while the bucket hangs, end before others may believe that their worker died.
-AT_ONCE: Final = 20
+IMAGES_PER_BATCH: Final = 20
 CLAIM_LIFE: Final = timedelta(minutes=10)
 EVERY_SECONDS: Final = 10.0
 WHAT: Final = "leaving_pictures"
@@ -37,9 +37,9 @@ INSERT INTO leaving_pictures AS known (picture_id, owner_id, leave_at) VALUES ($
 ON CONFLICT (picture_id) DO UPDATE SET leave_at = excluded.leave_at, claimed_until = NULL
 WHERE known.claimed_until IS NULL OR known.claimed_until <= $4
 """
-_STRIKE: Final = "DELETE FROM leaving_pictures WHERE picture_id = $1 AND leave_at > $2 AND claimed_until IS NULL"
+_CANCEL: Final = "DELETE FROM leaving_pictures WHERE picture_id = $1 AND leave_at > $2 AND claimed_until IS NULL"
 # In the order of their ids, so that two who take the same away do not deadlock.
-_LEAVE: Final = """
+_SCHEDULE: Final = """
 INSERT INTO leaving_pictures AS known (picture_id, owner_id, leave_at)
 SELECT picture_id, owner_id, $3 FROM unnest($1::uuid[], $2::uuid[]) AS gone (picture_id, owner_id) ORDER BY picture_id
 ON CONFLICT (picture_id) DO UPDATE SET leave_at = excluded.leave_at WHERE known.claimed_until IS NULL
@@ -50,7 +50,7 @@ WHERE leave_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1)
 ORDER BY leave_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 _CLAIM: Final = "UPDATE leaving_pictures SET claimed_until = $2 WHERE picture_id = ANY ($1) RETURNING picture_id"
-_GONE: Final = "DELETE FROM leaving_pictures WHERE picture_id = $1 AND claimed_until = $2"
+_DELETE_REMOVED: Final = "DELETE FROM leaving_pictures WHERE picture_id = $1 AND claimed_until = $2"
 _OLDEST_DUE: Final = "SELECT min(leave_at) FROM leaving_pictures WHERE leave_at <= $1"
 
 
@@ -62,36 +62,36 @@ class MediaReferences:
     files: Callable[[UUID], Sequence[str]]
 
 
-async def expect_image(uow: UnitOfWork, picture_id: UUID, owner_id: UUID, now: datetime) -> None:
+async def expect_image(uow: UnitOfWork, image_id: UUID, owner_id: UUID, now: datetime) -> None:
     """Before a picture is stored: without a row that names it, it leaves after a day. Raises MediaAway (503) while it is being removed."""
-    if not await uow.execute(_EXPECT, picture_id, owner_id, now + UNREFERENCED_KEPT, now):
+    if not await uow.execute(_EXPECT, image_id, owner_id, now + UNREFERENCED_LIFE, now):
         raise MediaUnavailable
 
 
-async def keep_image(uow: UnitOfWork, picture_id: UUID, now: datetime) -> None:
+async def cancel_image_removal(uow: UnitOfWork, image_id: UUID, now: datetime) -> None:
     """With the row that names it first. Raises MediaAway (503) when somebody took it away since it was stored."""
-    if not await uow.execute(_STRIKE, picture_id, now):
+    if not await uow.execute(_CANCEL, image_id, now):
         raise MediaUnavailable
 
 
-async def schedule_image_removal(uow: UnitOfWork, pictures: Sequence[tuple[UUID, UUID]], now: datetime) -> None:
+async def schedule_image_removal(uow: UnitOfWork, images: Sequence[tuple[UUID, UUID]], now: datetime) -> None:
     """With the rows that named them: the files of (picture, its owner) leave a minute after this is committed."""
-    if pictures:
-        leave_at = now + REMOVE_AFTER
-        await uow.execute(_LEAVE, [picture for picture, _ in pictures], [owner for _, owner in pictures], leave_at)
+    if images:
+        remove_at = now + REMOVE_AFTER
+        await uow.execute(_SCHEDULE, [image for image, _ in images], [owner for _, owner in images], remove_at)
 
 
-async def remove_images_once(database: Database, media: MediaStore, album: MediaReferences, clock: Clock) -> int:
+async def remove_images_once(database: Database, media: MediaStore, references: MediaReferences, clock: Clock) -> int:
     """Removes what is due from the store; tells how many pictures went. What the store does not do now is tried again."""
     now = clock.now()
     until = now + CLAIM_LIFE
     removed = 0
     try:
-        for picture_id in await _claim(database, album, now, until):
-            for name in album.files(picture_id):
+        for image_id in await _claim(database, references, now, until):
+            for name in references.files(image_id):
                 await media.remove(name)
             async with database.unit_of_work(acting_as=REMOVING) as uow:
-                await uow.execute(_GONE, picture_id, until)
+                await uow.execute(_DELETE_REMOVED, image_id, until)
             removed += 1
     except MediaUnavailable as error:
         # The others stay claimed, too: a store that is away is asked again in some minutes, not in some milliseconds.
@@ -104,17 +104,17 @@ async def remove_images_once(database: Database, media: MediaStore, album: Media
     return removed
 
 
-async def _claim(database: Database, album: MediaReferences, now: datetime, until: datetime) -> list[UUID]:
+async def _claim(database: Database, references: MediaReferences, now: datetime, until: datetime) -> list[UUID]:
     """What is due and named by nothing is claimed; what is named is struck from the list.
 
     Whether it is named is asked after the rows are held, by a statement of its own: it sees whatever was committed before.
     """
     async with database.unit_of_work(acting_as=REMOVING) as uow:
-        due = [row["picture_id"] for row in await uow.fetch(_LOCK_DUE, now, AT_ONCE)]
+        due = [row["picture_id"] for row in await uow.fetch(_LOCK_DUE, now, IMAGES_PER_BATCH)]
         if not due:
             return []
         await uow.execute(
-            f"DELETE FROM leaving_pictures AS leaving WHERE picture_id = ANY ($1) AND {album.named}",
+            f"DELETE FROM leaving_pictures AS leaving WHERE picture_id = ANY ($1) AND {references.named}",
             due,
         )
         return [row["picture_id"] for row in await uow.fetch(_CLAIM, due, until)]

@@ -35,7 +35,7 @@ Image.MAX_IMAGE_PIXELS = None
 class Renditions:
     """The two forms of a picture, as WebP."""
 
-    picture: bytes
+    image: bytes
     thumbnail: bytes
 
 
@@ -88,17 +88,17 @@ def render(content: bytes) -> Renditions:
                 raise NotAnImage(f"has more than {SCANS_MAX} scans")
             # A JPEG is decoded at the half or quarter that is enough.
             sent.draft("RGB", (SIDE_MAX, SIDE_MAX))
-            picture = ImageOps.exif_transpose(sent)
-            picture = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+            image = ImageOps.exif_transpose(sent)
+            image = image.convert("RGBA" if image.has_transparency_data else "RGB")
     except NotAnImage:
         raise
     except Exception as error:
         # Whatever the decoders stumble over, in whatever of their many ways, is the file's fault.
         raise NotAnImage("is not a whole JPEG, PNG or WebP picture") from error
-    picture.thumbnail((SIDE_MAX, SIDE_MAX))
-    whole = _webp(picture)
-    picture.thumbnail((THUMBNAIL_SIDE_MAX, THUMBNAIL_SIDE_MAX))
-    return Renditions(whole, _webp(picture))
+    image.thumbnail((SIDE_MAX, SIDE_MAX))
+    whole = _webp(image)
+    image.thumbnail((THUMBNAIL_SIDE_MAX, THUMBNAIL_SIDE_MAX))
+    return Renditions(whole, _webp(image))
 
 
 def scans_of(content: bytes) -> int:
@@ -115,10 +115,10 @@ def scans_of(content: bytes) -> int:
     return scans
 
 
-def _webp(picture: Image.Image) -> bytes:
+def _webp(image: Image.Image) -> bytes:
     # Metadata is written only when it is asked for; what came with the picture hangs on `info`, which is not carried over.
-    drawn = Image.new(picture.mode, picture.size)
-    drawn.paste(picture)
+    drawn = Image.new(image.mode, image.size)
+    drawn.paste(image)
     out = io.BytesIO()
     drawn.save(out, "WEBP", quality=QUALITY, method=4)
     return out.getvalue()

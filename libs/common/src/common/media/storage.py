@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol, Self
 
 import httpx
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from common.media.s3_signature import Key, signed_headers
 from common.primitives.clock import Clock
@@ -97,24 +97,24 @@ class Bucket:
         self._url = f"{endpoint.rstrip('/')}/{bucket}"
 
     async def put(self, name: str, content: bytes) -> None:
-        answer = await self._ask("PUT", name, content, {"content-type": TYPE})
-        if answer.status_code != 200:
-            raise MediaUnavailable from ValueError(f"the bucket answered {answer.status_code} to a PUT")
+        response = await self._request("PUT", name, content, {"content-type": TYPE})
+        if response.status_code != 200:
+            raise MediaUnavailable from ValueError(f"the bucket answered {response.status_code} to a PUT")
 
     async def get(self, name: str) -> bytes | None:
-        answer = await self._ask("GET", name, b"", {})
-        if answer.status_code == 404:
+        response = await self._request("GET", name, b"", {})
+        if response.status_code == 404:
             return None
-        if answer.status_code != 200:
-            raise MediaUnavailable from ValueError(f"the bucket answered {answer.status_code} to a GET")
-        return answer.content
+        if response.status_code != 200:
+            raise MediaUnavailable from ValueError(f"the bucket answered {response.status_code} to a GET")
+        return response.content
 
     async def remove(self, name: str) -> None:
-        answer = await self._ask("DELETE", name, b"", {})
-        if answer.status_code not in (200, 204, 404):
-            raise MediaUnavailable from ValueError(f"the bucket answered {answer.status_code} to a DELETE")
+        response = await self._request("DELETE", name, b"", {})
+        if response.status_code not in (200, 204, 404):
+            raise MediaUnavailable from ValueError(f"the bucket answered {response.status_code} to a DELETE")
 
-    async def _ask(self, method: str, name: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
+    async def _request(self, method: str, name: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
         url = f"{self._url}/{name}"
         headers = signed_headers(self._key, method, url, headers, content, self._clock.now())
         try:
@@ -126,12 +126,22 @@ class Bucket:
 class MediaSettings(ServiceSettings):
     """Where a service keeps pictures: a folder that all its processes share, or, when an endpoint is named, a bucket."""
 
-    media_folder: Path = Path(".state/media")
-    media_s3_endpoint: str = ""
-    media_s3_bucket: str = ""
-    media_s3_region: str = "us-east-1"
-    media_s3_access_key: str = ""
-    media_s3_secret_key: str = ""
+    media_folder: Path = Field(
+        default=Path(".state/media"),
+        description="Folder of the images, shared by all processes of the service; unused with MEDIA_S3_ENDPOINT",
+        examples=["/var/lib/campus/media"],
+    )
+    media_s3_endpoint: str = Field(
+        default="", description="Address of an S3 store; empty: MEDIA_FOLDER is used", examples=["https://s3.example"]
+    )
+    media_s3_bucket: str = Field(default="", description="Bucket of the images", examples=["campus-media"])
+    media_s3_region: str = Field(default="us-east-1", description="Region of the bucket", examples=["af-south-1"])
+    media_s3_access_key: str = Field(
+        default="", description="Id of the access key for the bucket", examples=["AKIAIOSFODNN7EXAMPLE"]
+    )
+    media_s3_secret_key: str = Field(
+        default="", description="Secret of the access key", examples=["wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"]
+    )
 
     @model_validator(mode="after")
     def whole_bucket(self) -> Self:

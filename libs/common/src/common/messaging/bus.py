@@ -34,7 +34,7 @@ RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 HEARTBEAT_SECONDS: Final = 10
 _BROADCASTS: Final = "broadcasts"
 
-_GONE = (*CONNECTION_EXCEPTIONS, asyncio.TimeoutError, asyncio.InvalidStateError)
+_CONNECTION_LOST = (*CONNECTION_EXCEPTIONS, asyncio.TimeoutError, asyncio.InvalidStateError)
 
 OnMessage = Callable[[AbstractIncomingMessage], Awaitable[None]]
 
@@ -63,7 +63,7 @@ class Bus:
         # Said once for the process, not by each of its consumers.
         self._outage = Outage(log, "broker away", "broker back")
         # By what this process consumes: since when it has not.
-        self._deaf_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
+        self._not_consuming_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
 
     @property
     def is_connected(self) -> bool:
@@ -72,14 +72,14 @@ class Bus:
 
     def seconds_without_broadcasts(self) -> float:
         """How long this process has not heard what is broadcast; 0 while it listens."""
-        since = self._deaf_since.get(_BROADCASTS)
+        since = self._not_consuming_since.get(_BROADCASTS)
         return 0.0 if since is None else time.monotonic() - since
 
     async def close(self) -> None:
         """Closes the connection; what was not acknowledged goes back to its queue."""
         self._closing = True
         if self._connection is not None:
-            with suppress(*_GONE):
+            with suppress(*_CONNECTION_LOST):
                 await self._connection.close()
 
     async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
@@ -92,30 +92,30 @@ class Bus:
             channel = await self._publishing_channel()
             events = await channel.get_exchange(self.topology.events_exchange, ensure=False)
             work = await channel.get_exchange(WORK_EXCHANGE, ensure=False)
-        except _GONE as error:
+        except _CONNECTION_LOST as error:
             self._outage.failed(error)
             return [False] * len(messages)
-        taken = await asyncio.gather(
+        confirmed = await asyncio.gather(
             *(self._publish_one(work if message.queue else events, message) for message in messages)
         )
-        if not all(taken):
+        if not all(confirmed):
             # After the leader of a quorum queue died, a channel may get nothing but nacks: take a fresh one.
             await self._drop_publishing_channel()
-        return taken
+        return confirmed
 
     async def _publish_one(self, exchange: AbstractExchange, message: Outgoing) -> bool:
-        must_be_heard = message.queue is not None or self.topology.listeners_of(message.type)
+        is_mandatory = message.queue is not None or self.topology.listeners_of(message.type)
         try:
             await exchange.publish(
                 self._persistent(message),
                 message.queue or message.type,
-                mandatory=must_be_heard,
+                mandatory=is_mandatory,
                 timeout=CONFIRM_SECONDS_MAX,
             )
         except PublishError:
             log.error("message returned as unroutable", type=message.type, queue=message.queue)
             return False
-        except (DeliveryError, *_GONE) as error:
+        except (DeliveryError, *_CONNECTION_LOST) as error:
             log.warning("message not confirmed", type=message.type, error=repr(error))
             return False
         return True
@@ -160,21 +160,21 @@ class Bus:
     ) -> None:
         failures = 0
         while True:
-            self._deaf_since.setdefault(name, time.monotonic())
+            self._not_consuming_since.setdefault(name, time.monotonic())
             try:
                 channel = await (await self._connected()).channel(publisher_confirms=False)
                 await channel.set_qos(prefetch_count=PREFETCH)
                 queue = await open_queue(channel)
                 await queue.consume(on_message)
-                self._deaf_since.pop(name, None)
-                if not self._deaf_since:
+                self._not_consuming_since.pop(name, None)
+                if not self._not_consuming_since:
                     self._outage.ended()
                 failures = 0
                 await channel.closed()
                 if self._closing:
                     return
                 self._outage.failed(ConnectionError(f"the channel of {name} was closed"))
-            except _GONE as error:
+            except _CONNECTION_LOST as error:
                 self._outage.failed(error)
             await asyncio.sleep(jittered(RECONNECT_SECONDS[min(failures, len(RECONNECT_SECONDS) - 1)]))
             failures += 1
@@ -193,7 +193,7 @@ class Bus:
                     await self.topology.check(channel)
                     await channel.close()
                 except BaseException:
-                    with suppress(*_GONE):
+                    with suppress(*_CONNECTION_LOST):
                         await connection.close()
                     raise
                 self._connection = connection
@@ -220,5 +220,5 @@ class Bus:
     async def _drop_publishing_channel(self) -> None:
         channel, self._publishing = self._publishing, None
         if channel is not None:
-            with suppress(*_GONE):
+            with suppress(*_CONNECTION_LOST):
                 await channel.close()

@@ -46,7 +46,7 @@ class Consumers:
         service: str,
         database: Database,
         bus: Bus,
-        dependencies: Any,
+        dependencies: object,
         subscriptions: Sequence[Subscription[Any]],
         work_items: Sequence[WorkItem[Any]] = (),
         *,
@@ -81,18 +81,18 @@ class Consumers:
         async def on_message(message: AbstractIncomingMessage) -> None:
             self._under_way += 1
             try:
-                await self._take(queue, message)
+                await self._process(queue, message)
             finally:
                 self._under_way -= 1
 
         return on_message
 
-    async def _take(self, queue: str, message: AbstractIncomingMessage) -> None:
+    async def _process(self, queue: str, message: AbstractIncomingMessage) -> None:
         attempt = _attempt_of(message)
         event_type = message.type or queue
-        carried = {name: str(value) for name, value in message.headers.items() if name in ("traceparent", "tracestate")}
+        trace = {name: str(value) for name, value in message.headers.items() if name in ("traceparent", "tracestate")}
         with (
-            telemetry.span(f"{queue} {event_type}", SpanKind.CONSUMER, carried),
+            telemetry.span(f"{queue} {event_type}", SpanKind.CONSUMER, trace),
             telemetry.MESSAGE_SECONDS.labels(queue, event_type).time(),
         ):
             try:
@@ -182,7 +182,7 @@ class Consumers:
 
     async def _dead_letter(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> None:
         is_unproven = isinstance(error, UnprovenPublisher)
-        buried = dead_letters.DeadLetter(
+        dead_letter = dead_letters.DeadLetter(
             queue=queue,
             event_type=message.type or queue,
             message_id=message.message_id,
@@ -198,11 +198,11 @@ class Consumers:
             if item is not None and item.when_exhausted is not None:
                 try:
                     received, data = read_envelope(message.body, attempt, is_last_attempt=True)
-                    await item.when_exhausted(read_payload(data, item.payload), received, uow, buried.error)
+                    await item.when_exhausted(read_payload(data, item.payload), received, uow, dead_letter.error)
                 except PermanentFault:
-                    await dead_letters.store_dead_letter(uow, self._service, buried)
+                    await dead_letters.store_dead_letter(uow, self._service, dead_letter)
             else:
-                await dead_letters.store_dead_letter(uow, self._service, buried)
+                await dead_letters.store_dead_letter(uow, self._service, dead_letter)
         telemetry.DEAD_LETTERS.labels(queue).inc()
 
     async def _on_dead_letter(self, message: AbstractIncomingMessage) -> None:

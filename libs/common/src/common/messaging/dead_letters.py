@@ -41,44 +41,44 @@ class DeadLetter:
     is_unproven: bool = False
 
 
-async def store_dead_letter(uow: UnitOfWork, service: str, letter: DeadLetter) -> UUID:
+async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLetter) -> UUID:
     """Keeps the message and raises an alert, in one transaction (specification: Ingestion rule 6).
 
     SEV-2, or SEV-1 when the message named a publisher that did not send it: an account of the broker is misused.
     """
-    letter_id = new_id()
+    dead_letter_id = new_id()
     await uow.execute(
         _STORE,
-        letter_id,
-        letter.queue,
-        parse_uuid(letter.message_id or ""),
-        letter.event_type,
-        letter.body,
-        {**letter.headers, **({_UNPROVEN_HEADER: True} if letter.is_unproven else {})},
-        letter.error,
-        letter.attempts,
+        dead_letter_id,
+        dead_letter.queue,
+        parse_uuid(dead_letter.message_id or ""),
+        dead_letter.event_type,
+        dead_letter.body,
+        {**dead_letter.headers, **({_UNPROVEN_HEADER: True} if dead_letter.is_unproven else {})},
+        dead_letter.error,
+        dead_letter.attempts,
     )
     uow.publish(
         AlertRaised(
             alert_id=new_id(),
-            severity="SEV-1" if letter.is_unproven else "SEV-2",
-            title=f"{'Forged message' if letter.is_unproven else 'Dead letter'} in {service}: {letter.event_type}",
-            detail=f"Given up after {letter.attempts} attempts: {letter.error}",
-            runbook="unproven-publisher" if letter.is_unproven else "dead-letters",
-            dedup_key=_alert_key(letter_id),
-            about=str(letter_id),
+            severity="SEV-1" if dead_letter.is_unproven else "SEV-2",
+            title=f"{'Forged message' if dead_letter.is_unproven else 'Dead dead_letter'} in {service}: {dead_letter.event_type}",
+            detail=f"Given up after {dead_letter.attempts} attempts: {dead_letter.error}",
+            runbook="unproven-publisher" if dead_letter.is_unproven else "dead-letters",
+            dedup_key=_alert_key(dead_letter_id),
+            about=str(dead_letter_id),
         ),
         source=service,
     )
-    return letter_id
+    return dead_letter_id
 
 
-async def replay_dead_letter(uow: UnitOfWork, bus: Bus, letter_id: UUID) -> None:
+async def replay_dead_letter(uow: UnitOfWork, bus: Bus, dead_letter_id: UUID) -> None:
     """Puts the message back on its queue as a first attempt. The inbox makes a replay of an effected message harmless.
 
     Raises NotFound, Conflict (already replayed, or refused for its publisher) and Unavailable (the broker did not take it).
     """
-    row = await uow.fetch_row(_LOCK, letter_id)
+    row = await uow.fetch_row(_LOCK, dead_letter_id)
     if row is None:
         raise NotFound
     if row["is_unproven"]:
@@ -87,14 +87,16 @@ async def replay_dead_letter(uow: UnitOfWork, bus: Bus, letter_id: UUID) -> None
         )
     if row["replayed_at"] is not None:
         raise Conflict("This dead letter was already replayed.")
-    message = Outgoing(bytes(row["body"]), str(row["event_id"] or letter_id), row["event_type"], row["queue"], {})
+    message = Outgoing(bytes(row["body"]), str(row["event_id"] or dead_letter_id), row["event_type"], row["queue"], {})
     if not all(await bus.publish([message])):
         raise Unavailable
-    await uow.execute(_MARK_REPLAYED, letter_id)
+    await uow.execute(_MARK_REPLAYED, dead_letter_id)
     # Given up once more it is another letter, with an alert of its own.
-    cleared = AlertCleared(alert_id=new_id(), dedup_key=_alert_key(letter_id), reason="the dead letter was replayed")
+    cleared = AlertCleared(
+        alert_id=new_id(), dedup_key=_alert_key(dead_letter_id), reason="the dead letter was replayed"
+    )
     uow.publish(cleared, source=str(row["queue"]).partition(".")[0])
 
 
-def _alert_key(letter_id: UUID) -> str:
-    return f"dead-letter:{letter_id}"
+def _alert_key(dead_letter_id: UUID) -> str:
+    return f"dead-letter:{dead_letter_id}"

@@ -50,13 +50,13 @@ async def relay_once(database: Database, bus: Bus) -> int:
 
     A crash before the mark is written repeats messages, which the inboxes absorb: so the mark need not wait for the disk.
     """
-    async with database.unit_of_work(acting_as=THE_SERVICE, may_be_forgotten=True) as uow:
+    async with database.unit_of_work(acting_as=THE_SERVICE, async_commit=True) as uow:
         rows = await uow.fetch(_CLAIM)
         if not rows:
             return 0
-        taken = await bus.publish([_outgoing(row) for row in rows])
-        published = [row["position"] for row, ok in zip(rows, taken, strict=True) if ok]
-        refused = [row["position"] for row, ok in zip(rows, taken, strict=True) if not ok]
+        confirmed = await bus.publish([_outgoing(row) for row in rows])
+        published = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if ok]
+        refused = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if not ok]
         if published:
             await uow.execute(_MARK_PUBLISHED, published)
         if refused:

@@ -15,12 +15,12 @@ from common.primitives.clock import iso
 
 COMMAND: Final = "republish"
 # Each step holds its rows for moments only: the relay works beside it.
-PIECE: Final = 2_000
+BATCH: Final = 2_000
 
 # What the relay marks anew while this runs carries a later time, and is not taken twice.
-_TAKE_BACK: Final = f"""
+_REQUEUE: Final = f"""
 WITH piece AS (
-    SELECT position FROM outbox WHERE published_at >= $1 AND published_at < $2 ORDER BY published_at LIMIT {PIECE} FOR UPDATE
+    SELECT position FROM outbox WHERE published_at >= $1 AND published_at < $2 ORDER BY published_at LIMIT {BATCH} FOR UPDATE
 )
 UPDATE outbox SET published_at = NULL, next_attempt_at = now() WHERE position IN (SELECT position FROM piece)
 """
@@ -35,9 +35,9 @@ async def republish(database: Database, since: datetime) -> int:
     count = 0
     while True:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            taken_back = await uow.execute(_TAKE_BACK, since, until)
-        count += taken_back
-        if taken_back < PIECE:
+            requeued = await uow.execute(_REQUEUE, since, until)
+        count += requeued
+        if requeued < BATCH:
             return count
 
 

@@ -63,12 +63,12 @@ def execute_file(path: Path) -> None:
 
 
 def _statements_of(sql: str) -> Iterator[str]:
-    begin = 0
+    start = 0
     for end in _STATEMENT_END.finditer(sql):
-        statement = sql[begin : end.start()]
+        statement = sql[start : end.start()]
         if statement.count("$$") % 2 == 0:
             yield statement
-            begin = end.end()
+            start = end.end()
 
 
 _STATEMENT_END: Final = re.compile(r";\n")

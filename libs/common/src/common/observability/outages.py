@@ -11,11 +11,11 @@ LOG_NEW_AFTER_SECONDS: Final = 10.0
 class Outage:
     """One thing that may be away or fail, told in `log`: `begun` with the error and how many tries failed, `over` with how long it was."""
 
-    def __init__(self, log: Any, begun: str, over: str, **about: Any) -> None:
-        self._log, self._begun, self._over, self._about = log, begun, over, about
+    def __init__(self, log: Any, started: str, recovered: str, **about: Any) -> None:
+        self._log, self._started, self._recovered, self._about = log, started, recovered, about
         self._since: float | None = None
-        self._is_said = False
-        self._said_at = float("-inf")
+        self._is_logged = False
+        self._logged_at = float("-inf")
         self._tries = 0
 
     def failed(self, error: BaseException, *, is_bug: bool = False) -> None:
@@ -23,17 +23,17 @@ class Outage:
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         self._tries += 1
-        if now - self._said_at < (LOG_AGAIN_AFTER_SECONDS if self._is_said else LOG_NEW_AFTER_SECONDS):
+        if now - self._logged_at < (LOG_AGAIN_AFTER_SECONDS if self._is_logged else LOG_NEW_AFTER_SECONDS):
             return
-        self._is_said, self._said_at = True, now
+        self._is_logged, self._logged_at = True, now
         where = {"exc_info": error} if is_bug else {}
-        self._log.warning(self._begun, error=repr(error), tries=self._tries, **self._about, **where)
+        self._log.warning(self._started, error=repr(error), tries=self._tries, **self._about, **where)
 
     def ended(self) -> None:
         """It works: said once, where something was said before."""
         if self._since is None:
             return
-        if self._is_said:
+        if self._is_logged:
             lasted = round(time.monotonic() - self._since, 1)
-            self._log.info(self._over, after_seconds=lasted, tries=self._tries, **self._about)
-        self._since, self._is_said, self._tries = None, False, 0
+            self._log.info(self._recovered, after_seconds=lasted, tries=self._tries, **self._about)
+        self._since, self._is_logged, self._tries = None, False, 0

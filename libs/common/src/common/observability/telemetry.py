@@ -78,7 +78,7 @@ EVENT_LOOP_LAG_SECONDS = Gauge(
     "event_loop_lag_seconds",
     "How much later than asked the event loop woke: above 0.1 the process is short of its core.",
 )
-LOOK_AT_THE_LOOP_EVERY_SECONDS: Final = 1.0
+EVENT_LOOP_SAMPLE_SECONDS: Final = 1.0
 
 # Asked every few seconds by whoever watches, balances and verifies: their spans would bury those of the people.
 UNTRACED_PATHS: Final = frozenset({"/metrics", "/health/liveness", "/health/readiness", "/.well-known/jwks.json"})
@@ -87,7 +87,7 @@ _TRACEPARENT: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16
 
 _tracer = trace.get_tracer("common")
 # What is carried while no span is recorded.
-_carried: ContextVar[str] = ContextVar("traceparent", default="")
+_traceparent: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def start(service: str) -> None:
@@ -111,8 +111,8 @@ def stop() -> None:
 
 def trace_headers() -> dict[str, str]:
     """The W3C trace context that a message or an HTTP call carries on: the running span's, else the carried one, else a new one."""
-    if carried := _carried.get():
-        return {"traceparent": carried}
+    if traceparent := _traceparent.get():
+        return {"traceparent": traceparent}
     if trace.get_current_span().get_span_context().is_valid:
         headers: dict[str, str] = {}
         propagate.inject(headers)
@@ -125,24 +125,24 @@ def is_recording() -> bool:
     return isinstance(trace.get_tracer_provider(), TracerProvider)
 
 
-def carry(traceparent: str | None = None) -> None:
+def continue_trace(traceparent: str | None = None) -> None:
     """While no span is recorded: continues this trace in the running task, or begins a new one for what is none."""
     known = traceparent is not None and _TRACEPARENT.fullmatch(traceparent)
-    _carried.set(traceparent if traceparent and known else _new_traceparent())
+    _traceparent.set(traceparent if traceparent and known else _new_traceparent())
 
 
 @contextmanager
-def span(name: str, kind: SpanKind = SpanKind.INTERNAL, carried: Mapping[str, str] | None = None) -> Iterator[None]:
+def span(name: str, kind: SpanKind = SpanKind.INTERNAL, headers: Mapping[str, str] | None = None) -> Iterator[None]:
     """A span that continues the carried trace context, or else the running one. Where none is recorded, the context alone."""
     if not is_recording():
-        before = _carried.set("")
-        carry((carried or {}).get("traceparent"))
+        before = _traceparent.set("")
+        continue_trace((headers or {}).get("traceparent"))
         try:
             yield
         finally:
-            _carried.reset(before)
+            _traceparent.reset(before)
         return
-    context = propagate.extract(carried) if carried else None
+    context = propagate.extract(headers) if headers else None
     # What an error says may name a person; the log redacts it, a trace would show it as it is.
     with _tracer.start_as_current_span(name, context=context, kind=kind, record_exception=False):
         yield
@@ -169,7 +169,7 @@ def trace_id() -> str | None:
     context = trace.get_current_span().get_span_context()
     if context.is_valid:
         return format(context.trace_id, "032x")
-    return _carried.get()[3:35] or None
+    return _traceparent.get()[3:35] or None
 
 
 def _new_traceparent() -> str:
@@ -182,5 +182,5 @@ async def watch_event_loop() -> None:
     loop = asyncio.get_running_loop()
     while True:
         began = loop.time()
-        await asyncio.sleep(LOOK_AT_THE_LOOP_EVERY_SECONDS)
-        EVENT_LOOP_LAG_SECONDS.set(max(0.0, loop.time() - began - LOOK_AT_THE_LOOP_EVERY_SECONDS))
+        await asyncio.sleep(EVENT_LOOP_SAMPLE_SECONDS)
+        EVENT_LOOP_LAG_SECONDS.set(max(0.0, loop.time() - began - EVENT_LOOP_SAMPLE_SECONDS))

@@ -30,14 +30,14 @@ class CursorSigner:
     def open(self, scope: Sequence[Any], cursor: str) -> list[Any]:
         """The position that `sign` was given; a changed or foreign cursor raises ValidationFailed (422)."""
         if len(cursor) > _CURSOR_CHARACTERS_MAX or not cursor.isascii():
-            raise self._refusal()
+            raise self._invalid_cursor()
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except ValueError:
-            raise self._refusal() from None
+            raise self._invalid_cursor() from None
         signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._signature(scope, body)):
-            raise self._refusal()
+            raise self._invalid_cursor()
         position: list[Any] = msgspec.json.decode(body)
         return position
 
@@ -46,5 +46,5 @@ class CursorSigner:
         return hmac.digest(self._key, len(named).to_bytes(4, "big") + named + body, "sha256")[:_SIGNATURE_BYTES]
 
     @staticmethod
-    def _refusal() -> ValidationFailed:
+    def _invalid_cursor() -> ValidationFailed:
         return ValidationFailed.of("cursor", "not a cursor of this list; start again without it")

@@ -55,12 +55,12 @@ def evaluate_approval(decision: PreparedDecision | None, approved_hash: str, by:
     """
     prepared = _decided_by_another(decision, by)
     must_match(prepared.hash, approved_hash)
-    return _takes_effect(prepared, "approved")
+    return _is_effective(prepared, "approved")
 
 
 def evaluate_rejection(decision: PreparedDecision | None, by: UUID) -> bool:
     """Whether the rejection takes effect now; False for its repetition. Raises as `evaluate_approval` does, but for the hash."""
-    return _takes_effect(_decided_by_another(decision, by), "rejected")
+    return _is_effective(_decided_by_another(decision, by), "rejected")
 
 
 def must_match(prepared_hash: str, approved_hash: str) -> None:
@@ -77,7 +77,7 @@ def _decided_by_another(decision: PreparedDecision | None, by: UUID) -> Prepared
     return decision
 
 
-def _takes_effect(decision: PreparedDecision, verdict: Verdict) -> bool:
+def _is_effective(decision: PreparedDecision, verdict: Verdict) -> bool:
     if decision.status == verdict:
         return False
     if decision.status != "prepared":

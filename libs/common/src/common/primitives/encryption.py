@@ -99,9 +99,9 @@ class Encryptor:
         """The sealed text, URL-safe."""
         return self._current.encrypt(plain, context)
 
-    def decrypt(self, sealed: str, context: str) -> str:
+    def decrypt(self, text: str, context: str) -> str:
         """The plain text; raises SealBroken, and UnknownKey when the text names a key that is not held here."""
-        key_id, body = _parts(sealed)
+        key_id, body = _parts(text)
         if key_id is None:
             return self._open_old(body, context)
         key = self._by_id.get(key_id)
@@ -143,9 +143,9 @@ def _old_key(value: str) -> bytes:
     return hashlib.sha256(b"sealing:" + value.encode()).digest()
 
 
-def _parts(sealed: str) -> tuple[str | None, str]:
+def _parts(text: str) -> tuple[str | None, str]:
     """The key id and the rest; None as the key id of a text of the old format, which has no dot."""
-    if not sealed.startswith(_FORMAT):
-        return None, sealed
-    key_id, _, body = sealed.removeprefix(_FORMAT).partition(".")
+    if not text.startswith(_FORMAT):
+        return None, text
+    key_id, _, body = text.removeprefix(_FORMAT).partition(".")
     return key_id, body

@@ -28,9 +28,9 @@ def apportion(amount_minor: int, parts_minor: Sequence[int]) -> list[int]:
     shares = [amount_minor * part // whole if whole else 0 for part in parts_minor]
     rest = amount_minor - sum(shares)
     for index in range(len(shares) - 1, -1, -1):
-        taken = min(rest, parts_minor[index] - shares[index])
-        shares[index] += taken
-        rest -= taken
+        share = min(rest, parts_minor[index] - shares[index])
+        shares[index] += share
+        rest -= share
     return shares
 
 

@@ -115,7 +115,7 @@ class Problem(Exception):
         extensions: ProblemExtensions | None = None,
     ) -> None:
         self.explanation = detail or type(self).detail
-        self.answer_status = status or type(self).status
+        self.http_status = status or type(self).status
         self.invalid_params = tuple(invalid_params)
         self.headers = dict(headers or {})
         self.extensions: dict[str, Any] = {**(extensions or {})}
@@ -191,7 +191,7 @@ def render(problem: Problem, *, instance: str, request_id: str, base_url: str) -
     document: dict[str, Any] = {
         "type": f"{base_url}/errors/{slug_of(code)}",
         "title": TITLES[code],
-        "status": problem.answer_status,
+        "status": problem.http_status,
         "detail": problem.explanation,
         "instance": instance,
         "code": code,
@@ -199,6 +199,6 @@ def render(problem: Problem, *, instance: str, request_id: str, base_url: str) -
         "requestId": request_id,
         **problem.extensions,
     }
-    if problem.answer_status >= 500:
+    if problem.http_status >= 500:
         document["correlationId"] = request_id
     return msgspec.json.encode(document)

@@ -1,6 +1,10 @@
-"""The processes of a service and their settings."""
+"""The processes of a service: commands, runtime, HTTP server, loops and settings."""
 
 __all__ = [
+    "loops",
+    "revocations",
+    "runtime",
+    "server",
     "service",
     "settings",
 ]

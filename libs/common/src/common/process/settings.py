@@ -1,4 +1,4 @@
-"""Configuration by environment variables: one frozen model for each service, all problems named at once (architecture 6)."""
+"""Configuration by environment variables: one frozen model per service. All problems are reported at once."""
 
 import sys
 from typing import Annotated, Self, TypeVar
@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from common.auth.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 
-# A day: what waits longer is a dead letter for somebody to look at.
+# One day. A longer delay would hide a failure that belongs into the dead letters.
 RETRY_SECONDS_MAX = 86_400
 
 
@@ -26,74 +26,122 @@ def _split(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
-# Hosts of this machine alone: nobody else can serve a page there, whatever its port.
+# Hosts of this machine alone: no other machine can serve a page there, on any port.
 _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
-def _with_a_port(origin: str) -> str:
-    """An origin of this machine whose port is `*`, with a port in its place; every other text as it is."""
+def _with_port(origin: str) -> str:
+    """The origin with a number in place of a `*` port, which only hosts of this machine may have."""
     host, _, port = origin.removesuffix("/").rpartition(":")
     return f"{host}:1" if port == "*" and host.partition("//")[2].lower() in _LOOPBACK_HOSTS else origin
 
 
-def _as_browsers_write(origins: tuple[str, ...]) -> tuple[str, ...]:
+def _normalized_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
     for origin in origins:
-        parts = urlsplit(_with_a_port(origin))
+        parts = urlsplit(_with_port(origin))
         is_origin = parts.scheme in {"http", "https"} and parts.hostname and "@" not in parts.netloc and parts.port != 0
         is_origin = is_origin and "*" not in parts.netloc
         if not is_origin or parts.path not in {"", "/"} or parts.query or parts.fragment:
             raise ValueError(
-                f"{origin} is no origin; one is written as https://shop.example, or http://localhost:* for any port of this machine"
+                f"{origin} is not an origin; write https://shop.example, or http://localhost:* for any port of this machine"
             )
     return tuple(origin.rstrip("/").lower() for origin in origins)
 
 
-# Where a service is reached over HTTP.
 HttpAddress = Annotated[str, Field(pattern="^https?://[^/\\s]+")]
-# A comma list of origins of web pages. One that no page can ever have stops the start. `*` as a port means any port.
-Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_as_browsers_write)]
+# A comma list of origins of web pages. An invalid origin stops the start. The port `*` means any port.
+Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_normalized_origins)]
 
 
 class ServiceSettings(BaseSettings):
-    """What every service is told. A service's own `Settings` adds its own variables."""
+    """The variables of every service. A service's own `Settings` adds its own."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
 
-    host: str = "127.0.0.1"
-    port: int = Field(ge=1, le=65535)
-    log_level: str = "INFO"
-    # Paths are put behind it, and tokens name it as their issuer: it ends without a slash.
-    base_url: Annotated[HttpAddress, AfterValidator(lambda address: address.rstrip("/"))] = "http://localhost:8080"
-    jwks_url: HttpAddress
-    # Where a token of a further issuer is asked about; empty: where JWKS_URL points.
-    identity_url: str = ""
+    host: str = Field(default="127.0.0.1", description="Address on which the process listens", examples=["10.0.0.5"])
+    port: int = Field(ge=1, le=65535, description="TCP port on which the process listens", examples=[8081])
+    log_level: str = Field(default="INFO", description="Lowest level of log records written", examples=["WARNING"])
+    base_url: Annotated[HttpAddress, AfterValidator(lambda address: address.rstrip("/"))] = Field(
+        default="http://localhost:8080",
+        description="Public origin of the API: links start with it, and our tokens name it as their issuer",
+        examples=["https://api.campus.example"],
+    )
+    jwks_url: HttpAddress = Field(
+        description="Address of the public keys that verify our tokens",
+        examples=["http://identity:8081/.well-known/jwks.json"],
+    )
+    identity_url: str = Field(
+        default="",
+        description="Origin of the identity service, for the roles behind a trusted issuer's token; empty: the origin of JWKS_URL",
+        examples=["http://identity:8081"],
+    )
     trusted_issuers: Annotated[tuple[TrustedIssuer, ...], NoDecode] = Field(
         default=(),
         description="JSON list of `{issuer, jwksUrl or secret, audience, algorithms, primary, allowStaffRoles, "
         "emailVerifiedClaim, claims}`",
+        examples=[
+            '[{"issuer": "https://login.example", "audience": "campus", "algorithms": ["ES256"], '
+            '"jwksUrl": "https://login.example/jwks.json"}]'
+        ],
     )
-    api_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")
-    service_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")
-    broker_url: str = Field(pattern="^amqps?://")
+    api_database_url: str = Field(
+        pattern="^postgres(ql)?(\\+asyncpg)?://",
+        description="Database of the service, with the role that row policies limit",
+        examples=["postgresql://campus_orders_api:secret@db:5432/campus_orders"],
+    )
+    service_database_url: str = Field(
+        pattern="^postgres(ql)?(\\+asyncpg)?://",
+        description="The same database, with the role of consumers, timers and functions",
+        examples=["postgresql://campus_orders_service:secret@db:5432/campus_orders"],
+    )
+    broker_url: str = Field(
+        pattern="^amqps?://",
+        description="RabbitMQ, with the service's own account",
+        examples=["amqps://orders:secret@broker:5671/campus"],
+    )
     broker_verified_publishers: bool = Field(
         default=True,
         description="Accept only messages whose publisher's account the broker validated (`user_id`); `make run` also accepts an "
         "operator's messages",
+        examples=[False],
     )
-    cursor_key: str = Field(min_length=16)
-    service_role_key: str = ""
-    service_role_key_previous: str = ""
-    # After the signal to end requests are still taken this long, each answered as the last one of its connection: whoever sends on a
-    # kept connection in the moment in which it is closed loses that request. For several instances behind a balancer.
-    shutdown_drain_seconds: float = Field(default=0.0, ge=0)
-    retry_delays_seconds: Annotated[tuple[float, ...], NoDecode] = DELAYS_SECONDS
-    outbox_keep_days: int = Field(default=7, ge=1, description="Messages, after they were published")
+    cursor_key: str = Field(
+        min_length=16,
+        description="Secret that signs list cursors, at least 16 characters, the same in all processes of a service",
+        examples=["2Jx0c1W3sQ9rT7yB"],
+    )
+    service_role_key: str = Field(
+        default="",
+        description="Secret that callers of the functions present as Bearer token; empty: no call is accepted",
+        examples=["k3Vb8nQ1zX6mP0sD"],
+    )
+    service_role_key_previous: str = Field(
+        default="", description="The former SERVICE_ROLE_KEY, accepted during a rotation", examples=["w9Yt4hR2cL7fG5jA"]
+    )
+    shutdown_drain_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        description="Seconds after the shutdown signal in which new requests are accepted, each as the last of its connection; "
+        "for instances behind a load balancer",
+        examples=[5],
+    )
+    retry_delays_seconds: Annotated[tuple[float, ...], NoDecode] = Field(
+        default=DELAYS_SECONDS,
+        description="Seconds between the attempts to handle a message, comma list; the dead letter follows the last",
+        examples=["1,5,25,125,600"],
+    )
+    outbox_keep_days: int = Field(
+        default=7, ge=1, description="Days for which published messages are kept", examples=[14]
+    )
     inbox_keep_days: int = Field(
         default=28,
         ge=7,
-        description="That a message was taken; no shorter than OUTBOX_KEEP_DAYS, nor than a backup is used",
+        description="Days for which handled messages are remembered; at least OUTBOX_KEEP_DAYS and the age of the oldest usable backup",
+        examples=[56],
     )
-    dead_letters_keep_days: int = Field(default=90, ge=1, description="Dead letters, after their replay")
+    dead_letters_keep_days: int = Field(
+        default=90, ge=1, description="Days for which dead letters are kept after their replay", examples=[180]
+    )
 
     @field_validator("retry_delays_seconds", mode="before")
     @classmethod
@@ -102,7 +150,7 @@ class ServiceSettings(BaseSettings):
 
     @field_validator("retry_delays_seconds")
     @classmethod
-    def delays_are_times(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+    def check_delays(cls, value: tuple[float, ...]) -> tuple[float, ...]:
         if not all(0 < seconds <= RETRY_SECONDS_MAX for seconds in value):
             raise ValueError(f"each delay is more than 0 and at most {RETRY_SECONDS_MAX} seconds")
         return value
@@ -114,15 +162,13 @@ class ServiceSettings(BaseSettings):
 
     @field_validator("trusted_issuers")
     @classmethod
-    def issuers_stand_together(
-        cls, value: tuple[TrustedIssuer, ...], told: ValidationInfo
-    ) -> tuple[TrustedIssuer, ...]:
-        check_issuers_together(value, told.data.get("base_url", ""))
+    def check_issuers(cls, value: tuple[TrustedIssuer, ...], context: ValidationInfo) -> tuple[TrustedIssuer, ...]:
+        check_issuers_together(value, context.data.get("base_url", ""))
         return value
 
     @model_validator(mode="after")
-    def no_message_outlives_its_memory(self) -> Self:
-        """What the outbox still holds can be said again: the inbox must still know it."""
+    def check_inbox_outlives_outbox(self) -> Self:
+        """A message that the outbox still holds can be published again, so the inbox must still recognize it."""
         if self.inbox_keep_days < self.outbox_keep_days:
             raise ValueError("INBOX_KEEP_DAYS must not be shorter than OUTBOX_KEEP_DAYS")
         return self
@@ -145,7 +191,7 @@ class ServiceSettings(BaseSettings):
 
     @classmethod
     def from_environment(cls) -> Self:
-        """The settings, or an end of the process that names every missing and every bad variable."""
+        """Returns the settings, or exits and names every missing and every invalid variable."""
         return read_settings(cls)
 
 
@@ -153,7 +199,7 @@ SettingsT = TypeVar("SettingsT", bound=BaseSettings)
 
 
 def read_settings(model: type[SettingsT]) -> SettingsT:
-    """Reads `model` from the environment; ends the process with status 78 and all problems at once when it cannot."""
+    """Reads `model` from the environment. Exits with status 78 and lists all problems when that fails."""
     try:
         return model()
     except ValidationError as error:

@@ -5,9 +5,8 @@ __all__ = [
     "dead_letter_routes",
     "envelope",
     "event_streams",
-    "exception_handlers",
-    "health",
     "http",
+    "http_context",
     "http_protocol",
     "idempotency",
     "optional_caller",
@@ -18,5 +17,4 @@ __all__ = [
     "responses",
     "schemas",
     "standard_routers",
-    "strict_requests",
 ]

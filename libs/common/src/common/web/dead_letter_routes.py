@@ -54,7 +54,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             total = await uow.fetch_value(_COUNT)
             rows = await uow.fetch(statement, page.limit, page.offset)
-        letters = [
+        dead_letters = [
             {
                 "id": row["id"],
                 "service": service,
@@ -66,7 +66,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
             }
             for row in rows
         ]
-        return ok(request, letters, **page.meta(total))
+        return ok(request, dead_letters, **page.meta(total))
 
     @router.post(f"/api/dead-letters/{service}/{{letter_id}}/replay", responses={200: {"model": DeadLetterReplay}})
     @requires("webhooks:replay", step_up=True)

@@ -53,13 +53,13 @@ class EventStream(StreamingResponse):
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             async with aclosing(self._events) as events:
                 async for event in events:
-                    if not await self._taken(send, {"type": "http.response.body", "body": event, "more_body": True}):
+                    if not await self._is_sent(send, {"type": "http.response.body", "body": event, "more_body": True}):
                         return
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._on_end()
 
-    async def _taken(self, send: Send, message: Message) -> bool:
+    async def _is_sent(self, send: Send, message: Message) -> bool:
         try:
             async with asyncio.timeout(self._slow_reader_seconds):
                 await send(message)

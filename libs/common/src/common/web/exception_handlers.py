@@ -1,7 +1,7 @@
 """What is raised, as a problem document: the one table of answers to errors (contract section 2)."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import asyncpg
 from fastapi.exceptions import RequestValidationError
@@ -23,24 +23,24 @@ from common.primitives.problems import (
     ValidationFailed,
     shortened,
 )
-
-if TYPE_CHECKING:
-    from common.web.http import HttpContext
+from common.web.http_context import context_of
 
 log = get_logger(__name__)
 
 
 def problem_response(request: Request, problem: Problem) -> Response:
     """A problem as a response of this service."""
-    context: HttpContext = request.app.state.http
     body = problems.render(
-        problem, instance=request.url.path, request_id=request.state.request_id, base_url=context.base_url
+        problem,
+        instance=request.url.path,
+        request_id=request.state.request_id,
+        base_url=context_of(request).base_url,
     )
-    return Response(body, problem.answer_status, headers=problem.headers, media_type="application/problem+json")
+    return Response(body, problem.http_status, headers=problem.headers, media_type="application/problem+json")
 
 
-async def _answer_problem(request: Request, error: Any) -> Response:
-    if error.answer_status >= 500:
+async def _respond_problem(request: Request, error: Any) -> Response:
+    if error.http_status >= 500:
         log.error(
             "request failed",
             path=request.url.path,
@@ -50,7 +50,7 @@ async def _answer_problem(request: Request, error: Any) -> Response:
     return problem_response(request, error)
 
 
-async def _answer_invalid(request: Request, error: Any) -> Response:
+async def _respond_invalid(request: Request, error: Any) -> Response:
     faults = error.errors()
     if any(fault["loc"][0] == "path" for fault in faults):
         return problem_response(request, NotFound())
@@ -86,7 +86,7 @@ def _name_of(location: Sequence[Any]) -> str:
     return shortened(name)
 
 
-async def _answer_http_exception(request: Request, error: Any) -> Response:
+async def _respond_http_exception(request: Request, error: Any) -> Response:
     if error.status_code == 404:
         return problem_response(request, NotFound())
     if error.status_code == 403:
@@ -105,14 +105,14 @@ async def _answer_http_exception(request: Request, error: Any) -> Response:
     )
 
 
-async def _answer_database_error(request: Request, error: Any) -> Response:
+async def _respond_database_error(request: Request, error: Any) -> Response:
     """40001 and 40P01 are the caller's race; an absent database is 503; anything else is a bug (500)."""
     if isinstance(error, asyncpg.SerializationError | asyncpg.DeadlockDetectedError):
         return problem_response(request, problems.Conflict("Somebody else changed this at the same moment. Try again."))
     if is_unavailable(error):
         unavailable = Unavailable()
         unavailable.__cause__ = error
-        return await _answer_problem(request, unavailable)
+        return await _respond_problem(request, unavailable)
     raise error
 
 
@@ -121,10 +121,10 @@ async def respond_internal_error(request: Request, error: Exception) -> Response
     return problem_response(request, Problem())
 
 
-ANSWERS: Final[Mapping[Any, Callable[[Request, Any], Coroutine[Any, Any, Response]]]] = {
-    Problem: _answer_problem,
-    RequestValidationError: _answer_invalid,
-    HTTPException: _answer_http_exception,
-    asyncpg.PostgresError: _answer_database_error,
-    asyncpg.InterfaceError: _answer_database_error,
+EXCEPTION_HANDLERS: Final[Mapping[Any, Callable[[Request, Any], Coroutine[Any, Any, Response]]]] = {
+    Problem: _respond_problem,
+    RequestValidationError: _respond_invalid,
+    HTTPException: _respond_http_exception,
+    asyncpg.PostgresError: _respond_database_error,
+    asyncpg.InterfaceError: _respond_database_error,
 }

@@ -14,11 +14,11 @@ from starlette.types import Receive, Scope, Send
 from common.auth.caller import ANONYMOUS, Caller
 from common.auth.guards import Guard
 from common.auth.service_keys import admit_service
-from common.auth.tokens import TokenVerifier, bearer_token
-from common.primitives.clock import Clock
+from common.auth.tokens import bearer_token
 from common.primitives.problems import Unauthorized, ValidationFailed
 from common.web import envelope
-from common.web.exception_handlers import ANSWERS, respond_internal_error
+from common.web.exception_handlers import EXCEPTION_HANDLERS, respond_internal_error
+from common.web.http_context import HttpContext, context_of
 from common.web.schemas import IN_DIGITS
 from common.web.strict_requests import (
     ONE_ORDER_SHOWN,
@@ -90,16 +90,6 @@ def _guarded(endpoint: Endpoint, guard: Guard) -> Endpoint:
     return endpoint
 
 
-@dataclass(frozen=True, slots=True)
-class HttpContext:
-    """What the HTTP layer of a service needs, kept in `app.state.http`."""
-
-    verifier: TokenVerifier
-    clock: Clock
-    base_url: str
-    service_keys: tuple[str, ...] = ()
-
-
 class GuardedRoute(APIRoute):
     """A route that knows its guard; one without cannot be registered."""
 
@@ -117,8 +107,8 @@ class GuardedRoute(APIRoute):
     @property
     def has_one_order(self) -> bool:
         """Whether this is a list that declares no sort: it has one order (contract section 1.5)."""
-        asked = names_in_query(self.dependant)
-        return "limit" in asked and "sort" not in asked
+        declared = names_in_query(self.dependant)
+        return "limit" in declared and "sort" not in declared
 
     @property
     def query_names(self) -> frozenset[str] | None:
@@ -130,19 +120,19 @@ class GuardedRoute(APIRoute):
         return frozenset(names_in_query(self.dependant) | by_hand)
 
     def get_route_handler(self) -> Handler:
-        answer = self.get_answer()
+        respond = self.get_responder()
         guard: Guard = self.endpoint.__guard__  # type: ignore[attr-defined]
         has_one_order, query_names = self.has_one_order, self.query_names
         # Whoever signs their requests reads the body's bytes; a form, which the reference is told of by hand, is read by its door.
-        told_by_hand = "requestBody" in (self.openapi_extra or {})
-        takes_no_body = (
+        documents_body = "requestBody" in (self.openapi_extra or {})
+        has_no_body = (
             self.body_field is None
-            and not told_by_hand
+            and not documents_body
             and not guard.anonymous
             and not {"GET", "DELETE"} & (self.methods or set())
         )
 
-        takes_json = self.body_field is not None
+        reads_json = self.body_field is not None
 
         async def checked(request: Request) -> Response:
             request.state.caller = await admit(request, guard)
@@ -150,16 +140,16 @@ class GuardedRoute(APIRoute):
                 refuse_unknown_parameters(request, query_names)
             if has_one_order:
                 refuse_other_orders(request)
-            if (takes_no_body or takes_json) and "json" in request.headers.get("content-type", ""):
+            if (has_no_body or reads_json) and "json" in request.headers.get("content-type", ""):
                 body = await request.body()
                 refuse_other_encodings(body)
-                if takes_no_body:
+                if has_no_body:
                     refuse_fields(body)
-            return await answer(request)
+            return await respond(request)
 
         return checked
 
-    def get_answer(self) -> Handler:
+    def get_responder(self) -> Handler:
         """What answers a request that the guard let in."""
         return super().get_route_handler()
 
@@ -175,9 +165,9 @@ class RawRoute(GuardedRoute):
         super().__init__(path, endpoint, **arguments)
         if self.param_convertors:
             raise TypeError(f"{path}: a raw route has a fixed path")
-        self.answer = self.get_route_handler()
+        self.respond = self.get_route_handler()
 
-    def get_answer(self) -> Handler:
+    def get_responder(self) -> Handler:
         endpoint: Handler = self.endpoint
         return endpoint
 
@@ -189,7 +179,7 @@ def guarded_router(**arguments: Any) -> APIRouter:
 
 async def admit(request: Request, guard: Guard) -> Caller:
     """The caller, when the guard lets them in; raises the problem that the contract orders first."""
-    context: HttpContext = request.app.state.http
+    context = context_of(request)
     if guard.service_key:
         offered = bearer_token(_authorization_of(request)) or ""
         return admit_service(request, offered, context.service_keys)
@@ -280,12 +270,12 @@ def ok(
     request: Request, payload: Any, *, status: int = 200, headers: dict[str, str] | None = None, **meta: Any
 ) -> Response:
     """The success envelope as a ready response; `meta` takes pagination fields."""
-    context: HttpContext = request.app.state.http
+    context = context_of(request)
     body = envelope.render(payload, request_id=request.state.request_id, now=context.clock.now(), **meta)
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
-def create_app(*, title: str, routers: Sequence[APIRouter], context: HttpContext, dependencies: Any) -> FastAPI:
+def create_app(*, title: str, routers: Sequence[APIRouter], context: HttpContext, dependencies: object) -> FastAPI:
     """The application of a service, to be served inside `RequestScope`."""
     app = Application(
         title=title,
@@ -294,7 +284,7 @@ def create_app(*, title: str, routers: Sequence[APIRouter], context: HttpContext
         redoc_url=None,
         redirect_slashes=False,
         telemetry={"tracing": False},
-        exception_handlers={**ANSWERS, Exception: respond_internal_error},
+        exception_handlers={**EXCEPTION_HANDLERS, Exception: respond_internal_error},
     )
     app.raw_routes = {
         (method, route.path): route
@@ -323,15 +313,15 @@ class Application(FastAPI):
         scope["app"], scope["route"] = self, route
         request = Request(scope, receive, send)
         try:
-            response = await self._answer_raw(route, request)
+            response = await self._respond_raw(route, request)
         except Exception as error:
             await (await respond_internal_error(request, error))(scope, receive, send)
             raise
         await response(scope, receive, send)
 
-    async def _answer_raw(self, route: RawRoute, request: Request) -> Response:
+    async def _respond_raw(self, route: RawRoute, request: Request) -> Response:
         try:
-            return await route.answer(request)
-        except tuple(ANSWERS) as error:
-            answer = next(ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS)
-            return await answer(request, error)
+            return await route.respond(request)
+        except tuple(EXCEPTION_HANDLERS) as error:
+            handler = next(EXCEPTION_HANDLERS[kind] for kind in type(error).__mro__ if kind in EXCEPTION_HANDLERS)
+            return await handler(request, error)

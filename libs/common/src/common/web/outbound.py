@@ -79,7 +79,7 @@ class _OutboundTransport(httpx.AsyncBaseTransport):
         until = asyncio.get_running_loop().time() + self._seconds
         url = str(request.url)
         if self._rules.trusts(url):
-            return await _answer(self._trusted, request, until)
+            return await _respond(self._trusted, request, until)
         fault = self._rules.fault_of(url)
         if fault is not None:
             raise AddressRefused(fault)
@@ -96,7 +96,7 @@ class _OutboundTransport(httpx.AsyncBaseTransport):
                 extensions=extensions,
             )
             try:
-                return await _answer(self._checked, pinned, until)
+                return await _respond(self._checked, pinned, until)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failed = error
         raise failed
@@ -125,15 +125,15 @@ class _OutboundTransport(httpx.AsyncBaseTransport):
         return await asyncio.get_running_loop().run_in_executor(self._threads, find)
 
 
-async def _answer(transport: httpx.AsyncBaseTransport, request: httpx.Request, until: float) -> httpx.Response:
+async def _respond(transport: httpx.AsyncBaseTransport, request: httpx.Request, until: float) -> httpx.Response:
     try:
         async with asyncio.timeout_at(until):
-            answer = await transport.handle_async_request(request)
+            response = await transport.handle_async_request(request)
     except TimeoutError:
         raise httpx.ReadTimeout("no answer in time") from None
-    headers = [(name, value) for name, value in answer.headers.multi_items() if name not in _DROPPED_HEADERS]
-    body = _BoundedBody(cast("httpx.AsyncByteStream", answer.stream), until)
-    return httpx.Response(answer.status_code, headers=headers, stream=body, extensions=answer.extensions)
+    headers = [(name, value) for name, value in response.headers.multi_items() if name not in _DROPPED_HEADERS]
+    body = _BoundedBody(cast("httpx.AsyncByteStream", response.stream), until)
+    return httpx.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
 
 
 class _BoundedBody(httpx.AsyncByteStream):

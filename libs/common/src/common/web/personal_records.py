@@ -17,7 +17,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, guarded_router, ok, signed_in
-from common.web.responses import PageMeta, answers
+from common.web.responses import PageMeta, responses_for
 from common.web.schemas import ResponseShape
 
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
@@ -61,18 +61,18 @@ def personal_record_router(
     """One's own records and nobody else's: there is no door to those of another person."""
     router = guarded_router(tags=["personal records"])
 
-    @router.get(f"/api/personal-records/{service}", responses=answers(PersonalRecordPage, 422))
+    @router.get(f"/api/personal-records/{service}", responses=responses_for(PersonalRecordPage, 422))
     @signed_in
     async def list_personal_records(
         request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
         """Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out."""
         scope = ["personal-records", service, caller.id]
-        begin, place = cursors.open(scope, cursor) if cursor is not None else (0, None)
+        first, place = cursors.open(scope, cursor) if cursor is not None else (0, None)
         found: list[tuple[int, str, dict[str, Any]]] = []
         for number, section in enumerate(sections):
-            if number >= begin and len(found) <= limit:
-                after = place if number == begin else None
+            if number >= first and len(found) <= limit:
+                after = place if number == first else None
                 rows = await _read(database, section, caller, after, limit + 1 - len(found))
                 found += [(number, row.pop("place"), row) for row in rows]
         shown = found[:limit]

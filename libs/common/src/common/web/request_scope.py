@@ -12,7 +12,7 @@ from common.primitives.ids import is_request_id, new_request_id
 
 log = get_logger(__name__)
 
-_CARRIED: Final = frozenset({b"traceparent", b"tracestate", b"x-request-id"})
+_TRACE_HEADERS: Final = frozenset({b"traceparent", b"tracestate", b"x-request-id"})
 
 
 class RequestScope:
@@ -23,21 +23,23 @@ class RequestScope:
         self._records_spans = telemetry.is_recording()
         self._seconds: dict[tuple[str, str, int], Any] = {}
         self._in_flight = 0
-        self._is_leaving = False
+        self._is_draining = False
         telemetry.REQUESTS_IN_FLIGHT.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        carried = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in _CARRIED
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in scope["headers"]
+            if name in _TRACE_HEADERS
         }
-        offered = carried.get("x-request-id", "")
+        offered = headers.get("x-request-id", "")
         request_id = offered if is_request_id(offered) else new_request_id()
         scope.setdefault("state", {})["request_id"] = request_id
         REQUEST_ID.set(request_id)
-        began, status = time.perf_counter(), 500
+        started, status = time.perf_counter(), 500
         self._in_flight += 1
 
         async def send_with_id(message: Message) -> None:
@@ -45,28 +47,28 @@ class RequestScope:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
-                if self._is_leaving:
+                if self._is_draining:
                     message["headers"].append((b"connection", b"close"))
             await send(message)
 
         try:
             # Without a span to record, its machinery alone costs 15 us.
             if self._records_spans and scope["path"] not in telemetry.UNTRACED_PATHS:
-                with telemetry.span(scope["method"], SpanKind.SERVER, carried):
+                with telemetry.span(scope["method"], SpanKind.SERVER, headers):
                     try:
                         await self._run(scope, receive, send_with_id)
                     finally:
                         telemetry.record_response(scope["method"], _route_of(scope), status)
             else:
-                telemetry.carry(carried.get("traceparent"))
+                telemetry.continue_trace(headers.get("traceparent"))
                 await self._run(scope, receive, send_with_id)
         finally:
             self._in_flight -= 1
-            self._measured(scope["method"], _route_of(scope), status).observe(time.perf_counter() - began)
+            self._measured(scope["method"], _route_of(scope), status).observe(time.perf_counter() - started)
 
-    def leave(self) -> None:
+    def start_draining(self) -> None:
         """Every answer from now on is the last one of its connection: whoever keeps connections opens none to us again."""
-        self._is_leaving = True
+        self._is_draining = True
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

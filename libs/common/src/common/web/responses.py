@@ -44,7 +44,7 @@ PROBLEM_SCHEMA: Final[dict[str, Any]] = {
         **EXTENSIONS,
     },
 }
-_REFUSALS: Final[Mapping[int, str]] = {
+_ERROR_DESCRIPTIONS: Final[Mapping[int, str]] = {
     400: "Wrong delivery PIN; `attemptsRemaining` tells how many tries are left.",
     401: "No good token; a token that is sent must be good even where none is needed.",
     403: "The caller's role or part in the order does not permit this.",
@@ -62,10 +62,10 @@ NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def answers(model: type[BaseModel], *refusals: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+def responses_for(model: type[BaseModel], *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """What an operation may answer: its success, the refusals of its own, 401 as everywhere, and what is nobody's fault."""
     shown: dict[int | str, dict[str, Any]] = {status: {"model": model}}
-    shown |= {number: _problem(_REFUSALS[number]) for number in sorted({401, *refusals})}
+    shown |= {number: _problem(_ERROR_DESCRIPTIONS[number]) for number in sorted({401, *errors})}
     shown["default"] = _problem("The service failed, or is away for the moment.")
     return shown
 

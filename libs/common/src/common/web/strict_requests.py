@@ -48,8 +48,8 @@ def refuse_unknown_parameters(request: Request, known: Set[str]) -> None:
     params = [
         InvalidParam(shortened(name), "is not a parameter of this operation") for name in unknown[:INVALID_PARAMS_MAX]
     ]
-    takes = f"takes {', '.join(sorted(known))}" if known else "takes no parameters"
-    raise ValidationFailed(f"Not valid: {params[0].name}. This operation {takes}.", invalid_params=params)
+    accepts = f"takes {', '.join(sorted(known))}" if known else "takes no parameters"
+    raise ValidationFailed(f"Not valid: {params[0].name}. This operation {accepts}.", invalid_params=params)
 
 
 def refuse_other_orders(request: Request) -> None:

@@ -14,7 +14,7 @@ from common.web.http import (
     signed_in,
 )
 from common.web.optional_caller import OptionalCaller
-from common.web.responses import answers
+from common.web.responses import responses_for
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
 from identity.domain.one_time_codes import LIFE, Destination, Purpose
@@ -52,7 +52,7 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Cod
     return await _code_requested(request, "sign_in", body.destination, claimant_id)
 
 
-@router.post("/api/auth/otp/verify", responses=answers(Tokens, 403))
+@router.post("/api/auth/otp/verify", responses=responses_for(Tokens, 403))
 @before_sign_in
 async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
     dependencies = dependencies_of(request, Dependencies)

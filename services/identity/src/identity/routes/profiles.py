@@ -6,7 +6,7 @@ from starlette.responses import Response
 from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.web.responses import answers
+from common.web.responses import responses_for
 from identity.dependencies import Dependencies
 from identity.queries.erasure import newest_erasure_of
 from identity.queries.profiles import profile_of, referral_of
@@ -43,7 +43,7 @@ async def change_profile_route(
     return ok(request, profile, headers=etag(profile))
 
 
-@router.delete("/api/profiles/current", status_code=202, responses=answers(Erasure, 403, 409, 422, status=202))
+@router.delete("/api/profiles/current", status_code=202, responses=responses_for(Erasure, 403, 409, 422, status=202))
 @signed_in
 async def request_erasure_route(
     request: Request, caller: CurrentCaller, body: ErasureRequest | None = None
@@ -64,7 +64,7 @@ async def request_erasure_route(
     return ok(request, erasure, status=202)
 
 
-@router.get("/api/profiles/current/erasure", responses=answers(Erasure, 404))
+@router.get("/api/profiles/current/erasure", responses=responses_for(Erasure, 404))
 @signed_in
 async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the newest erasure request. `openMatters` lists the obligations that caused a refusal."""

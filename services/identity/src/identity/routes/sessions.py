@@ -17,7 +17,7 @@ from common.web.http import (
     ok,
     signed_in,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from identity.dependencies import Dependencies
 from identity.domain.errors import SessionInvalid
 from identity.queries.sessions import page_of_sessions
@@ -63,7 +63,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     return ok(request, {"userId": user_id, "confirmationRequired": True}, status=201)
 
 
-@router.post("/api/auth/login", responses=answers(Tokens, 403))
+@router.post("/api/auth/login", responses=responses_for(Tokens, 403))
 @before_sign_in
 async def log_in_route(request: Request, body: LogInRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -81,7 +81,7 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
     return ok(request, signed.response())
 
 
-@router.post("/api/auth/refresh", responses=answers(Tokens, 403))
+@router.post("/api/auth/refresh", responses=responses_for(Tokens, 403))
 @before_sign_in
 async def refresh_route(request: Request, body: RefreshRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)

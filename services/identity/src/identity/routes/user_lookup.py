@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
-from common.auth.user_lookup import STANDING_PATH
+from common.auth.user_lookup import USER_STATUS_PATH
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
 from identity.dependencies import Dependencies
 from identity.schemas.profiles import AuthorizationProfileResponse
@@ -18,7 +18,7 @@ router = guarded_router(tags=["internal"])
 PUBLISHING = ServiceItself("user lookup for another service")
 
 
-@router.get(STANDING_PATH, responses={200: {"model": AuthorizationProfileResponse}})
+@router.get(USER_STATUS_PATH, responses={200: {"model": AuthorizationProfileResponse}})
 @signed_in
 async def user_lookup_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)

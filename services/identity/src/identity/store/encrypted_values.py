@@ -14,7 +14,7 @@ def encrypted_rows(encryption: Encryption, totp: Totp, signing_keys: SigningKeys
             key="id",
             read=("secret_sealed",),
             stale=stale_text("secret_sealed"),
-            sealer=encryption.totp_secrets,
+            encryptor=encryption.totp_secrets,
             renew=lambda row: {"secret_sealed": totp.reencrypt(row["id"], row["secret_sealed"])},
         ),
         EncryptedRows(
@@ -22,7 +22,7 @@ def encrypted_rows(encryption: Encryption, totp: Totp, signing_keys: SigningKeys
             key="kid",
             read=("private_key_sealed",),
             stale=stale_text("private_key_sealed"),
-            sealer=encryption.signing_keys,
+            encryptor=encryption.signing_keys,
             renew=lambda row: {"private_key_sealed": signing_keys.reencrypt(row["kid"], row["private_key_sealed"])},
             before_first="''",
         ),

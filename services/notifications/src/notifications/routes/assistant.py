@@ -16,7 +16,7 @@ from common.primitives import problems
 from common.primitives.problems import NotFound, Problem
 from common.web.event_streams import PING, EventStream, event_bytes
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
-from common.web.responses import answers
+from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.routes.pages import created_at_of, page_response, time_position
@@ -30,7 +30,7 @@ log: Final = get_logger(__name__)
 
 router = guarded_router(tags=["assistant"])
 
-_CHAT_RESPONSES: Final = answers(ChatReply, 404, 409, 422, 429)
+_CHAT_RESPONSES: Final = responses_for(ChatReply, 404, 409, 422, 429)
 
 
 @router.post("/api/assistant/chat", responses=_CHAT_RESPONSES)
@@ -81,7 +81,7 @@ async def list_conversations(
 
 @router.get(
     "/api/assistant/conversations/{conversation_id}/messages",
-    responses={**answers(ConversationMessage, 404, 422), 200: {"model": list[ConversationMessage]}},
+    responses={**responses_for(ConversationMessage, 404, 422), 200: {"model": list[ConversationMessage]}},
 )
 @signed_in
 async def list_messages(

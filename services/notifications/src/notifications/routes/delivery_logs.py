@@ -18,7 +18,7 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import Channel, Delivery, DeliveryLog
@@ -46,7 +46,7 @@ async def list_delivery_logs(
     return ok(request, rows, **page.meta(total))
 
 
-@router.post("/api/notification-delivery-logs/{log_id}/resend", responses=answers(Delivery, 403, 404, 409))
+@router.post("/api/notification-delivery-logs/{log_id}/resend", responses=responses_for(Delivery, 403, 404, 409))
 @requires("notifications:resend")
 async def resend(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
     """Resend the message of an attempt, as a new attempt of its delivery. A repeated Idempotency-Key changes nothing."""

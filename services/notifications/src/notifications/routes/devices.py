@@ -8,7 +8,7 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.primitives.problems import NotFound, ValidationFailed
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, public, signed_in
-from common.web.responses import answers
+from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import Device, RegisterDeviceRequest, VapidKey
@@ -28,7 +28,7 @@ async def list_devices(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, [queries.device_response(device) for device in devices])
 
 
-@router.post("/api/devices", status_code=201, responses=answers(Device, 409, 422, status=201))
+@router.post("/api/devices", status_code=201, responses=responses_for(Device, 409, 422, status=201))
 @signed_in
 async def add_device(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
     """Register a device for push. A known token or subscription is the same device and changes its owner."""
@@ -57,7 +57,7 @@ async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID
     return Response(status_code=204)
 
 
-@router.get("/api/devices/vapid-key", responses=answers(VapidKey, 404))
+@router.get("/api/devices/vapid-key", responses=responses_for(VapidKey, 404))
 @public
 async def show_vapid_key(request: Request) -> Response:
     """The public key of browser subscriptions; 404 without web push."""

@@ -11,7 +11,7 @@ from common.primitives.ids import parse_uuid
 from common.primitives.problems import ValidationFailed
 from common.web.event_streams import EventStream
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
-from common.web.responses import answers
+from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.routes.pages import created_at_of, page_response, time_position
@@ -51,7 +51,7 @@ async def list_notifications(
     )
 
 
-@router.get("/api/notifications/unread-count", responses=answers(UnreadCount))
+@router.get("/api/notifications/unread-count", responses=responses_for(UnreadCount))
 @signed_in
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
     """The number of the caller's unread notifications."""
@@ -89,7 +89,7 @@ async def stream_notifications(
     )
 
 
-@router.post("/api/notifications/read-all", responses=answers(ReadAllResult, 422))
+@router.post("/api/notifications/read-all", responses=responses_for(ReadAllResult, 422))
 @signed_in
 async def mark_all_notifications_read(
     request: Request, caller: CurrentCaller, body: ReadAllRequest | None = None

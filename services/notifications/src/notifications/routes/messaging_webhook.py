@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from common.primitives.problems import Forbidden, Unauthorized
 from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of, ok
-from common.web.responses import answers
+from common.web.responses import responses_for
 from common.web.schemas import ResponseShape
 from notifications.dependencies import Dependencies
 from notifications.domain.messaging_webhook import is_signed, is_subscription
@@ -28,7 +28,7 @@ class WebhookReceived(ResponseShape):
 
 
 _CHALLENGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **answers(WebhookReceived, 403),
+    **responses_for(WebhookReceived, 403),
     200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
 }
 _QUERY: Final[dict[str, Any]] = {
@@ -66,7 +66,7 @@ async def verify_messaging_webhook(request: Request) -> Response:
     return PlainTextResponse(challenge, headers=_PLAIN)
 
 
-@router.post("/api/messaging/webhook", responses=answers(WebhookReceived, 413))
+@router.post("/api/messaging/webhook", responses=responses_for(WebhookReceived, 413))
 @any_query
 @before_sign_in
 async def messaging_webhook(request: Request) -> Response:

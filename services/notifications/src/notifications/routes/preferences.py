@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.web.responses import answers
+from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import NotificationPreferences, ReplacePreferencesRequest
@@ -14,7 +14,7 @@ from notifications.use_cases.feed.change_preferences import change_preferences
 router = guarded_router(tags=["notifications"])
 
 
-@router.get("/api/notification-preferences", responses=answers(NotificationPreferences))
+@router.get("/api/notification-preferences", responses=responses_for(NotificationPreferences))
 @signed_in
 async def show_preferences(request: Request, caller: CurrentCaller) -> Response:
     """The caller's effective preferences."""
@@ -25,7 +25,7 @@ async def show_preferences(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, shown, headers=etag(shown))
 
 
-@router.put("/api/notification-preferences", responses=answers(NotificationPreferences, 409, 422))
+@router.put("/api/notification-preferences", responses=responses_for(NotificationPreferences, 409, 422))
 @signed_in
 async def put_preferences(
     request: Request, caller: CurrentCaller, body: ReplacePreferencesRequest, if_match: IfMatch = None

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.primitives.problems import Unauthorized
 from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
-from common.web.responses import answers
+from common.web.responses import responses_for
 from common.web.schemas import ResponseShape
 from notifications.dependencies import Dependencies
 from notifications.domain.receipt_signatures import is_key_valid, is_signed
@@ -31,7 +31,7 @@ class ReceiptReceived(ResponseShape):
     received: bool
 
 
-@router.post("/functions/v1/sms-receipts/termii", responses=answers(ReceiptReceived, 413))
+@router.post("/functions/v1/sms-receipts/termii", responses=responses_for(ReceiptReceived, 413))
 @before_sign_in
 async def termii_receipt(request: Request) -> Response:
     """Termii's report, JSON: `X-Termii-Signature` is the hex HMAC SHA-512 of the body under `SMS_RECEIPT_KEY`."""
@@ -44,7 +44,7 @@ async def termii_receipt(request: Request) -> Response:
     return await _receive(request, "termii", report.get("message_id"), report.get("status"))
 
 
-@router.post("/functions/v1/sms-receipts/africas-talking", responses=answers(ReceiptReceived, 413))
+@router.post("/functions/v1/sms-receipts/africas-talking", responses=responses_for(ReceiptReceived, 413))
 @before_sign_in
 async def africas_talking_report(request: Request) -> Response:
     """Africa's Talking's report, a form. The company does not sign: its callback address carries `?key=`."""

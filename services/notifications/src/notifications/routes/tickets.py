@@ -25,7 +25,7 @@ from common.web.http import (
     requires,
     signed_in,
 )
-from common.web.responses import EnvelopeMeta, answers
+from common.web.responses import EnvelopeMeta, responses_for
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import image_name
 from notifications.domain.deliveries import Contact
@@ -55,7 +55,10 @@ router = guarded_router(tags=["support"])
 
 _STAFF: Final = ("tickets:manage", "tickets:read")
 _WEBP: Final = "image/webp"
-_IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {**answers(EnvelopeMeta, 404), 200: {"content": {_WEBP: {}}}}
+_IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    **responses_for(EnvelopeMeta, 404),
+    200: {"content": {_WEBP: {}}},
+}
 
 
 @router.get("/api/support-tickets", responses={200: {"model": list[Ticket]}})
@@ -87,7 +90,7 @@ async def list_support_tickets(
     )
 
 
-@router.post("/api/support-tickets", status_code=201, responses=answers(Ticket, 422, status=201))
+@router.post("/api/support-tickets", status_code=201, responses=responses_for(Ticket, 422, status=201))
 @signed_in
 async def open_support_ticket(request: Request, caller: CurrentCaller, body: OpenTicketRequest) -> Response:
     """Open a ticket with its first message. Runs of digits in both are masked."""
@@ -101,13 +104,13 @@ async def open_support_ticket(request: Request, caller: CurrentCaller, body: Ope
     return await _ticket_response(request, caller, ticket_id, status=201)
 
 
-@router.get("/api/support-tickets/{ticket_id}", responses=answers(Ticket, 404))
+@router.get("/api/support-tickets/{ticket_id}", responses=responses_for(Ticket, 404))
 @signed_in
 async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.patch("/api/support-tickets/{ticket_id}", responses=answers(Ticket, 403, 404, 409, 422))
+@router.patch("/api/support-tickets/{ticket_id}", responses=responses_for(Ticket, 403, 404, 409, 422))
 @requires("tickets:manage")
 async def change_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: ChangeTicketRequest, if_match: IfMatch = None
@@ -120,7 +123,7 @@ async def change_support_ticket(
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/assign", responses=answers(Ticket, 403, 404, 422))
+@router.post("/api/support-tickets/{ticket_id}/assign", responses=responses_for(Ticket, 403, 404, 422))
 @requires("tickets:manage")
 async def assign_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: AssignTicketRequest
@@ -135,7 +138,7 @@ async def assign_support_ticket(
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/close", responses=answers(Ticket, 403, 404))
+@router.post("/api/support-tickets/{ticket_id}/close", responses=responses_for(Ticket, 403, 404))
 @signed_in
 async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Close it as its customer or as staff; a repetition has no effect."""
@@ -145,7 +148,7 @@ async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_i
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/read", responses=answers(Ticket, 403, 404))
+@router.post("/api/support-tickets/{ticket_id}/read", responses=responses_for(Ticket, 403, 404))
 @signed_in
 async def mark_support_ticket_read(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Mark all messages as read for the caller's side: the customer, or all staff."""
@@ -157,7 +160,7 @@ async def mark_support_ticket_read(request: Request, caller: CurrentCaller, tick
 
 @router.get(
     "/api/support-tickets/{ticket_id}/messages",
-    responses={**answers(TicketMessage, 404), 200: {"model": list[TicketMessage]}},
+    responses={**responses_for(TicketMessage, 404), 200: {"model": list[TicketMessage]}},
 )
 @signed_in
 async def list_ticket_messages(
@@ -177,7 +180,7 @@ async def list_ticket_messages(
 @router.post(
     "/api/support-tickets/{ticket_id}/messages",
     status_code=201,
-    responses=answers(TicketMessage, 403, 404, 409, 422, status=201),
+    responses=responses_for(TicketMessage, 403, 404, 409, 422, status=201),
 )
 @signed_in
 async def write_ticket_message(
@@ -205,7 +208,7 @@ async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticke
 @router.post(
     "/api/support-tickets/{ticket_id}/attachments",
     status_code=201,
-    responses=answers(TicketAttachment, 403, 404, 409, 413, 415, 422, status=201),
+    responses=responses_for(TicketAttachment, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
 )
 @signed_in
@@ -219,10 +222,10 @@ async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await expect_image(uow, attachment_id, ticket_id, dependencies.clock.now())
     # Stored before the row references it, and outside of any transaction.
-    await dependencies.media.put(image_name(attachment_id), image.picture)
+    await dependencies.media.put(image_name(attachment_id), image.image)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        await attach_image(uow, caller, ticket_id, attachment_id, len(image.picture), now)
+        await attach_image(uow, caller, ticket_id, attachment_id, len(image.image), now)
         shown = await queries.list_attachments(uow, ticket_id)
     return ok(request, next(one for one in shown if one["id"] == str(attachment_id)), status=201)
 

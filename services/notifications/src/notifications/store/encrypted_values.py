@@ -47,7 +47,7 @@ def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
             key="id",
             read=("sealed",),
             stale=_STALE_SECRETS,
-            sealer=encryptor,
+            encryptor=encryptor,
             renew=renew_secrets,
         ),
         EncryptedRows(
@@ -55,7 +55,7 @@ def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
             key="id",
             read=("phone_sealed",),
             stale=stale_text("phone_sealed"),
-            sealer=encryptor,
+            encryptor=encryptor,
             renew=lambda row: {"phone_sealed": renewed(row["phone_sealed"], str(row["id"]))},
         ),
         hash_key_rows(encryption.hash_key),

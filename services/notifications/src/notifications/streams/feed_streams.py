@@ -15,7 +15,8 @@ from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.problems import Unavailable
-from common.process.service import Loop, Runtime, run_loop
+from common.process.loops import Loop, run_loop
+from common.process.runtime import Runtime
 from common.web.event_streams import PING, SLOW_READER_SECONDS, event_bytes
 from contracts.identity import SessionRevoked
 from contracts.notifications import NotificationShown

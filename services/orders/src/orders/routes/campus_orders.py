@@ -17,7 +17,7 @@ from common.web.http import (
     ok,
     requires_one_of,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
@@ -52,7 +52,7 @@ async def filters_of(
 Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
 
 
-@router.get(CAMPUS_ORDERS, responses=answers(CampusOrderPageResponse, 403, 422))
+@router.get(CAMPUS_ORDERS, responses=responses_for(CampusOrderPageResponse, 403, 422))
 @requires_one_of(*READERS)
 async def list_orders_of_campuses(
     request: Request,
@@ -70,7 +70,7 @@ async def list_orders_of_campuses(
 
 @router.get(
     f"{CAMPUS_ORDERS}/export",
-    responses={**answers(CampusOrderPageResponse, 403, 422), **_CSV_RESPONSE},
+    responses={**responses_for(CampusOrderPageResponse, 403, 422), **_CSV_RESPONSE},
     response_class=StreamingResponse,
 )
 @requires_one_of(*READERS)

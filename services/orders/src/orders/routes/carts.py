@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.queries.carts import find_cart
 from orders.schemas.carts import CartItemRequest, CartResponse
@@ -20,7 +20,7 @@ CART: Final = "/api/carts/current"
 ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 
 
-@router.get(CART, responses=answers(CartResponse, 403))
+@router.get(CART, responses=responses_for(CartResponse, 403))
 @requires("orders:place")
 async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     """The caller's cart with current prices. Stock is reserved at checkout only."""
@@ -30,7 +30,7 @@ async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, cart)
 
 
-@router.put(ONE_ITEM, responses=answers(CartResponse, 403, 404, 409, 422))
+@router.put(ONE_ITEM, responses=responses_for(CartResponse, 403, 404, 409, 422))
 @requires("orders:place")
 async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, body: CartItemRequest) -> Response:
     """Adds a product to the cart or changes its quantity, and resets `priceChanged`."""
@@ -42,14 +42,14 @@ async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, bo
     return ok(request, cart)
 
 
-@router.delete(ONE_ITEM, responses=answers(CartResponse, 403))
+@router.delete(ONE_ITEM, responses=responses_for(CartResponse, 403))
 @requires("orders:place")
 async def remove_item(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Removes a product from the cart. A product that is not in the cart changes nothing."""
     return await _remove(request, caller, product_id)
 
 
-@router.delete(CART, responses=answers(CartResponse, 403))
+@router.delete(CART, responses=responses_for(CartResponse, 403))
 @requires("orders:place")
 async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
     return await _remove(request, caller, None)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
 from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_ATTEMPTS_MAX, attempts_remaining, check_pin_visible
@@ -30,7 +30,7 @@ NEVER_STORED: Final = {"Cache-Control": "no-store"}
 
 @router.post(
     f"{ONE_ORDER}/verify-delivery",
-    responses=answers(DeliveryResponse, 400, 403, 404, 409, 422, 429),
+    responses=responses_for(DeliveryResponse, 400, 403, 404, 409, 422, 429),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @signed_in
@@ -57,7 +57,7 @@ async def verify(
     return ok(request, {name: delivered[name] for name in ("id", "status", "deliveredAt")})
 
 
-@router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinResponse, 404, 409))
+@router.get(f"{ONE_ORDER}/delivery-pin", responses=responses_for(DeliveryPinResponse, 404, 409))
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer while the PIN is valid; 409 before the payment and after its use. 404 for everyone else."""
@@ -72,7 +72,7 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
     return ok(request, shown, headers=NEVER_STORED)
 
 
-@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses=answers(ReissuedPinResponse, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses=responses_for(ReissuedPinResponse, 404, 409, 422))
 @signed_in
 async def reissue(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None

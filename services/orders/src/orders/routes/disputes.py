@@ -19,7 +19,7 @@ from common.web.http import (
     requires_one_of,
     signed_in,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from orders.dependencies import Dependencies
 from orders.domain.disputes import Complaint
@@ -49,7 +49,7 @@ ONE_RESOLUTION: Final = f"{RESOLUTIONS}/{{resolution_id}}"
 READERS: Final = ("disputes:prepare", "disputes:approve", "orders:read")
 
 
-@router.post(f"{ONE_ORDER}/dispute", responses=answers(OrderResponse, 403, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/dispute", responses=responses_for(OrderResponse, 403, 404, 409, 422))
 @signed_in
 async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest) -> Response:
     """For the buyer of a paid, undelivered order: freezes its money until staff decide."""
@@ -65,7 +65,7 @@ async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body:
     )
 
 
-@router.get(f"{ONE_ORDER}/dispute", responses=answers(DisputeResponse, 404))
+@router.get(f"{ONE_ORDER}/dispute", responses=responses_for(DisputeResponse, 404))
 @signed_in
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """The order's dispute, for its buyer, its vendor and staff."""
@@ -77,7 +77,7 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
 @router.post(
     f"{ONE_ORDER}/resolve",
     status_code=201,
-    responses=answers(PreparedResolutionResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(PreparedResolutionResponse, 403, 404, 409, 422, status=201),
 )
 @requires("disputes:prepare")
 async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest) -> Response:
@@ -92,7 +92,7 @@ async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body:
     return ok(request, shown, status=201)
 
 
-@router.get(RESOLUTIONS, responses=answers(ResolutionPageResponse, 403, 422))
+@router.get(RESOLUTIONS, responses=responses_for(ResolutionPageResponse, 403, 422))
 @requires_one_of(*READERS)
 async def list_resolutions(
     request: Request,
@@ -108,7 +108,7 @@ async def list_resolutions(
     return ok(request, rows, **page.meta(total))
 
 
-@router.get(ONE_RESOLUTION, responses=answers(ResolutionResponse, 403, 404))
+@router.get(ONE_RESOLUTION, responses=responses_for(ResolutionResponse, 403, 404))
 @requires_one_of(*READERS)
 async def show_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -116,7 +116,7 @@ async def show_resolution(request: Request, caller: CurrentCaller, resolution_id
         return ok(request, found(await find_resolution(uow, resolution_id)))
 
 
-@router.post(f"{ONE_RESOLUTION}/approve", responses=answers(OrderResponse, 403, 404, 409, 422))
+@router.post(f"{ONE_RESOLUTION}/approve", responses=responses_for(OrderResponse, 403, 404, 409, 422))
 @requires("disputes:approve", step_up=True)
 async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval) -> Response:
     """Applies the resolution with this hash: refund and release are published together. Its maker may not approve it."""
@@ -131,7 +131,7 @@ async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, 
     )
 
 
-@router.post(f"{ONE_RESOLUTION}/reject", responses=answers(OrderResponse, 403, 404, 409, 422))
+@router.post(f"{ONE_RESOLUTION}/reject", responses=responses_for(OrderResponse, 403, 404, 409, 422))
 @requires("disputes:approve", step_up=True)
 async def reject(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None

@@ -20,7 +20,7 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
 from orders.queries.flash_sales import find_public_sale, find_sale, page_of_sales
@@ -43,7 +43,7 @@ SALES: Final = "/api/flash-sales"
 SALE_PERMISSIONS: Final = ("flash_sales:keep", "flash_sales:propose")
 
 
-@router.get(SALES, responses=answers(FlashSalePageResponse, 422))
+@router.get(SALES, responses=responses_for(FlashSalePageResponse, 422))
 @public
 async def list_flash_sales(
     request: Request,
@@ -60,7 +60,7 @@ async def list_flash_sales(
     return ok(request, page.rows, **page.meta)
 
 
-@router.get(f"{SALES}/{{sale_id}}", responses=answers(FlashSaleResponse, 404))
+@router.get(f"{SALES}/{{sale_id}}", responses=responses_for(FlashSaleResponse, 404))
 @public
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
     """A flash sale. Only the vendor and the staff of the campus see a prepared sale."""
@@ -73,7 +73,7 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
     return ok(request, found(sale))
 
 
-@router.post(SALES, status_code=201, responses=answers(FlashSaleResponse, 403, 409, 422, status=201))
+@router.post(SALES, status_code=201, responses=responses_for(FlashSaleResponse, 403, 409, 422, status=201))
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def create(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
     """Creates a sale of the vendor's product. While it runs, the product is sold under its terms only.
@@ -91,7 +91,7 @@ async def create(request: Request, caller: CurrentCaller, body: FlashSaleRequest
     return ok(request, sale, status=201)
 
 
-@router.post(f"{SALES}/{{sale_id}}/approve", responses=answers(FlashSaleResponse, 403, 404, 409, 422))
+@router.post(f"{SALES}/{{sale_id}}/approve", responses=responses_for(FlashSaleResponse, 403, 404, 409, 422))
 @requires("flash_sales:keep")
 async def approve(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: FlashSaleApproval | None = None
@@ -108,7 +108,7 @@ async def approve(
     return ok(request, sale)
 
 
-@router.post(f"{SALES}/{{sale_id}}/end", responses=answers(FlashSaleResponse, 403, 404, 422))
+@router.post(f"{SALES}/{{sale_id}}/end", responses=responses_for(FlashSaleResponse, 403, 404, 422))
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def end(request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None) -> Response:
     """Ends the sale now, or declines a proposed one. Placed orders keep their price."""

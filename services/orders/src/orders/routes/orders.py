@@ -21,7 +21,7 @@ from common.web.http import (
     signed_in,
 )
 from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
 from orders.queries.orders import ListRole, find_order, order_response, page_of_orders
@@ -50,7 +50,7 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
 @router.post(
     "/api/orders/checkout",
     status_code=201,
-    responses=answers(OrderResponse, 403, 409, 422, status=201),
+    responses=responses_for(OrderResponse, 403, 409, 422, status=201),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @requires("orders:place")
@@ -86,7 +86,7 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
     return ok(request, order, status=201)
 
 
-@router.get("/api/orders", responses=answers(OrderPageResponse, 422))
+@router.get("/api/orders", responses=responses_for(OrderPageResponse, 422))
 @signed_in
 async def list_orders(
     request: Request,
@@ -103,13 +103,13 @@ async def list_orders(
     return ok(request, page.rows, **page.meta)
 
 
-@router.get(ONE_ORDER, responses=answers(OrderResponse, 404))
+@router.get(ONE_ORDER, responses=responses_for(OrderResponse, 404))
 @signed_in
 async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@router.get(f"{ONE_ORDER}/items", responses=answers(OrderItemsResponse, 404, 422))
+@router.get(f"{ONE_ORDER}/items", responses=responses_for(OrderItemsResponse, 404, 422))
 @signed_in
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -128,7 +128,7 @@ async def list_order_items(
     return ok(request, page.rows, **page.meta)
 
 
-@router.post(f"{ONE_ORDER}/cancel", responses=answers(OrderResponse, 403, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/cancel", responses=responses_for(OrderResponse, 403, 404, 409, 422))
 @signed_in
 async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
     """An unpaid order becomes `cancelled`; a paid order becomes `refund_pending` and is refunded in full."""
@@ -143,7 +143,7 @@ async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: 
     )
 
 
-@router.post(f"{ONE_ORDER}/dispatch", responses=answers(OrderResponse, 403, 404, 409, 422))
+@router.post(f"{ONE_ORDER}/dispatch", responses=responses_for(OrderResponse, 403, 404, 409, 422))
 @requires("orders:fulfil")
 async def dispatch(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None

@@ -11,7 +11,7 @@ from common.auth.caller import Caller
 from common.media.uploads import FILE_SHOWN, read_image
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name
@@ -36,7 +36,7 @@ from orders.use_cases.products.remove_product import remove_product
 router = guarded_router(tags=["products"])
 
 
-@router.post("/api/products", status_code=201, responses=answers(OwnProductResponse, 403, 409, 422, status=201))
+@router.post("/api/products", status_code=201, responses=responses_for(OwnProductResponse, 403, 409, 422, status=201))
 @requires("catalog:own")
 async def offer_product(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
     """Publishes a product, or saves it as a draft that only its merchant sees."""
@@ -56,7 +56,7 @@ async def offer_product(request: Request, caller: CurrentCaller, body: NewProduc
     return ok(request, product, status=201)
 
 
-@router.get("/api/products/mine", responses=answers(OwnProductPageResponse, 403, 422))
+@router.get("/api/products/mine", responses=responses_for(OwnProductPageResponse, 403, 422))
 @requires("catalog:own")
 async def list_own_products(
     request: Request,
@@ -76,7 +76,7 @@ async def list_own_products(
     return ok(request, page.rows, **page.meta)
 
 
-@router.put("/api/products/{product_id}", responses=answers(OwnProductResponse, 403, 404, 409, 422))
+@router.put("/api/products/{product_id}", responses=responses_for(OwnProductResponse, 403, 404, 409, 422))
 @requires("catalog:own")
 async def replace_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
@@ -86,7 +86,7 @@ async def replace_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.patch("/api/products/{product_id}", responses=answers(OwnProductResponse, 403, 404, 409, 422))
+@router.patch("/api/products/{product_id}", responses=responses_for(OwnProductResponse, 403, 404, 409, 422))
 @requires("catalog:own")
 async def update_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest, if_match: IfMatch = None
@@ -96,7 +96,9 @@ async def update_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.delete("/api/products/{product_id}", status_code=204, responses=answers(OwnProductResponse, 403, 404, 409))
+@router.delete(
+    "/api/products/{product_id}", status_code=204, responses=responses_for(OwnProductResponse, 403, 404, 409)
+)
 @requires("catalog:own")
 async def withdraw_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
@@ -113,7 +115,7 @@ async def withdraw_product(
 @router.post(
     "/api/products/{product_id}/images",
     status_code=201,
-    responses=answers(ProductImageResponse, 403, 404, 409, 413, 415, 422, status=201),
+    responses=responses_for(ProductImageResponse, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
 )
 @requires("catalog:own")
@@ -126,7 +128,7 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await check_image_upload(uow, product_id, image_id, vendor_id=caller.vendor_id, now=dependencies.clock.now())
     # Stored before a row refers to the files, and outside of any transaction.
-    await dependencies.media.put(image_name(image_id), made.picture)
+    await dependencies.media.put(image_name(image_id), made.image)
     await dependencies.media.put(thumbnail_name(image_id), made.thumbnail)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
@@ -141,7 +143,7 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
 @router.delete(
     "/api/products/{product_id}/images/{image_id}",
     status_code=204,
-    responses=answers(ProductImageResponse, 403, 404, 409),
+    responses=responses_for(ProductImageResponse, 403, 404, 409),
 )
 @requires("catalog:own")
 async def remove_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:

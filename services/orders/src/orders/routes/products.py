@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, RawRoute, caller_of, dependencies_of, guarded_router, public
-from common.web.responses import NOT_MODIFIED, answers
+from common.web.responses import NOT_MODIFIED, responses_for
 from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, list_categories, page_of_products
@@ -34,7 +34,9 @@ _EMPTY_QUERY: Final = ProductQuery()
 
 
 @list_router.get(
-    "/api/products", responses=answers(ProductPageResponse, 422) | NOT_MODIFIED, openapi_extra={"parameters": _QUERY}
+    "/api/products",
+    responses=responses_for(ProductPageResponse, 422) | NOT_MODIFIED,
+    openapi_extra={"parameters": _QUERY},
 )
 @public
 async def browse_products(request: Request) -> Response:
@@ -56,7 +58,7 @@ async def browse_products(request: Request) -> Response:
     return ok_or_unchanged(request, page.rows, caller, **page.meta)
 
 
-@router.get("/api/products/{product_id}", responses=answers(ProductResponse, 404) | NOT_MODIFIED)
+@router.get("/api/products/{product_id}", responses=responses_for(ProductResponse, 404) | NOT_MODIFIED)
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """A listed product; its merchant sees a draft too."""
@@ -74,7 +76,7 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     return ok_or_unchanged(request, product_row, caller, revision=product_row["revision"])
 
 
-@router.get("/api/categories", responses=answers(CategoriesResponse))
+@router.get("/api/categories", responses=responses_for(CategoriesResponse))
 @public
 async def browse_categories(request: Request, caller: CurrentCaller) -> Response:
     """The hundred largest categories with the number of their listed products."""

@@ -18,7 +18,7 @@ from common.web.http import (
     requires_one_of,
     signed_in,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem
 from orders.queries.returns import find_return_request, page_of_return_requests
@@ -46,7 +46,7 @@ DECIDERS: Final = ("orders:fulfil", "returns:decide")
 @router.post(
     f"{ONE_ORDER}/return-requests",
     status_code=201,
-    responses=answers(ReturnRequestResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422, status=201),
 )
 @signed_in
 async def request_return_of_order(
@@ -62,7 +62,7 @@ async def request_return_of_order(
     return ok(request, requested, status=201)
 
 
-@router.get(f"{ONE_ORDER}/return-requests", responses=answers(ReturnRequestPageResponse, 404, 422))
+@router.get(f"{ONE_ORDER}/return-requests", responses=responses_for(ReturnRequestPageResponse, 404, 422))
 @signed_in
 async def list_of_order(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -75,7 +75,7 @@ async def list_of_order(
     return ok(request, page.rows, **page.meta)
 
 
-@router.get(ONE_REQUEST, responses=answers(ReturnRequestResponse, 404))
+@router.get(ONE_REQUEST, responses=responses_for(ReturnRequestResponse, 404))
 @signed_in
 async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -83,7 +83,7 @@ async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Res
         return ok(request, found(await find_return_request(uow, request_id)))
 
 
-@router.post(f"{ONE_REQUEST}/approve", responses=answers(ReturnRequestResponse, 403, 404, 409, 422))
+@router.post(f"{ONE_REQUEST}/approve", responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422))
 @requires_one_of(*DECIDERS)
 async def approve(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
@@ -100,7 +100,7 @@ async def approve(
     return ok(request, decided)
 
 
-@router.post(f"{ONE_REQUEST}/reject", responses=answers(ReturnRequestResponse, 403, 404, 409, 422))
+@router.post(f"{ONE_REQUEST}/reject", responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422))
 @requires_one_of(*DECIDERS)
 async def reject(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None

@@ -18,7 +18,7 @@ from common.web.http import (
     public,
     requires,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.queries.reviews import find_review, page_of_moderated_reviews, page_of_reviews, rating_of
 from orders.routes.order_commands import found
@@ -41,7 +41,7 @@ OF_VENDOR: Final = "/api/vendors/{vendor_id}/reviews"
 OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 
 
-@router.get(OF_VENDOR, responses=answers(ReviewPageResponse, 404, 422))
+@router.get(OF_VENDOR, responses=responses_for(ReviewPageResponse, 404, 422))
 @public
 async def list_reviews_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -50,7 +50,7 @@ async def list_reviews_of_vendor(
     return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
 
 
-@router.get(OF_PRODUCT, responses=answers(ReviewPageResponse, 404, 422))
+@router.get(OF_PRODUCT, responses=responses_for(ReviewPageResponse, 404, 422))
 @public
 async def list_reviews_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -59,21 +59,21 @@ async def list_reviews_of_product(
     return await _list(request, caller, limit, cursor, product_id=product_id)
 
 
-@router.post(OF_VENDOR, status_code=201, responses=answers(ReviewResponse, 403, 404, 409, 422, status=201))
+@router.post(OF_VENDOR, status_code=201, responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201))
 @requires("orders:place")
 async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order of this vendor, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, vendor_id=vendor_id))
 
 
-@router.post(OF_PRODUCT, status_code=201, responses=answers(ReviewResponse, 403, 404, 409, 422, status=201))
+@router.post(OF_PRODUCT, status_code=201, responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201))
 @requires("orders:place")
 async def review_product(request: Request, caller: CurrentCaller, product_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order with this product, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
-@router.get("/api/reviews", responses=answers(ModerationPageResponse, 403, 422))
+@router.get("/api/reviews", responses=responses_for(ModerationPageResponse, 403, 422))
 @requires("reviews:read")
 async def list_reviews_to_moderate(
     request: Request,
@@ -90,7 +90,7 @@ async def list_reviews_to_moderate(
     return ok(request, page.rows, **page.meta)
 
 
-@router.post("/api/reviews/{review_id}/hide", responses=answers(ReviewResponse, 403, 404, 422))
+@router.post("/api/reviews/{review_id}/hide", responses=responses_for(ReviewResponse, 403, 404, 422))
 @requires("reviews:moderate")
 async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
     """Hides the review from the public; its author still sees it with the reason."""
@@ -101,7 +101,7 @@ async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: H
     return ok(request, review)
 
 
-@router.post("/api/reviews/{review_id}/restore", responses=answers(ReviewResponse, 403, 404, 422))
+@router.post("/api/reviews/{review_id}/restore", responses=responses_for(ReviewResponse, 403, 404, 422))
 @requires("reviews:moderate")
 async def restore(
     request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None

@@ -78,7 +78,7 @@ def encrypted_pins(encryptor: Encryptor, renew: Callable[[UUID, int, str], tuple
         key="order_id",
         read=("issue", "sealed"),
         stale=stale_text("sealed"),
-        sealer=encryptor,
+        encryptor=encryptor,
         renew=lambda row: dict(
             zip(("digest", "sealed"), renew(row["order_id"], row["issue"], row["sealed"]), strict=True)
         ),

@@ -18,7 +18,7 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.quarantine import ChargeStatus
@@ -39,10 +39,10 @@ router = guarded_router(tags=["quarantine"])
 CHARGES: Final = "/api/quarantined-charges"
 ONE_CHARGE: Final = f"{CHARGES}/{{charge_id}}"
 READERS: Final = ("ledger:read", "quarantine:read")
-DECIDED: Final = answers(QuarantinedChargeResponse, 403, 404, 409, 422)
+DECIDED: Final = responses_for(QuarantinedChargeResponse, 403, 404, 409, 422)
 
 
-@router.get(CHARGES, responses=answers(QuarantinedChargeListResponse, 403, 422))
+@router.get(CHARGES, responses=responses_for(QuarantinedChargeListResponse, 403, 422))
 @requires_one_of(*READERS)
 async def list_quarantined_charges(
     request: Request,
@@ -56,7 +56,7 @@ async def list_quarantined_charges(
     return listed(request, page, found)
 
 
-@router.get(ONE_CHARGE, responses=answers(QuarantinedChargeResponse, 403, 404))
+@router.get(ONE_CHARGE, responses=responses_for(QuarantinedChargeResponse, 403, 404))
 @requires_one_of(*READERS)
 async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)

@@ -18,7 +18,7 @@ from common.web.http import (
     requires,
     signed_in,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
@@ -39,10 +39,10 @@ router = guarded_router(tags=["refunds"])
 
 REFUNDS: Final = "/api/refunds"
 ONE_REFUND: Final = f"{REFUNDS}/{{refund_id}}"
-DECIDED: Final = answers(RefundResponse, 403, 404, 409, 422)
+DECIDED: Final = responses_for(RefundResponse, 403, 404, 409, 422)
 
 
-@router.get(REFUNDS, responses=answers(RefundListResponse, 422))
+@router.get(REFUNDS, responses=responses_for(RefundListResponse, 422))
 @signed_in
 async def list_refunds(
     request: Request,
@@ -58,7 +58,7 @@ async def list_refunds(
     return listed(request, page, found)
 
 
-@router.get(ONE_REFUND, responses=answers(RefundResponse, 404))
+@router.get(ONE_REFUND, responses=responses_for(RefundResponse, 404))
 @signed_in
 async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)

@@ -93,7 +93,7 @@ async def _one_statement(database: Database) -> AsyncIterator[Any]:
     """A connection for one statement that commits itself. Raises DatabaseUnavailable."""
     try:
         # Bounded: the gateway resends a webhook that finds no free connection in this time.
-        async with database.service.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
+        async with database.service.connection(timeout=ACQUIRE_SECONDS_MAX) as connection:
             yield connection
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
         if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):

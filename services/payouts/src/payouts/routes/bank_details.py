@@ -17,7 +17,7 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
-from common.web.responses import answers
+from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.use_cases.bank_details.change_bank_details import Account, change_bank_details
@@ -26,14 +26,14 @@ from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrd
 router = guarded_router(tags=["bank details"])
 
 
-@router.get("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsResponse, 403, 404))
+@router.get("/api/vendors/{id}/bank-details", responses=responses_for(schemas.BankDetailsResponse, 403, 404))
 @requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns the present details, by the last four digits of the account."""
     return await _respond(request, caller, id)
 
 
-@router.put("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsResponse, 403, 404, 409, 422))
+@router.put("/api/vendors/{id}/bank-details", responses=responses_for(schemas.BankDetailsResponse, 403, 404, 409, 422))
 @requires("bank_details:own", step_up=True)
 async def replace_bank_details(
     request: Request,
@@ -57,7 +57,7 @@ async def replace_bank_details(
 
 
 @router.get(
-    "/api/vendors/{id}/bank-details/history", responses=answers(schemas.BankDetailsHistoryResponse, 403, 404, 422)
+    "/api/vendors/{id}/bank-details/history", responses=responses_for(schemas.BankDetailsHistoryResponse, 403, 404, 422)
 )
 @requires_one_of("bank_details:own", "payouts:read")
 async def list_bank_details_history(
@@ -85,7 +85,9 @@ async def list_bank_details_history(
     return ok(request, changes, next_cursor=next_cursor, has_more=ends_at is not None, limit=limit)
 
 
-@router.post("/api/vendors/{id}/bank-details/quarantine", responses=answers(schemas.QuarantineResponse, 403, 404, 422))
+@router.post(
+    "/api/vendors/{id}/bank-details/quarantine", responses=responses_for(schemas.QuarantineResponse, 403, 404, 422)
+)
 @requires("bank_details:quarantine", step_up=True)
 async def quarantine(
     request: Request,

@@ -8,7 +8,7 @@ from fastapi import Depends, Query, Request, Response
 from common.auth.caller import THE_SERVICE, Caller
 from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
-from common.web.responses import answers
+from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.exceptions import Finding
@@ -68,7 +68,9 @@ async def read_exception(request: Request, caller: CurrentCaller, id: UUID) -> R
     return ok(request, await _respond(request, caller, id))
 
 
-@router.post("/api/payout-exceptions/{id}/classify", responses=answers(schemas.ExceptionResponse, 403, 404, 409, 422))
+@router.post(
+    "/api/payout-exceptions/{id}/classify", responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422)
+)
 @requires("exceptions:classify")
 async def classify(request: Request, caller: CurrentCaller, id: UUID, body: schemas.ClassifyRequest) -> Response:  # noqa: A002
     """Sets cause and severity. 409 when the exception is closed; a repetition has no effect."""
@@ -79,7 +81,9 @@ async def classify(request: Request, caller: CurrentCaller, id: UUID, body: sche
     return ok(request, await _respond(request, caller, id))
 
 
-@router.post("/api/payout-exceptions/{id}/close", responses=answers(schemas.ExceptionResponse, 403, 404, 409, 422))
+@router.post(
+    "/api/payout-exceptions/{id}/close", responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422)
+)
 @requires("exceptions:classify")
 async def close(request: Request, caller: CurrentCaller, id: UUID, body: schemas.CloseRequest) -> Response:  # noqa: A002
     """Closes with evidence. 409 while the payout's money is unsettled; a repetition has no effect."""

@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
-from common.web.responses import answers
+from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
@@ -31,10 +31,10 @@ from payouts.use_cases.reconciliations.reject_reconciliation import reject_recon
 
 router = guarded_router(tags=["reconciliations"])
 
-DECIDED: Final = answers(ReconciliationResponse, 403, 404, 409, 422)
+DECIDED: Final = responses_for(ReconciliationResponse, 403, 404, 409, 422)
 
 
-@router.post("/api/payouts/{id}/reset", responses=answers(ResetResponse, 403, 404, 409, 422))
+@router.post("/api/payouts/{id}/reset", responses=responses_for(ResetResponse, 403, 404, 409, 422))
 @requires("payouts:reset", step_up=True)
 async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
     """Records a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
@@ -52,7 +52,7 @@ async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRe
 @router.post(
     "/api/payouts/{id}/reconciliations",
     status_code=201,
-    responses=answers(ReconciliationResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(ReconciliationResponse, 403, 404, 409, 422, status=201),
 )
 @requires("reconciliations:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRequest) -> Response:  # noqa: A002 - the contract's name
@@ -63,7 +63,7 @@ async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: Recon
     return await _respond(request, caller, reconciliation_id, status=201)
 
 
-@router.get("/api/reconciliations", responses=answers(ReconciliationPageResponse, 403, 422))
+@router.get("/api/reconciliations", responses=responses_for(ReconciliationPageResponse, 403, 422))
 @requires("payouts:read")
 async def list_reconciliations(
     request: Request,
@@ -78,7 +78,7 @@ async def list_reconciliations(
     return ok(request, found, headers=None, **page.meta(total))
 
 
-@router.get("/api/reconciliations/{id}", responses=answers(ReconciliationResponse, 403, 404))
+@router.get("/api/reconciliations/{id}", responses=responses_for(ReconciliationResponse, 403, 404))
 @requires("payouts:read")
 async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     return await _respond(request, caller, id)

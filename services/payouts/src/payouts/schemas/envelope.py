@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, get_origin
 
-from common.web.responses import answers
+from common.web.responses import responses_for
 from common.web.schemas import ResponseShape
 
 
@@ -32,4 +32,4 @@ def enveloped(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
 
 def documented(shape: Any, *refusals: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """Returns the success of an endpoint in the envelope, and each of its own errors as a problem document."""
-    return answers(enveloped(shape, status)[status]["model"], *refusals, status=status)
+    return responses_for(enveloped(shape, status)[status]["model"], *refusals, status=status)

@@ -60,7 +60,7 @@ class AccountNumbers:
                     key=key,
                     read=("account_sealed", *more),
                     stale=stale_text("account_sealed"),
-                    sealer=self._encryptor,
+                    encryptor=self._encryptor,
                     renew=self._renew,
                 )
                 for table, key, more in tables

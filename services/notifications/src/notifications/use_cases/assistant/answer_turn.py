@@ -125,7 +125,7 @@ async def _converse(
         messages.append(ChatMessage("assistant", reply.take_round(), completion.calls))
         # Sequential: eight calls of one model need one connection.
         for call in completion.calls:
-            messages.append(ChatMessage("tool", await _run_tool(assistant, call, requester), call_id=call.id))
+            messages.append(ChatMessage("tool", await _run_tool(assistant, call, requester), call_id=call.id))  # noqa: PERF401
     raise AssistantUnavailable("the model never stopped calling tools", _NO_REPLY)
 
 

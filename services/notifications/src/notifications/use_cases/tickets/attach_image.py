@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.media.cleanup import keep_image
+from common.media.cleanup import cancel_image_removal
 from notifications.domain.errors import TicketClosed, TooManyAttachments
 from notifications.domain.tickets import ATTACHMENTS_MAX
 from notifications.store import tickets
@@ -25,5 +25,5 @@ async def attach_image(
         raise TicketClosed
     if await tickets.count_attachments(uow, ticket_id) >= ATTACHMENTS_MAX:
         raise TooManyAttachments
-    await keep_image(uow, attachment_id, now)
+    await cancel_image_removal(uow, attachment_id, now)
     await tickets.save_attachment(uow, attachment_id, ticket_id, side, caller.id, byte_count, now)

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.media.cleanup import keep_image
+from common.media.cleanup import cancel_image_removal
 from orders.store import products
 from orders.use_cases.products.load_writable_product import load_writable_product
 from orders.use_cases.products.publish_product_changed import publish_product_changed
@@ -21,6 +21,6 @@ async def attach_image(
     before = await load_writable_product(uow, product_id, vendor_id)
     after = before.with_image(image_id)
     if after != before:
-        await keep_image(uow, image_id, now)
+        await cancel_image_removal(uow, image_id, now)
         await products.save_product(uow, after, now)
         publish_product_changed(uow, before, after)

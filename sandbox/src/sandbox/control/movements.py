@@ -1,11 +1,11 @@
-"""Reading the book, and seeding accounts."""
+"""Reads balances and money movements, and seeds accounts."""
 
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
+from sandbox.database import Database
 from sandbox.gateway.banks import save_account
 from sandbox.gateway.fields import read_number, read_text
 from sandbox.gateway.paging import Conditions
@@ -26,18 +26,18 @@ MOVEMENTS_MAX = 1000
 MOVEMENT_ID_MAX = 10**18 - 1
 
 
-async def show_book(request: Request) -> Response:
+async def show_balance(request: Request) -> Response:
     """The balance and the totals of every kind of movement; the top level is NGN, `currencies` has each currency."""
-    book = world_of(request).book
-    currencies = sorted({"NGN", *(row["currency"] for row in book.all("SELECT DISTINCT currency FROM movements"))})
-    summaries = {currency: _summary(book, currency) for currency in currencies}
+    database = world_of(request).database
+    currencies = sorted({"NGN", *(row["currency"] for row in database.all("SELECT DISTINCT currency FROM movements"))})
+    summaries = {currency: _summary(database, currency) for currency in currencies}
     return JsonResponse({**summaries["NGN"], "currencies": summaries})
 
 
-def _summary(book: Book, currency: str) -> dict[str, Any]:
-    summary: dict[str, Any] = {"balance": book.balance_minor(currency)}
+def _summary(database: Database, currency: str) -> dict[str, Any]:
+    summary: dict[str, Any] = {"balance": database.balance_minor(currency)}
     summary.update({line: {"count": 0, "amount_minor": 0} for line in LINES.values()})
-    rows = book.all(
+    rows = database.all(
         "SELECT kind, count(*) AS count, sum(amount_minor) AS total FROM movements WHERE currency = ? GROUP BY kind",
         currency,
     )
@@ -55,7 +55,7 @@ async def list_movements(request: Request) -> Response:
     conditions: Conditions = [("id < ?", before)]
     conditions += [(f"{name} = ?", given[name]) for name in ("reference", "kind", "currency") if name in given]
     where = " AND ".join(condition for condition, _ in conditions)
-    rows = world_of(request).book.all(
+    rows = world_of(request).database.all(
         f"SELECT * FROM movements WHERE {where} ORDER BY id DESC LIMIT ?",
         *(value for _, value in conditions),
         limit,
@@ -67,10 +67,10 @@ async def put_account(request: Request) -> Response:
     """`{bank_code, account_number, account_name}`: from now on this account exists and belongs to this name."""
     body = await read_json(request)
     fields = [read_text(body, name) for name in ("bank_code", "account_number", "account_name")]
-    save_account(world_of(request).book, *fields)
+    save_account(world_of(request).database, *fields)
     return JsonResponse({"bank_code": fields[0], "account_number": fields[1], "account_name": fields[2]})
 
 
 async def list_accounts(request: Request) -> Response:
-    rows = world_of(request).book.all("SELECT * FROM accounts ORDER BY bank_code, account_number")
+    rows = world_of(request).database.all("SELECT * FROM accounts ORDER BY bank_code, account_number")
     return JsonResponse([dict(row) for row in rows])

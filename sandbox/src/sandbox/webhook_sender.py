@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from sandbox.book import Book
 from sandbox.clock import now_text
+from sandbox.database import Database
 from sandbox.settings import Settings
 
-log = logging.getLogger("sandbox.courier")
+log = logging.getLogger("sandbox.webhook_sender")
 
 # Enough to keep a receiver busy that takes a few milliseconds per event, few enough not to be its load test.
 PARALLEL_DELIVERIES_MAX = 16
@@ -25,7 +25,7 @@ ATTEMPTS_MAX = 72
 RETRY_DELAYS_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 # Ten times what the receiver promises (500 ms), with room for a debugger's machine.
-ANSWER_SECONDS_MAX = 10.0
+RESPONSE_SECONDS_MAX = 10.0
 
 
 def retry_delay_seconds(attempts: int) -> float | None:
@@ -35,9 +35,9 @@ def retry_delay_seconds(attempts: int) -> float | None:
     return RETRY_DELAYS_SECONDS[min(attempts, len(RETRY_DELAYS_SECONDS)) - 1]
 
 
-class Courier:
-    def __init__(self, book: Book, settings: Settings) -> None:
-        self._book = book
+class WebhookSender:
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
         self._settings = settings
         # What signs the payment gateway's webhooks.
         self.gateway_key = settings.gateway_keys[0]
@@ -50,7 +50,7 @@ class Courier:
         self._wake.set()
 
     async def run(self) -> None:
-        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX)
+        timeout = aiohttp.ClientTimeout(total=RESPONSE_SECONDS_MAX)
         connector = aiohttp.TCPConnector(limit=PARALLEL_DELIVERIES_MAX)
         async with aiohttp.ClientSession(timeout=timeout, connector=connector) as self._session:
             try:
@@ -67,7 +67,7 @@ class Courier:
 
     def run_once(self) -> float | None:
         """Start what is due, up to the limit; returns the seconds until more is due (None: nothing, or full)."""
-        rows = self._book.all(
+        rows = self._database.all(
             "SELECT * FROM webhooks WHERE status = 'pending' ORDER BY next_attempt_at, id LIMIT ?",
             PARALLEL_DELIVERIES_MAX + len(self._under_way) + 1,
         )
@@ -98,11 +98,11 @@ class Courier:
 
     async def _post(self, target: str, event: str, body: bytes) -> int:
         if self._session is None:
-            raise RuntimeError("the courier delivers only while it runs")
+            raise RuntimeError("the webhook sender delivers only while it runs")
         address, headers = self._envelope(target, event, body)
-        async with self._session.post(address, data=body, headers=headers, allow_redirects=False) as answer:
-            await answer.read()
-            return answer.status
+        async with self._session.post(address, data=body, headers=headers, allow_redirects=False) as response:
+            await response.read()
+            return response.status
 
     def _envelope(self, target: str, event: str, body: bytes) -> tuple[str, dict[str, str]]:
         headers = {"Content-Type": "application/json", "User-Agent": "sandbox-webhooks"}
@@ -135,15 +135,15 @@ class Courier:
             status = "pending"
         if status != "delivered":
             log.warning("webhook %d (%s): %s, attempt %d", row["id"], row["event"], status_code or failure, attempts)
-        with self._book.transaction():
-            self._book.run(
+        with self._database.transaction():
+            self._database.run(
                 "UPDATE webhooks SET status = ?, attempts = ?, next_attempt_at = ? WHERE id = ?",
                 status,
                 attempts,
                 time.time() + (delay_seconds or 0),
                 row["id"],
             )
-            self._book.run(
+            self._database.run(
                 "INSERT INTO webhook_attempts (webhook_id, attempted_at, status_code, failure, duration_milliseconds)"
                 " VALUES (?, ?, ?, ?, ?)",
                 row["id"],

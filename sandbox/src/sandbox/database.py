@@ -1,4 +1,4 @@
-"""The book: one SQLite file, one connection, and the append-only list of money movements."""
+"""The sandbox's database: one SQLite file, one connection, and the append-only list of money movements."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class InsufficientBalance(Exception):
     """A movement would take more than the balance of its currency holds."""
 
 
-class Book:
+class Database:
     """
     Every read and write is a synchronous call on one connection, used by one event loop only. Between two awaits
     nothing else runs, so a check and the write that relies on it cannot be separated by another request.
@@ -31,7 +31,7 @@ class Book:
         # A power cut may lose the last commits of the sandbox, never its consistency; a sync per payment would be slow.
         self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.execute("PRAGMA foreign_keys = ON")
-        self._learn_targets()
+        self._add_targets()
         self.connection.executescript(SCHEMA)
         if opening_balance_minor and self.one("SELECT 1 FROM movements LIMIT 1") is None:
             with self.transaction():
@@ -40,8 +40,8 @@ class Book:
     def close(self) -> None:
         self.connection.close()
 
-    def _learn_targets(self) -> None:
-        """A book of before the SMS companies' receipts refuses their rows: its check is widened, as SQLite documents it."""
+    def _add_targets(self) -> None:
+        """Widens the check of an older file to SMS receipts, in the way that SQLite documents."""
         self.connection.execute("PRAGMA writable_schema = ON")
         self.connection.execute(
             "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'webhooks'",
@@ -51,7 +51,7 @@ class Book:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit everything inside together, or nothing of it. No await may stand inside."""
+        """Commit everything inside together, or nothing of it. There must be no await inside."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield

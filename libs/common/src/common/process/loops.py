@@ -1,0 +1,36 @@
+"""Background loops: `run_once` at an interval until the process ends."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from common.database.unit_of_work import is_unavailable
+from common.observability.logging import get_logger
+from common.observability.outages import Outage
+from common.primitives.retry import jittered
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A background loop that calls `run_once` every `every_seconds`, until the process ends."""
+
+    name: str
+    run_once: Callable[[], Awaitable[Any]]
+    every_seconds: float
+
+
+async def run_loop(loop: Loop) -> None:
+    """Calls `run_once` until cancelled. A failed round is logged, and the next round follows after the usual pause."""
+    failing = Outage(log, "loop failed", "loop goes on", loop=loop.name)
+    while True:
+        try:
+            await loop.run_once()
+            failing.ended()
+        except Exception as error:
+            # `Database` logs its own outage.
+            if not is_unavailable(error):
+                failing.failed(error, is_bug=True)
+        await asyncio.sleep(jittered(loop.every_seconds))

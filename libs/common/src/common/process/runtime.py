@@ -1,0 +1,106 @@
+"""A service as a value, and the runtime that each of its processes opens."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import APIRouter
+
+from common.auth.tokens import Revocations, TokenVerifier
+from common.auth.user_lookup import IdentityUserLookup
+from common.auth.verification_keys import KeySet
+from common.database.retention import Rule, message_retention_rules
+from common.database.unit_of_work import Database
+from common.messaging.bus import Bus
+from common.messaging.messages import Subscription, WorkItem
+from common.messaging.topology import declared_topology
+from common.primitives.clock import Clock, SystemClock
+from common.process.loops import Loop
+from common.process.settings import ServiceSettings
+from common.web.personal_records import Section
+from contracts.event import Event
+
+
+@dataclass(slots=True)
+class Runtime:
+    """The open connections and clients that every process of a service has."""
+
+    service: str
+    clock: Clock
+    database: Database
+    bus: Bus
+    verifier: TokenVerifier
+    on_broadcast: dict[type[Event], Callable[[Any], None]] = field(default_factory=dict)
+    # Whether the broker must have validated the account of a message's publisher.
+    account_required: bool = True
+    # Called at the shutdown signal: open-ended responses end here, so that the drain is short.
+    on_stop: list[Callable[[], None]] = field(default_factory=list)
+    retention_rules: Sequence[Rule] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service: its composition root and its tables of routes, subscriptions, work items, loops and retention rules."""
+
+    name: str
+    settings: type[ServiceSettings]
+    compose: Callable[[Any, Runtime], AbstractAsyncContextManager[Any]]
+    routers: Sequence[APIRouter]
+    personal_records: Sequence[Section] = ()
+    subscriptions: Sequence[Subscription[Any]] = ()
+    work_items: Sequence[WorkItem[Any]] = ()
+    loops: Callable[[Any], Sequence[Loop]] = lambda _: ()
+    retention_rules: Callable[[Any], Sequence[Rule]] = lambda _: ()
+    commands: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
+
+    @property
+    def package(self) -> str:
+        return self.name.replace("-", "_")
+
+
+@asynccontextmanager
+async def running(
+    service: Service, settings: ServiceSettings, process: str, clock: Clock | None = None
+) -> AsyncIterator[tuple[Runtime, Any]]:
+    """The runtime of a process and the composed dependencies of its service. Tests open a service the same way."""
+    async with (
+        open_runtime(service.name, settings, process, clock) as runtime,
+        service.compose(settings, runtime) as dependencies,
+    ):
+        yield runtime, dependencies
+
+
+@asynccontextmanager
+async def open_runtime(
+    service: str, settings: ServiceSettings, process: str, clock: Clock | None = None
+) -> AsyncIterator[Runtime]:
+    """Database pools, broker connection and token verifier of one process."""
+    clock = clock or SystemClock()
+    user_lookup = IdentityUserLookup(settings.identity_address) if settings.trusted_issuers else None
+    verifier = TokenVerifier(
+        KeySet(settings.jwks_url, clock),
+        issuer=settings.base_url,
+        clock=clock,
+        revocations=Revocations(),
+        trusted=settings.trusted_issuers,
+        user_lookup=user_lookup,
+    )
+    bus = Bus(settings.broker_url, declared_topology(settings.ladder), process)
+    async with Database.connect(
+        api_url=settings.api_database_url, service_url=settings.service_database_url, name=process
+    ) as database:
+        try:
+            yield Runtime(
+                service,
+                clock,
+                database,
+                bus,
+                verifier,
+                account_required=settings.broker_verified_publishers,
+                retention_rules=message_retention_rules(settings),
+            )
+        finally:
+            await bus.close()
+            if user_lookup is not None:
+                await user_lookup.close()

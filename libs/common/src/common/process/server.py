@@ -1,0 +1,90 @@
+"""The HTTP server of a process: uvicorn with a drain at the end."""
+
+import asyncio
+import gc
+import signal
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from common.web.http_protocol import JoinedProtocol
+
+# Running requests have this long to end after the drain; Kubernetes kills after thirty seconds.
+DRAIN_SECONDS: Final = 8
+
+
+class Server(uvicorn.Server):
+    """uvicorn with its own signal handlers: uvicorn's would end the process before its resources are closed."""
+
+    def __init__(
+        self, config: uvicorn.Config, on_stop: Sequence[Callable[[], None]] = (), shutdown_drain_seconds: float = 0.0
+    ) -> None:
+        super().__init__(config)
+        self._on_stop, self._drain_seconds = on_stop, shutdown_drain_seconds
+        self._is_draining = False
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop)
+        yield
+
+    def _stop(self) -> None:
+        """Starts the drain; a second signal ends it."""
+        if self._is_draining or self._drain_seconds == 0:
+            self._exit()
+        else:
+            asyncio.get_running_loop().call_later(self._drain_seconds, self._exit)
+        self._is_draining = True
+        for stop in self._on_stop:
+            stop()
+
+    def _exit(self) -> None:
+        self.should_exit = True
+
+
+async def serve(
+    app: ASGIApp,
+    host: str,
+    port: int,
+    background_tasks: Sequence[Awaitable[None]],
+    *,
+    protocol: type[asyncio.Protocol] = JoinedProtocol,
+    on_stop: Sequence[Callable[[], None]] = (),
+    shutdown_drain_seconds: float = 0.0,
+) -> None:
+    """Serves until SIGTERM or SIGINT. Then running requests end, and the background tasks are cancelled.
+
+    New requests are accepted for `shutdown_drain_seconds` after the signal, so that load balancers notice the drain first.
+    """
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=protocol,
+        ws="none",
+        # uvicorn would trust the X-Forwarded-For header of any client on this machine.
+        proxy_headers=False,
+        loop="none",
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        log_config=None,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_keep_alive=75,
+    )
+    server = Server(config, on_stop, shutdown_drain_seconds)
+    gc.freeze()
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_as_coroutine(task)) for task in background_tasks]
+        await server.serve()
+        for task in tasks:
+            task.cancel()
+
+
+async def _as_coroutine(awaitable: Awaitable[None]) -> None:
+    await awaitable
