@@ -20,20 +20,20 @@ ALLOWED = {
     *("ErasureJudged", "address_sealed", "code_sealed", "pin_sealed"),
     # The parameter of a public path.
     "letter_id",
+    # Columns, tables and fields of the public contract.
+    *("acts", "asked_at", "begin", "payout_acts", "payout_exception_acts", "release_statements_begin", "sealed"),
+    *("staff_acts", "standing_alerts", "told_at"),
+    # Documented settings, a callback that httptools names, and the term for HMACs under a secret key.
+    *("ai_answer_seconds", "client_answer_seconds_max", "on_message_begin", "KeyedHashes", "keyed_hashes"),
     # Migrations call these.
     *("create_leaving_pictures_v1", "beside"),
 }
 # The number of names with a refused word that a folder still has. Write a lower number here; delete a folder at 0.
 LEFT = {
-    "services/api-gateway/src": 6,
-    "services/identity/src": 4,
-    "services/notifications/src": 9,
-    "services/payments/src": 2,
-    "services/payouts/src": 10,
-    "tools": 72,
-    "operations": 86,
+    "tools": 71,
+    "operations": 85,
     "testkit": 8,
-    "lab": 175,
+    "lab": 172,
 }
 FOLDERS = [
     folder

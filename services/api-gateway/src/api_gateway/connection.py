@@ -59,7 +59,7 @@ class Connection(asyncio.Protocol):
         self._reusable = False
         self._is_cut_off = False
         self._started_at = 0.0
-        self._silent_since = 0.0
+        self._idle_since = 0.0
         self._seconds_max = 0.0
         self.disconnected: DisconnectWatcher | None = None
         self.idle_since = 0.0
@@ -146,7 +146,7 @@ class Connection(asyncio.Protocol):
         self.idle_since = 0.0
         self._reusable = False
         self._is_cut_off = False
-        self._started_at = self._silent_since = now
+        self._started_at = self._idle_since = now
         self._seconds_max = seconds_max
         self._prepare()
 
@@ -222,7 +222,7 @@ class Connection(asyncio.Protocol):
         """End an exchange whose service is silent for too long, and watch the client of a slow one. The sweep calls
         it.
         """
-        if now - self._silent_since > self._seconds_max and not self._reading_paused:
+        if now - self._idle_since > self._seconds_max and not self._reading_paused:
             self.fail(UpstreamFailed("no response in time", still_running=True))
         elif self._watcher is None and self.disconnected is not None and now - self._started_at > SLOW_SECONDS:
             self._watcher = asyncio.create_task(self._watch(self.disconnected))
@@ -243,7 +243,7 @@ class Connection(asyncio.Protocol):
             raise self.failure
 
     def wake(self) -> None:
-        self._silent_since = self._pool.loop.time()
+        self._idle_since = self._pool.loop.time()
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 

@@ -96,7 +96,7 @@ class EdgeProtocol(JoinedProtocol):
         super().__init__(*arguments, **named)
         self._head_bytes = 0
         self._in_head = True
-        self._head_has_begun = False
+        self._head_started = False
         self._read_bytes = 0
         # Timeout of the client's next bytes: a started head, the first head, or the rest of a body whose response was
         # sent.
@@ -126,7 +126,7 @@ class EdgeProtocol(JoinedProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        awaits_client = self._head_has_begun if self._in_head else self.cycle.more_body
+        awaits_client = self._head_started if self._in_head else self.cycle.more_body
         if awaits_client and self._client_timer is None and self.cycle.response_complete:
             self._start_client_timer()
 
@@ -141,7 +141,7 @@ class EdgeProtocol(JoinedProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._head_has_begun = True
+        self._head_started = True
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
@@ -152,7 +152,7 @@ class EdgeProtocol(JoinedProtocol):
         self._head_bytes = self._read_bytes
 
     def on_headers_complete(self) -> None:
-        self._in_head = self._head_has_begun = False
+        self._in_head = self._head_started = False
         self._cancel_client_timer()
         version = self.parser.get_http_version()
         refused = self._check_head(version)

@@ -30,12 +30,12 @@ class ServerSpans:
     @contextmanager
     def of(self, call: Call, *, trusted: bool) -> Iterator[None]:
         """Run a call inside its span."""
-        carried = {
+        headers_found = {
             name: call.headers[name.encode()].decode("latin-1")
             for name in ("traceparent", "tracestate")
             if name.encode() in call.headers
         }
-        offered = propagate.extract(carried) if carried else None
+        offered = propagate.extract(headers_found) if headers_found else None
         links = []
         if offered is not None and not trusted:
             links = [Link(trace.get_current_span(offered).get_span_context())]

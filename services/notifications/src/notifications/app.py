@@ -60,9 +60,9 @@ from notifications.timers import (
     repeat_open_alerts_once,
     resolve_abandoned_once,
 )
-from notifications.use_cases.assistant.answer_turn import Assistant
 from notifications.use_cases.assistant.open_turn import TurnLimits
 from notifications.use_cases.assistant.query_model import MonitoredModel
+from notifications.use_cases.assistant.run_turn import Assistant
 from notifications.use_cases.deliveries.check_message_key import check_message_key
 from notifications.use_cases.deliveries.send_delivery import ChannelProvider, DeliverySender
 from notifications.use_cases.devices.register_device import PushSettings

@@ -13,7 +13,7 @@ from notifications.store.encrypted_values import Encryption
 from notifications.store.retention import RetentionPeriods
 from notifications.streams.concurrency_limiter import ConcurrencyLimiter
 from notifications.streams.feed_streams import FeedStreams
-from notifications.use_cases.assistant.answer_turn import Assistant
+from notifications.use_cases.assistant.run_turn import Assistant
 from notifications.use_cases.deliveries.deliver_notification import DeliveryContext
 from notifications.use_cases.deliveries.send_delivery import DeliverySender
 from notifications.use_cases.devices.register_device import PushSettings

@@ -16,7 +16,7 @@ MARK: Final = "\N{BULLET}" * 4
 _RUN_DIGITS_MIN: Final = 4
 # A text without a letter may continue another one that holds the first part of a PIN.
 _BARE_DIGITS_MIN: Final = 2
-_LETTER_CATEGORIES: Final = frozenset({"Lu", "Ll", "Lt", "Lo"})
+_ALPHABETIC_CATEGORIES: Final = frozenset({"Lu", "Ll", "Lt", "Lo"})
 # Invisible characters in the category of letters.
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 # Digits with anything except letters between them.
@@ -41,7 +41,7 @@ def mask_digits(text: str) -> MaskedText:
 def _form_of(character: str) -> str:
     if character.isnumeric():
         return "0"
-    return "a" if unicodedata.category(character) in _LETTER_CATEGORIES and character not in _FILLERS else " "
+    return "a" if unicodedata.category(character) in _ALPHABETIC_CATEGORIES and character not in _FILLERS else " "
 
 
 def _digits_of(character: str) -> int:

@@ -21,10 +21,10 @@ from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.routes.pages import created_at_of, page_response, time_position
 from notifications.schemas import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage
-from notifications.use_cases.assistant.answer_turn import Reply, answer_turn
 from notifications.use_cases.assistant.open_turn import Turn, open_turn
 from notifications.use_cases.assistant.query_model import OnText
 from notifications.use_cases.assistant.remove_conversation import remove_conversation
+from notifications.use_cases.assistant.run_turn import Reply, run_turn
 
 log: Final = get_logger(__name__)
 
@@ -137,7 +137,7 @@ async def _open(dependencies: Dependencies, caller: Caller, body: ChatRequest) -
 async def _reply(dependencies: Dependencies, request: Request, turn: Turn, caller: Caller, on_text: OnText) -> Reply:
     """Answer under the token of this request, which is used for the lookups of this turn only."""
     token = bearer_token(request.headers.get("authorization")) or ""
-    return await answer_turn(dependencies.assistant, turn, caller, token, on_text)
+    return await run_turn(dependencies.assistant, turn, caller, token, on_text)
 
 
 async def _discard(_: str) -> None:

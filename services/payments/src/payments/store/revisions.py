@@ -40,7 +40,7 @@ SELECT raw FROM processed_webhook_events WHERE id = $1
 UNION ALL SELECT raw FROM webhook_revisions WHERE webhook_id = $1
 """
 # Keeps the query due when the key was revised again after it.
-_SAVE_ANSWERED: Final = """
+_SAVE_QUERIED: Final = """
 UPDATE revised_webhooks SET due_at = NULL, answered_at = $3, queries = 0 WHERE webhook_id = $1 AND revisions = $2
 """
 
@@ -89,5 +89,5 @@ async def list_bodies(uow: UnitOfWork, webhook_id: str) -> list[bytes]:
     return [bytes(row["raw"]) for row in await uow.fetch(_LIST_BODIES, webhook_id)]
 
 
-async def save_answered(uow: UnitOfWork, webhook_id: str, revisions: int, now: datetime) -> None:
-    await uow.execute(_SAVE_ANSWERED, webhook_id, revisions, now)
+async def save_queried(uow: UnitOfWork, webhook_id: str, revisions: int, now: datetime) -> None:
+    await uow.execute(_SAVE_QUERIED, webhook_id, revisions, now)

@@ -82,12 +82,12 @@ class Gateway:
             "currency": "NGN",
         }
         try:
-            status, answer = await self._call("POST", "transferrecipient", json=body)
+            status, response = await self._call("POST", "transferrecipient", json=body)
             if status in (200, 201):
-                return str(answer["data"]["recipient_code"])
+                return str(response["data"]["recipient_code"])
         except (_UnusableResponse, KeyError, TypeError) as error:
             return Unclear(f"recipient: {error!r}")
-        return _rejected(status, answer)
+        return _rejected(status, response)
 
     async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitResult:
         """Requests the transfer under a reference that the gateway accepts once."""
@@ -100,23 +100,23 @@ class Gateway:
             "reason": "Vendor payout",
         }
         try:
-            status, answer = await self._call("POST", "transfer", json=body)
+            status, response = await self._call("POST", "transfer", json=body)
             if status in (200, 201):
-                return _reported("call", answer["data"], reference)
+                return _reported("call", response["data"], reference)
         except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             return Unclear(f"transfer: {error!r}")
-        return _rejected(status, answer)
+        return _rejected(status, response)
 
     async def verify(self, reference: str) -> VerifyResult:
         """Returns the gateway's present report of this reference."""
         try:
-            status, answer = await self._call("GET", f"transfer/verify/{reference}")
+            status, response = await self._call("GET", f"transfer/verify/{reference}")
             if status == 200:
-                return _reported("query", answer["data"], reference)
+                return _reported("query", response["data"], reference)
         except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             return Unclear(f"verify: {error!r}")
         # Only the gateway's own response counts: a proxy's 404 must never cause a second transfer.
-        absent = status == 404 and isinstance(answer, dict) and answer.get("status") is False
+        absent = status == 404 and isinstance(response, dict) and response.get("status") is False
         return Absent() if absent else Unclear(f"verify: answered {status}")
 
     async def page_of_transfers(self, since: datetime, page: int) -> list[ListedTransfer]:
@@ -135,21 +135,21 @@ class Gateway:
     async def _call(self, method: str, path: str, **arguments: Any) -> tuple[int, Any]:
         try:
             async with asyncio.timeout(self.timeout_seconds):
-                answer = await self.client.request(method, path, **arguments)
-            body = msgspec.json.decode(answer.content)
+                response = await self.client.request(method, path, **arguments)
+            body = msgspec.json.decode(response.content)
         except (httpx.HTTPError, TimeoutError) as error:
             raise _UnusableResponse(type(error).__name__) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _UnusableResponse(f"answered {answer.status_code} without JSON") from error
-        if answer.status_code < 300 and not (isinstance(body, dict) and body.get("status") is True):
-            raise _UnusableResponse(f"answered {answer.status_code} and does not say that it is so")
-        return answer.status_code, body
+            raise _UnusableResponse(f"answered {response.status_code} without JSON") from error
+        if response.status_code < 300 and not (isinstance(body, dict) and body.get("status") is True):
+            raise _UnusableResponse(f"answered {response.status_code} and does not say that it is so")
+        return response.status_code, body
 
 
-def _rejected(status: int, answer: Any) -> Refused | Unclear:
+def _rejected(status: int, response: Any) -> Refused | Unclear:
     if status not in _DEFINITE:
         return Unclear(f"answered {status}")
-    message = answer.get("message") if isinstance(answer, dict) else None
+    message = response.get("message") if isinstance(response, dict) else None
     return Refused(str(message or f"refused with {status}")[:300])
 
 

@@ -39,7 +39,7 @@ class Month:
 
 def _first_of(year: int, number: int) -> datetime:
     """The start of the month; the thirteenth is the next year's first."""
-    carried, index = divmod(number - 1, 12)
-    if year + carried > 9999:
+    years, index = divmod(number - 1, 12)
+    if year + years > 9999:
         return datetime.max.replace(tzinfo=UTC)
-    return datetime(year + carried, index + 1, 1, tzinfo=LAGOS).astimezone(UTC)
+    return datetime(year + years, index + 1, 1, tzinfo=LAGOS).astimezone(UTC)

@@ -30,6 +30,6 @@ def enveloped(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Enveloped}}
 
 
-def documented(shape: Any, *refusals: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+def documented(shape: Any, *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """Returns the success of an endpoint in the envelope, and each of its own errors as a problem document."""
-    return responses_for(enveloped(shape, status)[status]["model"], *refusals, status=status)
+    return responses_for(enveloped(shape, status)[status]["model"], *errors, status=status)

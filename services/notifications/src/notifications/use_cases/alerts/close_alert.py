@@ -21,8 +21,8 @@ async def close_alert(uow: UnitOfWork, dedup_key: str, reason: str, cleared_at: 
     open_alert = await store.lock_open_alert(uow, dedup_key)
     raised_at = None if open_alert is None else open_alert.last_raised_at
     closed_at = await store.find_last_closed_at(uow, dedup_key)
-    takes_effect = evaluate_clearing(dedup_key, cleared_at=cleared_at, raised_at=raised_at, closed_at=closed_at)
-    if open_alert is None or not takes_effect:
+    is_effective = evaluate_clearing(dedup_key, cleared_at=cleared_at, raised_at=raised_at, closed_at=closed_at)
+    if open_alert is None or not is_effective:
         STALE_EVENTS.labels(AlertCleared.TYPE).inc()
         return
     log.info("alert cleared", dedup_key=dedup_key, reason=reason)

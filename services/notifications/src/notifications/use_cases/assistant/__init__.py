@@ -1,10 +1,10 @@
 """Conversations with the assistant."""
 
 __all__ = [
-    "answer_turn",
     "open_turn",
     "query_model",
     "remove_conversation",
+    "run_turn",
 ]
 
 STEPS = ("save_turn",)

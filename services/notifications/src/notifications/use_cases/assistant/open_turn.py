@@ -35,7 +35,7 @@ class Turn:
 async def open_turn(
     uow: UnitOfWork, user_id: UUID, conversation_id: UUID | None, message: str, limits: TurnLimits, now: datetime
 ) -> Turn:
-    """Open the turn of a caller's message; `answer_turn` finishes it.
+    """Open the turn of a caller's message; `run_turn` finishes it.
 
     Raises NotFound, ConversationFull, ConversationBusy (409), TooManyConcurrentMessages (429).
     """

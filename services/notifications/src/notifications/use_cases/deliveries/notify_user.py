@@ -36,8 +36,8 @@ async def notify_user(
     preferences = await queries.find_preferences(uow, user_id)
     is_sent = False
     for channel in CHANNELS_BY_TEMPLATE[template]:
-        is_wanted = preferences.allows(channel) or is_mandatory(template, channel)
-        if channel not in delivery_context.channels or not is_wanted:
+        is_enabled = preferences.allows(channel) or is_mandatory(template, channel)
+        if channel not in delivery_context.channels or not is_enabled:
             continue
         request = NotificationRequest(notification_id, channel, template, parameters, user_id=user_id)
         try:

@@ -32,7 +32,7 @@ async def query_revised_webhook(database: Database, gateway: PaymentGateway, clo
         if response is not None and event_type is not None:
             recorded += await file_gateway_response(database, event_type, response)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await revisions.save_answered(uow, webhook_id, revised.revisions, clock.now())
+        await revisions.save_queried(uow, webhook_id, revised.revisions, clock.now())
     return recorded
 
 

@@ -30,13 +30,13 @@ async def record_found_transfer(
     becomes debt. Raises GatewayUnavailable.
     """
     if not may_be_recorded(found):
-        await _leave_open(database, found, now)
+        await _record_open_case(database, found, now)
         return None
     fingerprint = numbers.fingerprint(found.bank_code, found.account_number)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         owners = await found_transfers.list_owners(uow, fingerprint, found.account_number, found.bank_code)
     if len(owners) != 1:
-        await _leave_open(database, found, now)
+        await _record_open_case(database, found, now)
         return None
     [(vendor_id, version_id)] = owners
     candidate = await _find_candidate(database, gateway, vendor_id, found.amount_minor)
@@ -79,6 +79,6 @@ async def _recreate_payout(
     return payout_id
 
 
-async def _leave_open(database: Database, found: ListedTransfer, now: datetime) -> None:
+async def _record_open_case(database: Database, found: ListedTransfer, now: datetime) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await found_transfers.save_found(uow, found, "open", None, now)

@@ -70,7 +70,7 @@ class Reply:
     usage: TokenUsage | None
 
 
-async def answer_turn(assistant: Assistant, turn: Turn, caller: Caller, token: str, on_text: OnText) -> Reply:
+async def run_turn(assistant: Assistant, turn: Turn, caller: Caller, token: str, on_text: OnText) -> Reply:
     """Answer the turn's message; `on_text` receives the text in pieces and may slow the model down.
 
     The turn is saved completely, or not at all after an error or cancellation. Raises AssistantUnavailable,
@@ -122,7 +122,7 @@ async def _converse(
             return await reply.finish(is_cut=completion.is_cut), usage
         if number == TOOL_ROUNDS_MAX:
             break
-        messages.append(ChatMessage("assistant", reply.take_round(), completion.calls))
+        messages.append(ChatMessage("assistant", reply.finish_round(), completion.calls))
         # Sequential: eight calls of one model need one connection.
         for call in completion.calls:
             messages.append(ChatMessage("tool", await _run_tool(assistant, call, requester), call_id=call.id))  # noqa: PERF401
@@ -161,7 +161,7 @@ class _ReplyWriter:
         self._round.append(piece)
         await self._forward(self._sanitizer.feed(piece))
 
-    def take_round(self) -> str:
+    def finish_round(self) -> str:
         """Return the unsanitized text of this round and start the next one."""
         text = "".join(self._round)
         self._round.clear()
