@@ -322,15 +322,16 @@ async def test_retention_purges_expired_responses(app: GatewayApp) -> None:
     assert await purge_expired_once(app.runtime.database, [records.retention_rule], app.runtime.clock) == 0
     assert isinstance(await records.claim(claim_of(user)), Stored)
     assert await short.claim(claim_of(user, b"g" * 32)) == Leased(), "the key is free for any request"
-    assert await purge_expired_once(app.runtime.database, [short.kept], app.runtime.clock) >= 1
+    assert await purge_expired_once(app.runtime.database, [short.retention_rule], app.runtime.clock) >= 1
     assert await rows(app, user) == []
 
 
 async def test_the_records_are_out_of_reach_for_the_api_role(app: GatewayApp) -> None:
     import asyncpg
 
-    with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await app.runtime.database.api.fetch("SELECT * FROM idempotency_records")
+    async with app.runtime.database.api.connection() as connection:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.fetch("SELECT * FROM idempotency_records")
 
 
 async def test_an_empty_response_is_replayed(app: GatewayApp) -> None:

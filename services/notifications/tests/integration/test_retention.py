@@ -204,12 +204,13 @@ async def test_a_month_is_read_through_the_log_and_its_row_policies_only(story):
     for caller, seen in ((auditor, 1), (Caller(user_id=new_id()), 0)):
         async with database.unit_of_work(acting_as=caller) as uow:
             assert len(await uow.fetch(f"SELECT * FROM {LOG}")) == seen
-    for name in await months(story):
-        for read in (story.service.fetch, database.api.fetch):
-            with pytest.raises(asyncpg.InsufficientPrivilegeError):
-                await read(f"SELECT * FROM {LOG}_{name}")
-    with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await database.api.fetch(f"SELECT {LOG}_turn_months(now(), now())")
+    async with database.api.connection() as connection:
+        for name in await months(story):
+            for read in (story.service.fetch, connection.fetch):
+                with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                    await read(f"SELECT * FROM {LOG}_{name}")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.fetch(f"SELECT {LOG}_turn_months(now(), now())")
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await story.service.fetch(f"DROP TABLE {LOG}_rest")
 

@@ -115,14 +115,14 @@ def with_scans(times):
 def test_a_small_file_cannot_keep_the_decoder_at_work_by_thousands_of_scans():
     with pytest.raises(NotAnImage, match="scans"):
         render(with_scans(images.SCANS_MAX))
-    assert render(with_scans(2)).picture
+    assert render(with_scans(2)).image
 
 
 def test_bytes_that_look_like_scans_outside_the_image_are_accepted():
     comment, queued = b"\xff\xda\x00\x02" * 200, b"\xff\xda\x00\x02" * 200
     sent = drawn(size=(64, 64), progressive=True, comment=comment) + queued
     assert 1 < images.scans_of(sent) <= 10
-    assert render(sent).picture
+    assert render(sent).image
     assert images.scans_of(drawn("PNG", size=(8, 8))) == 0
 
 
@@ -133,7 +133,7 @@ async def test_images_beyond_the_queue_are_rejected_with_retry(monkeypatch):
         with pytest.raises(ImageProcessorBusy):
             await image_processor.render(drawn())
         monkeypatch.setattr(images, "WAITING_MAX", 1)
-        assert (await image_processor.render(drawn(size=(8, 8)))).picture
+        assert (await image_processor.render(drawn(size=(8, 8)))).image
     finally:
         image_processor.close()
 

@@ -1,5 +1,6 @@
 """Subscriptions to other services' events, and the work items of the service itself."""
 
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -81,7 +82,17 @@ async def on_erasure_requested(
 
 
 async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    await projections.record_order_if_new(uow, event, dependencies.clock.now())
+    order = projections.PlacedOrder(
+        event.order_id,
+        event.buyer_id,
+        event.vendor_id,
+        event.total_minor,
+        event.commission_minor,
+        event.delivery_fee_minor,
+        event.currency,
+        datetime.fromisoformat(event.payment_due_at),
+    )
+    await projections.record_order_if_new(uow, order, dependencies.clock.now())
 
 
 async def on_order_cancelled(

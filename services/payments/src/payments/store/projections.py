@@ -1,11 +1,10 @@
 """SQL for the projections of buyers and orders, and for closing an order's payments."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from contracts.orders import OrderPlaced
 
 # An empty address was erased: a late event never restores it.
 _SAVE_BUYER: Final = """
@@ -32,19 +31,21 @@ async def save_buyer(uow: UnitOfWork, user_id: UUID, email: str, now: datetime) 
     await uow.execute(_SAVE_BUYER, user_id, email, now)
 
 
-async def record_order_if_new(uow: UnitOfWork, order: OrderPlaced, now: datetime) -> None:
-    await uow.execute(
-        _RECORD_ORDER,
-        order.order_id,
-        order.buyer_id,
-        order.vendor_id,
-        order.total_minor,
-        order.commission_minor,
-        order.delivery_fee_minor,
-        order.currency,
-        datetime.fromisoformat(order.payment_due_at),
-        now,
-    )
+class PlacedOrder(NamedTuple):
+    """An order as placed, in the order of the insert's parameters; amounts in kobo."""
+
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    total_minor: int
+    commission_minor: int
+    delivery_fee_minor: int
+    currency: str
+    payment_due_at: datetime
+
+
+async def record_order_if_new(uow: UnitOfWork, order: PlacedOrder, now: datetime) -> None:
+    await uow.execute(_RECORD_ORDER, *order, now)
 
 
 async def lock_order_status(uow: UnitOfWork, order_id: UUID) -> str | None:
