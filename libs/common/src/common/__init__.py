@@ -1,1 +1,1 @@
-"""Mechanisms without a business word: what every service needs and none of them owns."""
+"""The shared library of all services: mechanisms without business rules."""

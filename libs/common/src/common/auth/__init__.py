@@ -1,4 +1,4 @@
-"""Who calls: tokens, issuers, keys, the caller and their permissions."""
+"""Authentication: tokens, issuers, keys, the caller and their permissions."""
 
 __all__ = [
     "caller",

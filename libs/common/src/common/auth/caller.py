@@ -1,4 +1,4 @@
-"""Who is asking. No unit of work opens without one (contract section 5)."""
+"""The caller of a request. Every unit of work requires one (contract section 5)."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ STEP_UP_LIFE = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A person, or nobody: what a verified token says."""
+    """The user of a verified token, or the anonymous caller."""
 
     user_id: UUID | None = None
     session_id: UUID | None = None
@@ -24,9 +24,9 @@ class Caller:
     stepped_up_at: datetime | None = None
     issued_at: datetime | None = None
     expires_at: datetime | None = None
-    # The further issuer (contract section 5.2) whose token it was; None for one of our own.
+    # The trusted issuer of the token (contract section 5.2); None for a token of our own.
     issuer: str | None = None
-    # Whether the mail address is proven (contract section 10.1).
+    # Whether the mail address is confirmed (contract section 10.1).
     email_confirmed: bool = False
     row_settings: str = field(default="", compare=False)
 
@@ -61,13 +61,13 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class ServiceItself:
-    """The service acting for nobody in particular: consumers, timers, functions. Bypasses row policies."""
+    """The service acting without a user: consumers, timers, functions. Bypasses row policies."""
 
     reason: str = "the service's own work"
 
 
 def _row_settings(caller: Caller) -> str:
-    """The statement that tells the row policies who is asking. Every value is a UUID or a word of our own table."""
+    """The statement that sets the caller for the row policies. Every value is a UUID or a permission of our table."""
     values = {
         "user_id": str(caller.user_id or ""),
         "vendor_id": str(caller.vendor_id or ""),

@@ -1,4 +1,4 @@
-"""What an endpoint asks of its caller. The services check it at each request, the gateway before it replays a stored answer."""
+"""The requirements of an endpoint. Services check them at each request, the edge before it replays a stored response."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from common.auth.caller import Caller
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Who may call an endpoint. Checked before the body is read: token, then permission, then step-up (contract section 5)."""
+    """The callers that an endpoint admits. Order, before the body is read: token, permission, step-up (contract section 5)."""
 
     anonymous: bool = False
     ignores_token: bool = False

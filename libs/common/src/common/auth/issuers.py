@@ -1,7 +1,7 @@
-"""Further issuers whose tokens are believed, as TRUSTED_ISSUERS lists them (contract section 5.2).
+"""Trusted issuers of tokens, as TRUSTED_ISSUERS lists them (contract section 5.2).
 
-Each is judged by its own keys, audience and algorithms. Its tokens tell who somebody is; what that person may do is
-told by our identity service, unless `allowStaffRoles` lets the issuer speak about staff.
+Each has its own keys, audience and algorithms. Its tokens identify a user. The permissions of that user come from our
+identity service; staff roles of the token count only with `allowStaffRoles`.
 """
 
 import ipaddress
@@ -24,7 +24,7 @@ from common.primitives.problems import Unauthorized
 from contracts.permissions import STAFF_ROLES
 
 ClaimPath = tuple[str, ...]
-# More is no subject that an issuer gives; it is hashed, never stored.
+# Longer than any subject of an issuer. A subject is hashed, never stored.
 _TEXT_CHARACTERS_MAX: Final = 512
 
 
@@ -33,7 +33,7 @@ class _Part(BaseModel):
 
 
 class ClaimPaths(_Part):
-    """Where an issuer writes what we read: the name of a claim, or the list of names on the way to it."""
+    """The claims that we read, each as the name of a claim or as a path of names."""
 
     sub: ClaimPath = ("sub",)
     session_id: ClaimPath = Field(default=("session_id",), alias="session_id")
@@ -56,7 +56,7 @@ class ClaimPaths(_Part):
 
 
 class TrustedIssuer(_Part):
-    """One further issuer."""
+    """One entry of TRUSTED_ISSUERS."""
 
     issuer: str = Field(min_length=1, max_length=_TEXT_CHARACTERS_MAX)
     audience: tuple[str, ...]
@@ -65,7 +65,7 @@ class TrustedIssuer(_Part):
     secret: SecretStr | None = Field(default=None, repr=False)
     primary: bool = False
     allow_staff_roles: bool = False
-    # Where the issuer says that it has proven the mail address (contract section 10.1).
+    # The claim by which the issuer confirms the mail address (contract section 10.1).
     email_verified_claim: ClaimPath = ("email_verified",)
     claims: ClaimPaths = ClaimPaths()
 
@@ -133,7 +133,7 @@ class TrustedIssuer(_Part):
         return KeySet(self.jwks_url, clock, self.algorithms)
 
     def user_id_of(self, sub: str) -> UUID:
-        """Our id of the issuer's subject: the same for the primary issuer, else the UUIDv5 of (issuer, sub)."""
+        """Our user id for a subject: the same for the primary issuer, else the UUIDv5 of (issuer, sub)."""
         if self.primary:
             user_id = parse_uuid(sub)
             if user_id is None:
@@ -144,24 +144,24 @@ class TrustedIssuer(_Part):
 
 @dataclass(frozen=True, slots=True)
 class FederatedIdentity:
-    """Whom a good token of a trusted issuer names, in our ids."""
+    """The user of a valid token of a trusted issuer, with our ids."""
 
     user_id: UUID
     session_id: UUID
     issuer: str
-    # Whether roles of staff, of the token and of ours, count for this token.
+    # Whether staff roles, of the token and of our database, count for this token.
     may_be_staff: bool
     staff_roles: frozenset[str]
     stepped_up_at: datetime | None
     issued_at: datetime
     expires_at: datetime
-    # Whether the issuer says that it has proven the mail address, and which address that is, where the token names one.
+    # Whether the issuer confirmed the mail address, and the address, where the token has one.
     email_verified: bool = False
     email: str | None = None
 
 
 def federated_identity_of(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime) -> FederatedIdentity:
-    """Reads the claims of a well-signed token of this issuer, by its own names; raises Unauthorized. Ages are not judged."""
+    """Reads the claims of a token with a valid signature. Raises Unauthorized. The caller checks its times."""
     audiences = claims.get("aud")
     named = [audiences] if isinstance(audiences, str) else audiences
     if not isinstance(named, list) or not any(isinstance(name, str) and name in issuer.audience for name in named):
@@ -195,7 +195,7 @@ def read_trusted_issuers(text: str) -> Any:
 
 
 def check_issuers_together(issuers: Sequence[TrustedIssuer], our_issuer: str) -> None:
-    """Raises ValueError when two cannot be told apart, when two are primary, or when our own issuer is listed."""
+    """Raises ValueError when two have the same name, when two are primary, or when our own issuer is listed."""
     names = [issuer.issuer.rstrip("/") for issuer in issuers]
     if our_issuer.rstrip("/") in names:
         raise ValueError(f"{our_issuer} is our own issuer (BASE_URL) and must not be listed")
@@ -233,7 +233,7 @@ def _at(claims: Mapping[str, Any], path: ClaimPath) -> Any:
 
 
 def _is_true(value: Any) -> bool:
-    """Some issuers write the flag as a text; anything else proves nothing."""
+    """Whether a claim is true. Some issuers write the flag as a text; any other value is false."""
     return value is True or value == "true"
 
 
@@ -254,8 +254,7 @@ def _text(value: Any) -> str:
 
 
 def _session_id(claims: Mapping[str, Any], issuer: TrustedIssuer, sub: str, issued_at: datetime) -> UUID:
-    """One session of ours for one session of the issuer, whose own id is never taken for one of ours. An issuer without
-    sessions has one for each token."""
+    """Our session id for a session of the issuer; its own id is never used. Without sessions each token is one session."""
     named = _at(claims, issuer.claims.session_id)
     jti = claims.get("jti")
     if named is not None:
@@ -277,7 +276,7 @@ def _staff_roles(claims: Mapping[str, Any], issuer: TrustedIssuer) -> frozenset[
 
 
 def _stepped_up_at(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime) -> datetime | None:
-    """When the second factor was shown; an entry of another form, or of the future, proves none."""
+    """The time of the last second factor. Entries in another form or of the future do not count."""
     methods = _at(claims, issuer.claims.amr)
     if _at(claims, issuer.claims.aal) != "aal2" or not isinstance(methods, list):
         return None

@@ -1,7 +1,7 @@
-"""A token as it came: one compact JWS (RFC 7515), read strictly and without believing anything of it.
+"""Strict parsing of a token: one compact JWS (RFC 7515), unverified.
 
-Whatever is not exactly of this form is refused here, before a key is looked for: what two readers could understand
-differently (duplicate members, loose base64, several serializations) is never given to the second reader.
+Any other form is rejected here, before a key is searched. Ambiguous input (duplicate members, loose base64, several
+serializations) never reaches a second parser, which could read it differently.
 """
 
 import base64
@@ -13,24 +13,24 @@ from typing import Any, Final
 
 from common.primitives.problems import Unauthorized
 
-# A longer token is no token of ours; refusing it early keeps the check cheap.
+# No valid token is longer; early rejection keeps the check cheap.
 TOKEN_CHARACTERS_MAX: Final = 8_192
-# Kids are looked up in a table; a longer one is no key's name.
+# No valid key id is longer.
 KID_CHARACTERS_MAX: Final = 200
 # The last second that is safely within datetime's years, leeway included (year 6325).
 _SECONDS_MAX: Final = 2**37
 _COMPACT: Final = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)", re.ASCII)
-# A token that brings its own key, wants an extension to be understood, or holds another token, is none of ours.
+# Headers of tokens that bring their own key, require an extension, or contain another token.
 _REFUSED_HEADERS: Final = frozenset({"jku", "jwk", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"})
 _TYPES: Final = frozenset({"jwt", "at+jwt"})
-# What counts as a second factor in `amr`. A list, and not "anything but a password": a one-time code by mail is a first one.
+# The second factors in `amr`. An allow-list, because a one-time code by mail is a first factor.
 SECOND_FACTORS: Final = frozenset({"totp", "passkey", "webauthn", "recovery_code"})
 SECOND_FACTOR_PREFIX: Final = "mfa/"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadToken:
-    """What stands in a token. Nothing of it is true before `signature` was checked over `signed`."""
+    """The content of a token. It is untrusted until `signature` is verified over `signed`."""
 
     algorithm: str
     kid: str | None
@@ -40,7 +40,7 @@ class ReadToken:
 
 
 def read_token(token: str) -> ReadToken:
-    """Reads a compact JWS; raises Unauthorized for any other form."""
+    """Parses a compact JWS. Raises Unauthorized for any other form."""
     parts = _COMPACT.fullmatch(token) if len(token) <= TOKEN_CHARACTERS_MAX else None
     if parts is None:
         raise Unauthorized
@@ -55,7 +55,7 @@ def read_token(token: str) -> ReadToken:
 
 
 def instant_of(stamp: Any, *, fractions: bool = False) -> datetime:
-    """A NumericDate (RFC 7519) as a time; raises Unauthorized. Parts of a second only where `fractions` are allowed."""
+    """Converts a NumericDate (RFC 7519). Raises Unauthorized, also for a fraction unless `fractions` are allowed."""
     numbers = int | float if fractions else int
     if isinstance(stamp, bool) or not isinstance(stamp, numbers) or not 0 <= stamp < _SECONDS_MAX:
         raise Unauthorized
@@ -79,7 +79,7 @@ def _bytes_of(segment: str) -> bytes:
         decoded = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
     except ValueError as error:
         raise Unauthorized from error
-    # Bits that nobody reads would let one token be written in several ways.
+    # Unused trailing bits would allow several encodings of one token.
     if base64.urlsafe_b64encode(decoded).rstrip(b"=") != segment.encode("ascii"):
         raise Unauthorized
     return decoded
@@ -98,9 +98,9 @@ def _object_of(segment: str) -> dict[str, Any]:
 def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(members)
     if len(found) != len(members):
-        raise ValueError("a member stands twice")
+        raise ValueError("a member occurs twice")
     return found
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

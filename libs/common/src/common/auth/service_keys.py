@@ -1,4 +1,4 @@
-"""Who may call the functions: whoever holds the service role key, or while it is rotated the previous one (specification: Functions)."""
+"""Authentication of the functions: the service role key, and during a rotation the previous one (specification: Functions)."""
 
 import hashlib
 import hmac
@@ -15,10 +15,10 @@ log = get_logger(__name__)
 
 
 def admit_service(request: Request, offered: str, keys: Sequence[str]) -> Caller:
-    """Lets a call with one of the keys in, the current one first, and says so in the log. Raises Unauthorized."""
-    # Every key is compared, so that the time tells nothing about which one matched.
+    """Admits a call with one of the keys, the current one first, and logs it. Raises Unauthorized."""
+    # Every key is compared, so that the duration does not reveal which one matched.
     matches = [hmac.compare_digest(offered.encode(), key.encode()) for key in keys]
-    # Which key it was can be asked of the log after a compromise; the fingerprint opens nothing.
+    # The fingerprint identifies the key in the log after a compromise; it grants no access.
     facts = {
         "fingerprint": fingerprint_of(offered),
         "method": request.method,
@@ -35,5 +35,5 @@ def admit_service(request: Request, offered: str, keys: Sequence[str]) -> Caller
 
 
 def fingerprint_of(key: str) -> str:
-    """By which a key is named where it must not stand itself: the first 12 hex digits of its SHA-256."""
+    """The first 12 hex digits of a key's SHA-256: its name in logs."""
     return hashlib.sha256(key.encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Who a Bearer token says is calling (contract section 5). Verified here again in every service: no header is believed."""
+"""Verification of Bearer tokens (contract section 5). Every service verifies again and trusts no header of the edge."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -20,23 +20,23 @@ from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES, permissions_
 
 AUDIENCE: Final = "campus-marketplace"
 LEEWAY: Final = timedelta(seconds=30)
-# A verified token is believed for a minute, the time within which a revocation must take effect anyway.
+# A verified token is cached for a minute, the time within which a revocation must take effect.
 CACHE_SECONDS: Final = 60
 CACHE_TOKENS_MAX: Final = 10_000
-# Longer than any token of ours lives; a session of a further issuer is asked for at identity each minute. The stored revocations
-# that a process loads reach back as far.
+# Longer than our tokens live; users of trusted issuers are looked up at identity each minute. A process loads the
+# stored revocations of the same period.
 REVOCATIONS_REMEMBERED: Final = timedelta(hours=2)
-# A key that its issuer has withdrawn ends what was verified with it: with the loop's jitter well within that minute.
+# A withdrawn key invalidates the tokens that it verified: with the loop's jitter well within that minute.
 RENEW_KEYS_EVERY_SECONDS: Final = 20.0
-# Other issuers are asked as seldom as their keys change.
+# Trusted issuers change their keys seldom.
 RENEW_FOREIGN_KEYS_SECONDS: Final = 300
 
 
 @dataclass(slots=True)
 class Revocations:
-    """Sessions and users whose tokens no longer hold, as heard from the identity service.
+    """Revoked sessions and users, as published by the identity service.
 
-    Each is remembered for one to two times REVOCATIONS_REMEMBERED: whoever signs in and out all day fills no memory.
+    Each is held for one to two times REVOCATIONS_REMEMBERED, so that memory stays bounded.
     """
 
     sessions: set[UUID] = field(default_factory=set)
@@ -45,7 +45,7 @@ class Revocations:
     _started_at: datetime | None = None
 
     def forget_old(self, now: datetime) -> None:
-        """Forgets what no token can be covered by any more; called from time to time."""
+        """Removes revocations that cover no valid token any more. Call it periodically."""
         if self._started_at is None:
             self._started_at = now
         elif now - self._started_at >= REVOCATIONS_REMEMBERED:
@@ -70,20 +70,20 @@ class Revocations:
 
 @dataclass(frozen=True, slots=True)
 class _Issuer:
-    """Whose tokens are believed, by which keys; `trusted` is None for our own."""
+    """An accepted issuer and its keys; `trusted` is None for our own."""
 
     keys: KeySource
     trusted: TrustedIssuer | None = None
 
 
-# Who it is, until when that is believed, and by which key. A tuple: this is opened at every request.
+# The caller, the end of the cache entry, and the key that verified it. A tuple, because every request reads it.
 _Verified = tuple[Caller, datetime, KeySource, str | None]
 
 
 class TokenVerifier:
-    """Checks signature, issuer, audience and times of a token, and keeps what it verified for a minute.
+    """Checks signature, issuer, audience and times of a token, and caches the caller for a minute.
 
-    A token of a `trusted` issuer tells who somebody is; what they may do is asked from `user_lookup`, and kept as long.
+    A token of a `trusted` issuer identifies a user; `user_lookup` returns their roles, cached for the same time.
     """
 
     def __init__(
@@ -97,18 +97,21 @@ class TokenVerifier:
         user_lookup: UserLookup | None = None,
     ) -> None:
         self._clock = clock
-        # Each issuer has keys of its own: no key of one is ever looked for in another.
+        # Each issuer has its own keys; a key of one issuer never verifies a token of another.
         self._issuers = {entry.issuer: _Issuer(entry.key_source(clock), entry) for entry in trusted}
         self._issuers[issuer] = _Issuer(keys)
         self.revocations = revocations or Revocations()
         self.user_lookup = user_lookup or NoUserLookup()
         self._verified: OrderedDict[str, _Verified] = OrderedDict()
-        # The token of ours that was issued last, and its key: the one that signs now.
+        # Issue time and key of our newest token: its key is the one that signs now.
         self._newest: tuple[datetime, str | None] | None = None
 
     async def caller_of(self, token: str) -> Caller:
-        """The caller; raises Unauthorized, TokenExpired for a well-signed token past its time, and for a token of a further
-        issuer ProfileMissing or Unavailable."""
+        """The caller of a token.
+
+        Raises Unauthorized, TokenExpired for an otherwise valid token, and for a token of a trusted issuer
+        ProfileMissing or Unavailable.
+        """
         now = self._clock.now()
         verified = self._verified.get(token)
         if verified is None or now >= verified[1]:
@@ -120,7 +123,7 @@ class TokenVerifier:
         return caller
 
     async def renew_keys_once(self) -> None:
-        """Asks the issuers for their keys, and forgets what was verified with one that is gone."""
+        """Fetches the keys of all issuers, and removes cached callers whose key was withdrawn."""
         for issuer in self._issuers.values():
             if isinstance(issuer.keys, KeySet):
                 older_than = RENEW_FOREIGN_KEYS_SECONDS if issuer.trusted else RENEW_KEYS_EVERY_SECONDS / 2
@@ -151,7 +154,7 @@ class TokenVerifier:
         return caller, until, issuer.keys, read.kid
 
     def _count_previous_key(self, kid: str | None, issued_at: datetime) -> None:
-        """A key that signed an older token than another key did is the previous one of a rotation."""
+        """Counts a token of the previous key of a rotation: an older token under another key than the newest one."""
         if self._newest is None or issued_at >= self._newest[0]:
             self._newest = (issued_at, kid)
         elif kid != self._newest[1]:
@@ -165,7 +168,7 @@ class TokenVerifier:
 
 
 def bearer_token(authorization: str | None) -> str | None:
-    """The token of an Authorization header; None without one; Unauthorized when it is malformed."""
+    """The token of an Authorization header, or None without one. Raises Unauthorized when it is malformed."""
     if authorization is None:
         return None
     scheme, _, token = authorization.partition(" ")
@@ -175,7 +178,7 @@ def bearer_token(authorization: str | None) -> str | None:
 
 
 def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
-    """The person of ours whom a further issuer's token names. Roles of staff count only where that issuer may speak of them."""
+    """The caller for a token of a trusted issuer. Staff roles count only with `allowStaffRoles`."""
     roles = user.roles | identity.staff_roles if identity.may_be_staff else user.roles - STAFF_ROLES
     return Caller(
         user_id=identity.user_id,
@@ -195,7 +198,7 @@ def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
 def _check_times(
     claims: Mapping[str, Any], issued_at: datetime | None, expires_at: datetime | None, now: datetime
 ) -> None:
-    """Last of all: only a token without any other fault is called expired."""
+    """Checks the times last, so that only an otherwise valid token is reported as expired."""
     if issued_at is None or expires_at is None or issued_at > now + LEEWAY:
         raise Unauthorized
     if "nbf" in claims and instant_of(claims["nbf"], fractions=True) > now + LEEWAY:
@@ -205,7 +208,7 @@ def _check_times(
 
 
 def _our_caller(read: ReadToken, now: datetime) -> Caller:
-    """What a token of our own says. It has every claim of the contract in its one form, since we wrote it."""
+    """The caller of our own token, which has every claim of the contract in exactly one form."""
     claims = read.claims
     metadata = claims.get("app_metadata")
     if claims.get("aud") not in (AUDIENCE, [AUDIENCE]) or not isinstance(metadata, dict):
@@ -235,7 +238,7 @@ def _roles_of(named: Any) -> frozenset[str]:
 
 
 def _stepped_up_at(claims: Mapping[str, Any], now: datetime) -> datetime | None:
-    """When the second factor was shown; None below AAL2."""
+    """The time of the last second factor; None below AAL2."""
     methods = claims.get("amr")
     if not isinstance(methods, list) or not all(isinstance(entry, dict) for entry in methods):
         raise Unauthorized

@@ -1,4 +1,4 @@
-"""What our identity service knows about a person whom a further issuer's token names (contract section 5.2)."""
+"""Lookup of the local user behind a token of a trusted issuer, at the identity service (contract section 5.2)."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -15,14 +15,14 @@ from common.primitives.tls import client_tls
 
 log = get_logger(__name__)
 
-# Asked with the token itself, which is all that is needed to learn about its own user: the gateway, which holds no secret,
-# can ask as well. The gateway does not route it.
+# The token itself authorizes the lookup of its own user, so the edge, which holds no secret, can call it too. The edge
+# does not route it.
 USER_STATUS_PATH: Final = "/internal/standings/current"
 LOOKUP_SECONDS_MAX: Final = 3.0
 
 
 class ProfileMissing(Forbidden):
-    """A good token of a user for whom create-user was never called (contract section 5.2). `userId` is the id to call it with."""
+    """A valid token of a user without a profile (contract section 5.2). `userId` is the id to call `create-user` with."""
 
     detail = "There is no profile for this user yet."
 
@@ -32,7 +32,7 @@ class ProfileMissing(Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class LocalUser:
-    """A person's roles, own vendor and campus, as our identity service has them at this moment."""
+    """The current roles, vendor and campus of a user."""
 
     roles: frozenset[str]
     vendor_id: UUID | None
@@ -41,15 +41,15 @@ class LocalUser:
 
 
 class UserLookup(Protocol):
-    """Whoever knows the people of our own."""
+    """Finds the local user of a federated identity."""
 
     async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
-        """Raises ProfileMissing, Unauthorized for somebody who was locked out, and Unavailable."""
+        """Raises ProfileMissing, Unauthorized for a locked user, and Unavailable."""
         ...
 
 
 class NoUserLookup:
-    """Where nobody can be asked."""
+    """A lookup that is always unavailable."""
 
     async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
         raise Unavailable
@@ -59,7 +59,7 @@ class _Found(msgspec.Struct, rename="camel"):
     roles: list[str]
     vendor_id: UUID | None
     campus_id: UUID | None
-    # The version before says nothing of it.
+    # The previous version does not send it.
     email_confirmed: bool = False
 
 
@@ -71,10 +71,10 @@ _decode: Final = msgspec.json.Decoder(_Response).decode
 
 
 class IdentityUserLookup:
-    """Asks the identity service over HTTP. Close it at the end."""
+    """Queries the identity service over HTTP. Must be closed."""
 
     def __init__(self, identity_url: str) -> None:
-        # Never through a proxy: it is one of ours.
+        # An internal service is never called through a proxy.
         self._client = httpx.AsyncClient(
             base_url=identity_url, timeout=LOOKUP_SECONDS_MAX, trust_env=False, verify=client_tls()
         )
@@ -89,7 +89,7 @@ class IdentityUserLookup:
                 raise Unauthorized
             found = _decode(response.raise_for_status().content).data
         except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            log.warning("identity was not reached for a standing", error=repr(error))
+            log.warning("user lookup failed: identity service unreachable", error=repr(error))
             raise Unavailable from error
         return LocalUser(frozenset(found.roles), found.vendor_id, found.campus_id, found.email_confirmed)
 

@@ -1,4 +1,4 @@
-"""The keys that an issuer's tokens are checked with, each for the one algorithm that it was made for."""
+"""The verification keys of an issuer, each for one algorithm."""
 
 import asyncio
 import hmac
@@ -20,7 +20,7 @@ from common.primitives.tls import client_tls
 log = get_logger(__name__)
 
 OUR_ALGORITHMS: Final = ("EdDSA", "ES256")
-# Which key (`kty`, `crv`) an algorithm takes.
+# The key (`kty`, `crv`) of each algorithm.
 _KEYS_OF_ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
     "EdDSA": ("OKP", "Ed25519"),
     "ES256": ("EC", "P-256"),
@@ -38,12 +38,12 @@ SYMMETRIC: Final[Mapping[str, tuple[str, int]]] = {
 RSA_BITS_MIN: Final = 2_048
 _PUBLIC_MEMBERS: Final = ("kty", "crv", "x", "y", "n", "e")
 
-# Keys are fetched anew when they are older than this, whoever asks; the loop "verification keys" renews our own sooner.
+# Keys older than this are fetched again at the next use; the loop "verification keys" renews our own sooner.
 JWKS_SECONDS: Final = 300
-# An unknown `kid` may fetch the keys anew, but not more often than this, whoever asks.
+# An unknown `kid` causes a fetch at most this often.
 JWKS_REFETCH_SECONDS: Final = 5
 FETCH_SECONDS_MAX: Final = 3.0
-# More keys than an issuer has; a longer list is not read to its end.
+# More keys than any issuer has; further entries are ignored.
 JWKS_KEYS_MAX: Final = 100
 
 
@@ -51,7 +51,7 @@ class VerificationKey(Protocol):
     """A key with its algorithm."""
 
     def verifies(self, signed: bytes, signature: bytes) -> bool:
-        """Whether the signature over `signed` was made with the other half of this key."""
+        """Whether this key's private half, or shared secret, made the signature over `signed`."""
         ...
 
 
@@ -63,13 +63,13 @@ class KeySource(Protocol):
         ...
 
     def holds(self, kid: str | None) -> bool:
-        """Whether the issuer had a key of this id when it was last asked."""
+        """Whether the issuer had a key with this id at the last fetch."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """An asymmetric key out of a JWKS."""
+    """An asymmetric key of a JWKS."""
 
     jwk: jwt.PyJWK
 
@@ -79,7 +79,7 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True)
 class MacKey:
-    """A secret, for one hash."""
+    """A shared secret for one HMAC."""
 
     secret: bytes
     digest: str
@@ -103,7 +103,7 @@ class SharedSecret:
 
 
 class KeySet:
-    """An issuer's public keys: fetched when first needed, and anew when they are old or a `kid` is unknown."""
+    """An issuer's public keys, fetched at the first use, and again when they are old or a `kid` is unknown."""
 
     def __init__(self, jwks_url: str, clock: Clock, algorithms: Iterable[str] = OUR_ALGORITHMS) -> None:
         self._url, self._clock, self._algorithms = jwks_url, clock, frozenset(algorithms)
@@ -116,7 +116,7 @@ class KeySet:
         self._outage = Outage(log, "verification keys not fetched", "verification keys fetched again", url=jwks_url)
 
     async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
-        """The key of this id for this algorithm, or None. Raises Unavailable when there are no keys and the issuer is away."""
+        """The key with this id for this algorithm, or None. Raises Unavailable when no keys could be fetched yet."""
         if kid is None or algorithm not in self._algorithms:
             return None
         if self._is_due(kid):
@@ -129,7 +129,7 @@ class KeySet:
         return kid in self._kids
 
     async def refresh(self, older_than_seconds: float) -> None:
-        """Fetches the keys anew when they are older; keys that nobody needed yet are left to the first who does."""
+        """Fetches the keys again when they are older. Keys that were never used are fetched at their first use."""
         if self._fetched_at is not None and self._since(self._attempted_at) > older_than_seconds:
             async with self._fetching:
                 await self._fetch()
@@ -143,7 +143,7 @@ class KeySet:
     async def _fetch_unless_done(self, kid: str) -> None:
         attempts = self._attempts
         async with self._fetching:
-            # Whoever waited takes what the other found, a failure included: the issuer is asked once.
+            # A caller that waited uses the result of the other fetch, even a failure: the issuer is queried once.
             if self._attempts == attempts and self._is_due(kid):
                 await self._fetch()
 
@@ -163,7 +163,7 @@ class KeySet:
                 for algorithm, key in public_keys_of(entry, self._algorithms).items()
             }
         except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-            # The keys that were known stay: an issuer that is away for a moment must not sign everybody out.
+            # Known keys stay: an outage of the issuer must not sign users out.
             self._outage.failed(error)
             return
         self._outage.ended()
@@ -172,8 +172,10 @@ class KeySet:
 
 
 def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey]:
-    """The uses of one JWK for an issuer's algorithms: the one that it names, else those that fit its kind. A key that is
-    none of ours (a secret, one for encryption, a weak one) has no use, and does no harm to its neighbours."""
+    """The keys of one JWK by algorithm: the one that it names, else those of the issuer that fit its type.
+
+    A secret, a key for encryption and a weak key are ignored, without effect on other entries.
+    """
     if not isinstance(entry, dict) or not isinstance(entry.get("kid"), str) or entry.get("use", "sig") != "sig":
         return {}
     kind = entry.get("kty")
@@ -189,7 +191,7 @@ def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey
             public = {name: entry[name] for name in _PUBLIC_MEMBERS if name in entry}
             key = PublicKey(jwt.PyJWK(public, algorithm))
         except (jwt.PyJWTError, ValueError, KeyError, TypeError) as error:
-            log.warning("a published key cannot be used", kid=entry["kid"], error=repr(error))
+            log.warning("published key ignored: it cannot be used", kid=entry["kid"], error=repr(error))
             continue
         if not isinstance(key.jwk.key, RSAPublicKey) or key.jwk.key.key_size >= RSA_BITS_MIN:
             found[algorithm] = key

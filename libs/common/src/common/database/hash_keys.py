@@ -1,6 +1,7 @@
-"""The key of a service's keyed hashes: made once, stored encrypted, and never changed by a rotation (decision 36).
+"""The key of a service's keyed hashes: created once, stored encrypted, and unchanged by a rotation (decision 36).
 
-A keyed hash cannot be computed anew without its plain text. So the hash key is a value of its own, and a rotation encrypts it anew.
+A keyed hash cannot be recomputed without its plain text. So the hash key is a separate value, which a rotation
+re-encrypts.
 """
 
 import base64
@@ -21,9 +22,9 @@ _RECORD: Final = "INSERT INTO hash_keys (name, key_encrypted) VALUES ($1, $2) ON
 async def ensure_hash_key(
     database: Database, encryptor: Encryptor, name: str, *, of_release_before: bytes | None
 ) -> bytes:
-    """The stored key; the first start makes it: that of the release before where there was one, else 32 random bytes.
+    """Returns the stored key. The first start stores it: the key of the previous release, else 32 random bytes.
 
-    Of several processes that start at once, one makes it. Raises SealBroken when the key given to this process does not open it.
+    One of several concurrent starts stores it. Raises DecryptionFailed when this process's key does not decrypt it.
     """
     made = of_release_before or os.urandom(32)
     encrypted = encryptor.encrypt(base64.b64encode(made).decode(), _context(name))
@@ -36,7 +37,7 @@ async def ensure_hash_key(
 
 
 def hash_key_rows(encryptor: Encryptor) -> EncryptedRows:
-    """For re-encryption: the key stays the same, its encryption is new."""
+    """The rows for re-encryption: the hash key stays the same, its encryption is renewed."""
     return EncryptedRows(
         table="hash_keys",
         key="name",

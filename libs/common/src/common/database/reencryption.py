@@ -1,8 +1,8 @@
-"""Encrypt values at rest anew under the current key, and count what a retired key is still needed for (decision 36).
+"""Re-encryption of values at rest under the current key, and the count of uses of a retired key (decision 36).
 
-`python -m <service> re-encrypt` after a new key is in use; `re-encrypt --count` only counts. A batch locks at most `BATCH_ROWS` rows,
-skips rows that others hold, and commits: requests never wait longer than for a small update, a second run continues where the first
-ended, and two runs at once do each row once.
+Run `python -m <service> re-encrypt` once a new key is in use; `re-encrypt --count` only counts. A batch locks at most
+`BATCH_ROWS` rows, skips locked rows, and commits. Requests wait no longer than for a small update, a second run
+continues where the first ended, and concurrent runs process each row once.
 """
 
 import asyncio
@@ -17,18 +17,18 @@ from common.primitives.encryption import DecryptionFailed, Encryptor
 
 COMMAND: Final = "re-encrypt"
 REENCRYPTING: Final = ServiceItself("re-encryption of values at rest")
-# 200 small updates hold their row locks for some hundredths of a second.
+# 200 small updates hold their row locks for a few hundredths of a second.
 BATCH_ROWS: Final = 200
 PAUSE_SECONDS: Final = 0.02
-# A row that others hold is skipped; it is met again in the next pass, and counted as remaining after the last one.
+# A locked row is skipped until the next pass, and counted as remaining after the last one.
 PASSES_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptedRows:
-    """Rows with an encrypted text. `renew` answers the columns to write; it raises SealBroken for a text that no key opens.
+    """Rows with an encrypted text. `renew` returns the columns to write, or raises DecryptionFailed.
 
-    `stale` is SQL about a row that must be encrypted anew; `$1` in it are the LIKE patterns of texts under a current key.
+    `stale` is SQL on a row that needs re-encryption; `$1` in it are the LIKE patterns of texts under a current key.
     """
 
     table: str
@@ -58,15 +58,15 @@ class EncryptedRows:
 
 
 def stale_text(column: str) -> str:
-    """The predicate of a text column; an empty text holds nothing."""
+    """The predicate `stale` of a text column; empty texts are not encrypted."""
     return f"{column} <> '' AND NOT {column} LIKE ANY ($1::text[])"
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptedMessages:
-    """Messages of these types with encrypted fields that still have to be processed: unpublished, or dead letters not replayed.
+    """Pending messages of these types with encrypted fields: unpublished, or dead letters not replayed.
 
-    They are counted, not changed: a message keeps its content. They are processed, replayed or removed within their retention.
+    They are counted, never changed. They are processed, replayed or removed within their retention.
     """
 
     types: tuple[str, ...]
@@ -89,7 +89,7 @@ _MESSAGES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One table's rows: encrypted anew by this run, still under another key, and those of them that no key opens."""
+    """The rows of one table: re-encrypted by this run, still under another key, and among them the unreadable ones."""
 
     name: str
     renewed: int
@@ -98,7 +98,7 @@ class Result:
 
 
 class StillShared(Exception):
-    """Texts are still encrypted in the format of the release before: there is nothing to encrypt anew."""
+    """Texts are still encrypted in the format of the previous release, so nothing can be re-encrypted."""
 
 
 async def reencrypt(
@@ -108,7 +108,7 @@ async def reencrypt(
     *,
     only_count: bool = False,
 ) -> list[Result]:
-    """Encrypts anew what is not under a current key, and counts what remains. Raises StillShared."""
+    """Re-encrypts texts that are not under a current key, and counts the rest. Raises StillShared."""
     if any(part.encryptor.writes_old_format for part in rows):
         raise StillShared
     results = []

@@ -1,8 +1,7 @@
-"""Retention: what is over, and old enough, leaves by itself in small steps (decision 23).
+"""Retention: expired rows are removed in small steps (decision 23).
 
-A service lists what it keeps for a time only; each of its workers takes from the old end of it. A step locks at most
-`rows_max` rows, passes over what somebody else holds, and commits: of several workers none waits for another, and one
-that dies in the middle leaves whole steps behind.
+A service declares retention rules, and each of its workers removes the oldest rows. A step locks at most `rows_max`
+rows, skips locked ones, and commits. Workers never wait for one another, and a crash leaves only complete steps.
 """
 
 import asyncio
@@ -26,23 +25,23 @@ from common.process.settings import ServiceSettings
 
 log = get_logger(__name__)
 
-REMOVING: Final = ServiceItself("what was kept long enough")
-# A step of a thousand rows holds their locks for some hundredths of a second (decision 23).
+REMOVING: Final = ServiceItself("retention of expired rows")
+# A step of a thousand rows holds their locks for a few hundredths of a second (decision 23).
 BATCH_ROWS: Final = 1_000
-# Between two steps others get at disk and log; a table loses at most a hundred thousand rows in a round.
+# The pause gives other work access to disk and log. A round removes at most a hundred thousand rows of a table.
 PAUSE_SECONDS: Final = 0.05
 BATCHES_MAX: Final = 100
 EVERY_SECONDS: Final = 60.0
-# A process believes what it has loaded of the last two hours (common.process.service).
+# Processes load the revocations of the last two hours (common.process.revocations).
 REVOCATION_LIFE: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """Rows of a table that leave when `keep` has passed since the instant in their column `since`, if they are over.
+    """Removes rows of a table when `keep` has passed since the time in the column `since`, if `over` is true.
 
-    `over` is SQL about the row; `$1` in it is the instant up to which rows leave. `followers` are rows of other tables that
-    leave with theirs: the table, and its column that holds the one key. An index on `since` makes a step cheap.
+    `over` is SQL on the row; `$1` in it is the time up to which rows expire. `followers` are dependent rows that are
+    removed as well: the table, and its column with the single key. An index on `since` makes a step cheap.
     """
 
     table: str
@@ -51,15 +50,15 @@ class RetentionRule:
     keep: timedelta
     over: str = "true"
     followers: Mapping[str, str] = field(default_factory=dict)
-    # Whose clock wrote `since`: the two differ in tests only, but there by years.
+    # The clock that wrote `since`. The two clocks differ in tests only, but there by years.
     stamped_by: Literal["service", "database"] = "service"
-    # Leaves by whole months, as the partitions do in which the rest of the story stands.
+    # Removes by whole months, like the partitions with the related rows.
     whole_months: bool = False
     rows_max: int = BATCH_ROWS
-    # Tells two lists of one table apart.
+    # Distinguishes two rules of one table.
     called: str = ""
-    # A function of the owner that removes one step, `remover(until, rows_max)`, for rows that the service itself may not delete.
-    # It repeats `over` and `followers`, and refuses what is too young.
+    # A function of the owner that removes one step, `remover(until, rows_max)`, for rows that the service may not
+    # delete. It repeats `over` and `followers`, and rejects rows that are too young.
     remover: str = ""
 
     @property
@@ -68,7 +67,7 @@ class RetentionRule:
 
     @property
     def removal(self) -> str:
-        """One step. The old rows are chosen once and for all first: nothing is locked that is not removed."""
+        """The statement of one step. It selects the old rows first, so that it locks only rows that it removes."""
         if self.remover:
             return f"SELECT {self.remover}($1, {self.rows_max})"
         chosen = ", ".join(self.keys)
@@ -87,7 +86,7 @@ class RetentionRule:
 
     @property
     def oldest(self) -> str:
-        """Since when the oldest row stands that should be gone."""
+        """The query of the oldest expired row's time."""
         return f"SELECT {self.since} FROM {self.table} WHERE {self.since} <= $1 AND {self.over} ORDER BY {self.since} LIMIT 1"
 
 
@@ -95,12 +94,12 @@ class RetentionRule:
 class Partitioned:
     """A log in monthly partitions (`common.migrations.monthly_partitions`).
 
-    They are made ahead, and dropped when all of it is old enough.
+    Partitions are created ahead, and dropped when all their rows have expired.
     """
 
     table: str
     keep: timedelta
-    # A job that fails for weeks still finds its rows a place.
+    # Rows still have a partition when the job fails for weeks.
     ahead: timedelta = timedelta(days=62)
 
     @property
@@ -109,13 +108,13 @@ class Partitioned:
 
     @property
     def turning(self) -> str:
-        """Partitions are the owner's: the service turns them through one function, which can do nothing else."""
+        """The call of the owner's function that creates and drops partitions, which belong to the owner."""
         return f"SELECT made, dropped, astray FROM {self.table}_turn_months($1, $2)"
 
 
 Rule = RetentionRule | Partitioned
 
-# The ends of the months that stand: the catalog is open to everybody, and no lock is needed.
+# The ends of the existing months, read from the catalog without a lock.
 _OLDEST_MONTH: Final = """
 SELECT min((regexp_match(pg_get_expr(part.relpartbound, part.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz)
 FROM pg_inherits JOIN pg_class AS part ON part.oid = inhrelid WHERE inhparent = $1::text::regclass
@@ -123,10 +122,10 @@ FROM pg_inherits JOIN pg_class AS part ON part.oid = inhrelid WHERE inhparent = 
 
 
 def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
-    """What every service keeps of its messages.
+    """The retention rules of messages, for every service.
 
-    The inbox is kept longer than any message can come again, and for as long as a dead letter could be replayed: one of its
-    consumers may have taken it. What nobody has published or replayed yet stays for ever.
+    An inbox row outlives any redelivery and any dead letter of its message, which one consumer may have handled.
+    Unpublished messages and dead letters that were not replayed never expire.
     """
     return (
         RetentionRule(
@@ -147,7 +146,7 @@ def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
             timedelta(days=settings.dead_letters_keep_days),
             stamped_by="database",
         ),
-        # No key, and never changed: its place is its name.
+        # The table has no key, and its rows never change, so `ctid` identifies them.
         RetentionRule("session_revocations", ("ctid",), "heard_at", REVOCATION_LIFE, stamped_by="database"),
     )
 
@@ -155,7 +154,7 @@ def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
 async def purge_expired_once(
     database: Database, rules: Sequence[Rule], clock: Clock, *, pause_seconds: float = PAUSE_SECONDS
 ) -> int:
-    """One round over all rules; tells how many rows went. A rule that fails is said and counted, and holds up no other."""
+    """Runs all rules once, and returns the number of removed rows. A failed rule is logged and counted."""
     removed = 0
     for rule in rules:
         try:
@@ -166,7 +165,9 @@ async def purge_expired_once(
         except Exception as error:
             RETENTION_FAILURES.labels(rule.name).inc()
             if not is_unavailable(error):
-                log.error("what is old could not be removed", table=rule.table, error=repr(error), exc_info=error)
+                log.error(
+                    "retention failed: expired rows not removed", table=rule.table, error=repr(error), exc_info=error
+                )
     return removed
 
 
@@ -203,7 +204,7 @@ async def _turn_months(database: Database, rule: Partitioned, clock: Clock) -> N
         oldest: datetime | None = await uow.fetch_value(_OLDEST_MONTH, rule.table)
         RETENTION_OVERDUE_SECONDS.labels(rule.name).set(max(0.0, (until - oldest).total_seconds()) if oldest else 0)
         turned = await uow.fetch_row(rule.turning, clock.now() + rule.ahead, until)
-    # Without an answer another worker is at it.
+    # NULL: another worker is running the function.
     if turned is not None and turned["astray"] is not None:
         RETENTION_PARTITIONS.labels(rule.name, "made").inc(turned["made"])
         RETENTION_PARTITIONS.labels(rule.name, "dropped").inc(turned["dropped"])
@@ -211,5 +212,5 @@ async def _turn_months(database: Database, rule: Partitioned, clock: Clock) -> N
 
 
 def start_of_month(instant: datetime) -> datetime:
-    """Midnight (UTC) at which the month of `instant` began."""
+    """Midnight (UTC) at the start of the month of `instant`."""
     return instant.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)

@@ -1,7 +1,7 @@
-"""The tables that the mechanisms of this library keep in a service's database, as `common.migrations.functions` creates them.
+"""The SQLAlchemy tables of this library in a service's database, as `common.migrations.functions` creates them.
 
-They stand apart from the mechanisms because only migrations and `alembic check` need SQLAlchemy: a running process does
-without it, which saves each of them 20 MiB and a sixth of a second at its start.
+Only migrations and `alembic check` need SQLAlchemy. Running processes do not import it, which saves 20 MiB each and a
+sixth of a second at the start.
 """
 
 import sqlalchemy as sa
@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 
 def attach_messaging_tables(metadata: sa.MetaData) -> None:
-    """Outbox, inbox, dead letters and the revocations heard."""
+    """Outbox, inbox, dead letters and received session revocations."""
     sa.Table(
         "outbox",
         metadata,
@@ -69,7 +69,7 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
 
 
 def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
-    """Pictures that may leave their store."""
+    """Images that are due for removal from their store."""
     sa.Table(
         "leaving_pictures",
         metadata,
@@ -82,7 +82,7 @@ def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
 
 
 def attach_ledger_tables(metadata: sa.MetaData) -> None:
-    """The double-entry book."""
+    """The double-entry ledger."""
     sa.Table(
         "ledger_transactions",
         metadata,
@@ -125,7 +125,7 @@ def attach_ledger_tables(metadata: sa.MetaData) -> None:
 
 
 def attach_chain_tables(metadata: sa.MetaData) -> None:
-    """The chain of hashes over the book, and the register of its accounts."""
+    """The hash chain of the ledger, and the list of its accounts."""
     sa.Table(
         "ledger_unsealed",
         metadata,

@@ -1,7 +1,7 @@
-"""The service's own PostgreSQL, reached with two roles, and the unit of work: one request or message, one transaction.
+"""The service's PostgreSQL database with its two roles, and the unit of work: one transaction per request or message.
 
-`api` stands under row policies; `service` bypasses them for functions, consumers and jobs (contract section 5).
-asyncpg runs the statements; see docs/decisions for why.
+Row policies limit the role `api`; `service` bypasses them for functions, consumers and jobs (contract section 5).
+docs/decisions explains the choice of asyncpg.
 """
 
 import asyncio
@@ -30,20 +30,20 @@ log = get_logger(__name__)
 Acting = Caller | ServiceItself
 ResultT = TypeVar("ResultT")
 
-# Ten of each role for each process: twelve processes stay below PostgreSQL's usual limits, and two cores are busy before that.
+# Ten per role and process: twelve processes stay below PostgreSQL's default limits, and saturate two cores earlier.
 POOL_CONNECTIONS_MAX = 10
-# A statement that takes longer has lost its way; the row locks that it holds stop others.
+# A longer statement is a fault; its row locks would block others.
 STATEMENT_SECONDS_MAX = 15
-# A request that found no free connection for this long is one too many: it is told to come again.
+# A request that gets no connection within this time fails with 503.
 ACQUIRE_SECONDS_MAX = 5
-# A conflict that three fresh tries do not solve is a standing one, and the caller hears of it.
+# After three attempts a conflict is raised to the caller.
 CONFLICT_ATTEMPTS_MAX = 3
 
 
 class DatabaseUnavailable(Unavailable):
-    """No connection to the database could be had. Nothing was begun."""
+    """No database connection is available. No transaction was started."""
 
-    detail = "The database is not available for the moment. Try again."
+    detail = "The database is temporarily unavailable. Try again."
 
 
 _UNAVAILABLE = (
@@ -55,30 +55,30 @@ _UNAVAILABLE = (
 )
 
 
-# How asyncpg says that a connection broke under a statement, beside its own errors: the socket's error, or, when the
-# server's farewell comes at the same moment, its confusion about it. No provider is called inside a unit of work, so a
-# broken connection there is always the database's.
+# Errors of a connection that broke during a statement, in addition to asyncpg's own: the socket's error, or an internal
+# error when the server closes at the same moment. No provider is called inside a unit of work, so a broken connection
+# is always the database's.
 BROKEN = (ConnectionError, asyncpg.InternalClientError)
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Whether the database, not the request or the message, is at fault: wait and try the same again."""
+    """Whether the error is an outage of the database, after which the same work can be retried."""
     if isinstance(error, asyncpg.InterfaceError):
-        # asyncpg has one class for a closed connection and for a wrong call; only the words tell them apart.
+        # asyncpg has one class for closed connections and for misuse; only the text distinguishes them.
         return "closed" in str(error) or "closing" in str(error)
     return isinstance(error, _UNAVAILABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class Signatures:
-    """What the units of work of a service sign with, and what they verify with. A composition root sets it."""
+    """The keys with which a service signs and verifies. Its composition root sets them."""
 
     signing_key: SigningKey | None = None
     verify_keys: VerifyKeys | None = None
 
 
 class UnitOfWork:
-    """One transaction of one caller. What it publishes leaves only if it commits."""
+    """One transaction of one caller. Its events are published only if it commits."""
 
     def __init__(self, connection: asyncpg.Connection, acting_as: Acting, signatures: Signatures | None = None) -> None:
         self._connection = connection
@@ -102,7 +102,7 @@ class UnitOfWork:
         return await self._connection.fetchval(statement, *values)
 
     async def execute(self, statement: str, *values: Any) -> int:
-        """Runs a statement and tells how many rows it touched."""
+        """Runs a statement, and returns the number of affected rows."""
         status: str = await self._connection.execute(statement, *values)
         last = status.rsplit(" ", 1)[-1]
         return int(last) if last.isdigit() else 0
@@ -112,28 +112,28 @@ class UnitOfWork:
         await self._connection.executemany(statement, rows)
 
     def publish(self, event: Event, *, source: str | None = None, wake_relay: bool = True) -> None:
-        """Says an event when, and only if, this transaction commits (docs/decisions: outbox).
+        """Publishes an event if, and only if, this transaction commits (docs/decisions: outbox).
 
-        One that nobody waits for (`hurried=False`) leaves with the next, or within a second: many of them share one commit.
+        An event with `wake_relay=False` is published with the next one, or within a second: several share one commit.
         """
         self._wakes_relay |= wake_relay
         self._outbox_rows.append(outbox.event_row(event, trace_headers(), source))
 
     def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, Any]) -> None:
-        """Leaves a work item for the service's own worker when, and only if, this transaction commits."""
+        """Enqueues a work item for the service's own worker if, and only if, this transaction commits."""
         self._wakes_relay = True
         self._outbox_rows.append(outbox.work_row(queue, str(subject), payload, trace_headers()))
 
     @property
     def signing_key(self) -> SigningKey:
-        """The key with which this service signs what it publishes. Raises LookupError where the service has none."""
+        """The key with which this service signs statements. Raises LookupError when the service has none."""
         if self._signatures is None or self._signatures.signing_key is None:
             raise LookupError("this service was composed without a signing key")
         return self._signatures.signing_key
 
     @property
     def verify_keys(self) -> VerifyKeys:
-        """The keys whose signatures this service believes. Raises LookupError where the service has none."""
+        """The keys whose signatures this service accepts. Raises LookupError when the service has none."""
         if self._signatures is None or self._signatures.verify_keys is None:
             raise LookupError("this service was composed without keys to verify with")
         return self._signatures.verify_keys
@@ -146,15 +146,15 @@ class UnitOfWork:
 
 @dataclass(slots=True)
 class Database:
-    """The two pools of a service, and the bell that wakes its relay."""
+    """The two connection pools of a service, and the event that wakes its relay."""
 
     api: ConnectionPool
     service: ConnectionPool
-    # A signature belongs to the transaction whose rows it is about, so the keys travel with the unit of work.
+    # A signature covers rows of its transaction, so the unit of work holds the keys.
     signatures: Signatures | None = None
     outbox_wakeup: asyncio.Event = field(default_factory=asyncio.Event)
-    # Said once for the process: every request, loop and message would say it for itself.
-    outage: Outage = field(default_factory=lambda: Outage(log, "database away", "database back"))
+    # One log entry for the process, not one for every request, loop and message.
+    outage: Outage = field(default_factory=lambda: Outage(log, "database unavailable", "database available again"))
 
     @classmethod
     @asynccontextmanager
@@ -167,13 +167,14 @@ class Database:
 
     @asynccontextmanager
     async def unit_of_work(self, *, acting_as: Acting, async_commit: bool = False) -> AsyncIterator[UnitOfWork]:
-        """One transaction for a caller. It commits where the `async with` ends, before the answer goes out.
+        """One transaction for a caller. It commits at the end of the `async with`, before the response is sent.
 
-        The commit is on the disk by then, unless it `may_be_forgotten`: a server that dies within the next moments may lose what
-        is written again without harm. Nobody waits for the disk then, which is most of what a small commit costs.
+        The commit is durable then, unless `async_commit`: a crash of the server may lose the last moments of work that
+        can be repeated without harm. Such a commit does not wait for the disk, which is most of the cost of a small
+        commit.
 
         An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
-        asyncpg's own errors: the HTTP layer answers 409, a consumer climbs its retry ladder; `transact` tries again.
+        asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.
         """
         pool = self.api if isinstance(acting_as, Caller) else self.service
         start = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
@@ -183,7 +184,7 @@ class Database:
         committed = False
         try:
             try:
-                # BEGIN and the settings of the row policies travel together: one round trip.
+                # BEGIN and the settings of the row policies take one round trip.
                 await connection.execute(start)
                 self.outage.ended()
                 work = UnitOfWork(connection, acting_as, self.signatures)
@@ -193,7 +194,7 @@ class Database:
                 committed = True
             except BROKEN as error:
                 self.outage.failed(error)
-                raise DatabaseUnavailable("The database went away for a moment. Try again.") from error
+                raise DatabaseUnavailable("The connection to the database was lost. Try again.") from error
             finally:
                 if not committed:
                     await _roll_back(connection)
@@ -203,9 +204,9 @@ class Database:
             self.outbox_wakeup.set()
 
     async def fetch_public(self, statement: str, *values: Any) -> list[asyncpg.Record]:
-        """Rows of one bounded SELECT that anybody may see, in one round trip.
+        """The public rows of one bounded SELECT, in one round trip, for hot reads.
 
-        Nobody is told to the row policies: the API role shows what it shows to an anonymous caller. For hot public reads.
+        Row policies see no caller, so the API role returns the rows that an anonymous caller may read.
         """
         connection = await self._acquire(self.api)
         try:
@@ -230,9 +231,9 @@ class Database:
             raise DatabaseUnavailable from error
 
     async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[ResultT]]) -> ResultT:
-        """Runs `work` in a unit of work, again on a serialization failure or deadlock, three times in all.
+        """Runs `work` in a unit of work, up to three times on serialization failures and deadlocks.
 
-        `work` must have no effect outside its transaction.
+        `work` must have no effects outside its transaction.
         """
         for attempt in range(1, CONFLICT_ATTEMPTS_MAX + 1):
             try:
@@ -246,14 +247,14 @@ class Database:
 
 
 def _register_metrics(role: str, pool: ConnectionPool) -> None:
-    """Lets the pool be asked whenever somebody reads the metrics."""
+    """Registers metrics that read the pool when they are scraped."""
     DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.size - pool.idle_size)
     DATABASE_CONNECTIONS.labels(role, "open").set_function(lambda: pool.size)
     DATABASE_CONNECTIONS.labels(role, "max").set(pool.size_max)
 
 
 async def _roll_back(connection: asyncpg.Connection) -> None:
-    """Ends a failed transaction; a connection that cannot even do that is thrown away by the pool."""
+    """Rolls a failed transaction back; the pool discards a connection on which that fails."""
     if connection.is_closed():
         return
     try:
@@ -277,8 +278,8 @@ async def _connect(url: str, name: str) -> asyncpg.Connection:
         timeout=ACQUIRE_SECONDS_MAX,
         command_timeout=STATEMENT_SECONDS_MAX,
         statement_cache_size=512,
-        # Every statement here has one good plan for all values. By default PostgreSQL plans a LIMIT or an array
-        # anew each time, which takes longer than the execution (docs/performance.md).
+        # Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each
+        # time, which takes longer than the execution (docs/performance.md).
         server_settings={"application_name": name, "jit": "off", "plan_cache_mode": "force_generic_plan"},
     )
     try:

@@ -1,6 +1,6 @@
-"""The verification of a ledger's hash chain: links are added by a loop of the worker, and verified once a day and by command.
+"""The maintenance of a ledger's hash chain: a loop of the worker adds links; a daily run and a command verify them.
 
-A past that was changed is said aloud: a SEV-1 alert, and a gauge that stays at 1.
+A changed past raises a SEV-1 alert, and sets a gauge to 1.
 """
 
 import sys
@@ -24,7 +24,7 @@ log = get_logger(__name__)
 RUNBOOK: Final = "ledger-changed"
 # Well within the minute after which the verification misses a link.
 EXTEND_EVERY_SECONDS: Final = 2.0
-# How often a daily run looks whether it is due: a process that died in the middle of one is replaced within the hour.
+# The interval of the check whether the daily run is due. After a crash another process repeats the run within the hour.
 CHECK_EVERY_SECONDS: Final = 600.0
 DAILY: Final = timedelta(days=1)
 RUN_LEASE: Final = timedelta(hours=1)
@@ -36,23 +36,23 @@ _SAVE_VERIFICATION: Final = "UPDATE ledger_chain SET verify_at = $1"
 
 
 class LedgerChain:
-    """The book of one service. One for each process: it owns the gauges `<service>_book_unsealed`, `_length` and `_broken`."""
+    """The hash chain of one service, one per process: owns the gauges `<service>_book_unsealed`, `_length` and `_broken`."""
 
     def __init__(self, service: str) -> None:
         self._service = service
-        self._unlinked = Gauge(f"{service}_book_unsealed", "Postings that wait for their link in the chain of hashes.")
-        self._length = Gauge(f"{service}_book_length", "Links of the chain when it was verified last.")
-        self._broken = Gauge(f"{service}_book_broken", "1 when the last verification found the book changed, else 0.")
+        self._unlinked = Gauge(f"{service}_book_unsealed", "Postings that wait for their link in the hash chain.")
+        self._length = Gauge(f"{service}_book_length", "Links of the hash chain at its last verification.")
+        self._broken = Gauge(f"{service}_book_broken", "1 when the last verification found a changed ledger, else 0.")
 
     def loops(self, database: Database, clock: Clock) -> Sequence[Loop]:
-        """What a worker does for the book."""
+        """The background loops of a worker for the hash chain."""
         return [
             Loop("seal the book", lambda: self.extend(database), EXTEND_EVERY_SECONDS),
             Loop("verify the book", lambda: self.verify_when_due(database, clock), CHECK_EVERY_SECONDS),
         ]
 
     async def extend(self, database: Database) -> int:
-        """Gives every committed posting its link in the chain of hashes; tells how many."""
+        """Adds the links of all committed postings, and returns their number."""
         linked = 0
         while (piece := await extend_chain_once(database)) > 0:
             linked += piece
@@ -63,7 +63,7 @@ class LedgerChain:
         return linked
 
     async def verify_when_due(self, database: Database, clock: Clock) -> bool:
-        """Once a day, by one of the workers: whether this call walked the chain."""
+        """Verifies the chain once a day in one of the workers. Returns whether this call verified it."""
         now = clock.now()
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             if not await uow.fetch_value(_CLAIM_VERIFICATION, now, now + RUN_LEASE):
@@ -74,26 +74,26 @@ class LedgerChain:
         return True
 
     async def verify(self, database: Database, expected: tuple[int, bytes] | None = None) -> ChainReport:
-        """The report; a break raises a SEV-1 alert. `expected` is the length and head of an earlier report."""
+        """Verifies the chain; a break raises a SEV-1 alert. `expected` is the length and head of an earlier report."""
 
         async def fetch(statement: str, *values: Any) -> list[Any]:
-            # A unit of work for each page: a walk of minutes holds no snapshot.
+            # One unit of work per page, so that a verification of minutes holds no snapshot.
             async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
                 return await uow.fetch(statement, *values)
 
         report = await verify_chain(fetch, expected)
         self._broken.set(report.broken is not None)
         self._length.set(report.length)
-        # The log is kept outside of the database: the head there convicts whoever rewrites the whole chain.
-        log.info("book verified", length=report.length, head=report.head.hex(), broken=str(report.broken or ""))
+        # The log is stored outside the database: its head reveals a rewrite of the whole chain.
+        log.info("ledger verified", length=report.length, head=report.head.hex(), broken=str(report.broken or ""))
         if report.broken is not None:
             await self._alert(database, report)
         return report
 
     async def verify_by_command(self, database: Database, *earlier: str) -> None:
-        """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row.
+        """`verify-book [<length> <head>]`: prints length and head; exits with status 1 and names the first broken row.
 
-        With the length and head of an earlier report, that link must still be the same.
+        With the length and head of an earlier report, that link must be unchanged.
         """
         expected = None
         if earlier:
@@ -105,7 +105,7 @@ class LedgerChain:
         report = await self.verify(database, expected)
         sys.stdout.write(f"{report.length} {report.head.hex()}\n")
         if report.broken is not None:
-            sys.exit(f"The book was changed: {report.broken}")
+            sys.exit(f"The ledger was changed: {report.broken}. See docs/runbooks/{RUNBOOK}.md.")
 
     async def _alert(self, database: Database, report: ChainReport) -> None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

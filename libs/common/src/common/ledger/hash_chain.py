@@ -1,13 +1,14 @@
-"""A chain of hashes over a book, so that a changed past shows: each transaction's link is SHA-256 over the link before and
-its own content in one canonical form.
+"""The hash chain of a ledger, which reveals a changed past.
 
-Postings run side by side, and a chain inside them would order them all behind one another. So a posting only registers itself
-in `ledger_unsealed`, and a loop of the worker gives it its link within seconds after the commit. The order of the chain is the
-order of sealing: a transaction that commits late is linked late, never passed over. What was written past `ledger_post` was
-never registered, gets no link, and is found by exactly that.
+Each transaction's link is the SHA-256 of the previous link and of its own content in a canonical form.
 
-The chain convicts whoever changes rows. Against whoever rewrites the whole chain as well stands an earlier report: its length
-and head, kept outside of the database, must still be a link of the chain (`expected`).
+Postings run concurrently, and a chain inside them would serialize them all. So a posting only registers itself in
+`ledger_unsealed`, and a loop of the worker adds its link within seconds after the commit. The chain is in the order of
+linking: a transaction that commits late is linked late, never skipped. A row that was written without `ledger_post` is
+not registered, gets no link, and is detected by that.
+
+The chain reveals changed rows. An earlier report reveals a rewrite of the whole chain: its length and head, stored
+outside the database, must still be a link of the chain (`expected`).
 """
 
 import hashlib
@@ -23,10 +24,10 @@ import msgspec
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 
-# `fetch(statement, *values)` of a connection, or of a unit of work for each page.
+# `fetch(statement, *values)` of a connection, or of one unit of work per page.
 Fetch = Callable[..., Awaitable[list[asyncpg.Record]]]
 
-# Some milliseconds of hashing: other work of the process goes on between two pieces.
+# A few milliseconds of hashing: other work of the process runs between two batches.
 LINKS_PER_BATCH: Final = 500
 _PAGE: Final = 500
 # A posting has its link within seconds; one that is older than this and has none is missing from the chain.
@@ -37,7 +38,7 @@ FIRST_LINK: Final = hashlib.sha256(b"").digest()
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The first row that gives the lie to the chain: its place there, its transaction, and what is wrong."""
+    """The first row that contradicts the chain: its sequence, its transaction, and the fault."""
 
     sequence: int | None
     transaction_id: UUID | None
@@ -50,7 +51,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class ChainReport:
-    """What a walk along the chain found: its length and head, and the first break, if any."""
+    """The result of a verification: length and head of the chain, and the first break, if any."""
 
     length: int
     head: bytes
@@ -79,7 +80,7 @@ _RECORD_LINKS: Final = """
 INSERT INTO ledger_links (sequence, transaction_id, link) SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::bytea[])
 """
 _DELETE_UNLINKED: Final = "DELETE FROM ledger_unsealed WHERE position = ANY ($1::bigint[])"
-# The net under the posting function: an account whose first postings came at the same moment. Whoever is at it is not waited for.
+# Registers accounts that concurrent first postings left unregistered. It never waits for another transaction.
 _REGISTER_ACCOUNTS: Final = """
 WITH missing AS MATERIALIZED (
     SELECT e.account, e.currency, min(t.created_at) AS opened_at
@@ -95,7 +96,7 @@ _SAVE_CHAIN: Final = "UPDATE ledger_chain SET length = $1, head = $2"
 
 
 async def extend_chain_once(database: Database) -> int:
-    """Links what was posted, a bounded piece at a time; tells how many. Of two workers at once the second does nothing."""
+    """Links one batch of postings, and returns their number. A concurrent second worker does nothing."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         chain = await uow.fetch_row(_HOLD_CHAIN)
         if chain is None:
@@ -107,7 +108,7 @@ async def extend_chain_once(database: Database) -> int:
         length, head = chain["length"], chain["head"]
         links: list[tuple[int, UUID, bytes]] = []
         for row in waiting:
-            # One that was removed before it was linked stays registered, and the verification tells of it.
+            # A transaction that was deleted before it was linked stays registered, and the verification reports it.
             if (content := found.get(row["transaction_id"])) is not None:
                 length, head = length + 1, link_of(head, *content)
                 links.append((length, row["transaction_id"], head))
@@ -150,9 +151,9 @@ _COUNT_UNLINKED: Final = "SELECT count(*) AS waiting FROM (SELECT FROM ledger_un
 
 
 async def verify_chain(fetch: Fetch, expected: tuple[int, bytes] | None = None) -> ChainReport:
-    """Walks the chain from its beginning in pages and recomputes every link, then looks for what is in no chain at all.
+    """Recomputes every link of the chain in pages, then searches for rows outside the chain.
 
-    `expected` is the length and head of an earlier report: the link there must still be the same.
+    `expected` is the length and head of an earlier report; that link must be unchanged.
     """
     [chain] = await fetch(_CHAIN)
     length, head = chain["length"], bytes(chain["head"])
@@ -161,7 +162,7 @@ async def verify_chain(fetch: Fetch, expected: tuple[int, bytes] | None = None) 
 
 
 async def count_unlinked(fetch: Fetch) -> int:
-    """How many postings wait for their link; counted up to 100,000."""
+    """The number of postings without a link, counted up to 100,000."""
     [row] = await fetch(_COUNT_UNLINKED)
     return int(row["waiting"])
 
@@ -199,7 +200,7 @@ def _fault_of(row: asyncpg.Record, sequence: int, content: Any, previous: bytes)
 
 
 async def _outside(fetch: Fetch) -> Break | None:
-    """What the walk cannot see: links behind the end, transactions and entries that no link covers."""
+    """Searches for links beyond the end of the chain, and for transactions and entries without a link."""
     for row in await fetch(_BEYOND):
         return Break(row["sequence"], row["transaction_id"], "stands behind the end of the chain")
     for row in await fetch(_REMOVED_UNLINKED):
@@ -213,7 +214,7 @@ async def _outside(fetch: Fetch) -> Break | None:
 
 
 async def _contents(fetch: Fetch, ids: Sequence[UUID]) -> dict[UUID, tuple[asyncpg.Record, list[list[Any]]]]:
-    """Each transaction that exists, with its entries."""
+    """The existing transactions, each with its entries."""
     found: dict[UUID, tuple[asyncpg.Record, list[list[Any]]]] = {
         row["id"]: (row, []) for row in await fetch(_TRANSACTIONS, ids)
     }

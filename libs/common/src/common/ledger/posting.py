@@ -1,7 +1,7 @@
-"""The double-entry mechanism that two books use: payments' escrow ledger and payouts' wallets (contract section 7).
+"""The double-entry mechanism of two ledgers: payments' escrow ledger and payouts' wallet ledger (contract section 7).
 
-Signed 64-bit kobo, debit positive. Every transaction sums to zero, a posting key is unique, rows are never changed or
-removed, and guarded accounts never fall below zero: the database refuses what breaks any of it.
+Amounts are signed 64-bit kobo, debit positive. Every transaction sums to zero, posting keys are unique, rows never
+change, and guarded accounts never fall below zero. The database rejects violations of any of these rules.
 """
 
 import hashlib
@@ -22,11 +22,10 @@ Side = Literal["debit", "credit"]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account of the book. `side` is where its balance normally stands; a guarded one can never stand on the other.
+    """An account of a ledger. `side` is its normal side; the balance of a guarded account is never on the other side.
 
-    Only guarded accounts keep a running balance, whose row lock orders the postings to it. The few accounts that every
-    posting touches (such as `gateway_cash`) are not guarded: their balance is the sum of their entries, and no
-    transaction ever waits for another because of them.
+    Only guarded accounts have a running balance, whose row lock serializes their postings. Accounts in every posting,
+    such as `gateway_cash`, are not guarded: their balance is the sum of their entries, so that no transaction waits.
     """
 
     name: str
@@ -36,7 +35,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a transaction, in kobo, debit positive."""
+    """One entry of a transaction, in kobo, debit positive."""
 
     account: Account
     amount_minor: int
@@ -44,7 +43,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """A balanced transaction that has not been written yet. The same key with the same content is the same posting."""
+    """A balanced transaction before it is written. Equal key and content mean the same posting."""
 
     key: str
     type: str
@@ -55,42 +54,42 @@ class Posting:
         if sum(entry.amount_minor for entry in self.entries) != 0:
             raise ValueError(f"posting {self.key} does not sum to zero")
         if any(entry.amount_minor == 0 for entry in self.entries) or len(self.entries) < 2:
-            raise ValueError(f"posting {self.key} has an empty entry or stands on one leg")
+            raise ValueError(f"posting {self.key} has an entry of zero, or less than two entries")
         if len({entry.account.name for entry in self.entries}) != len(self.entries):
             raise ValueError(f"posting {self.key} names an account twice")
 
     @property
     def content_hash(self) -> bytes:
-        """SHA-256 over type, currency and entries: tells a repetition from a contradiction."""
+        """SHA-256 of type, currency and entries: distinguishes a repetition from a conflict."""
         lines = sorted((entry.account.name, entry.amount_minor) for entry in self.entries)
         return hashlib.sha256(msgspec.json.encode([self.type, self.currency, lines])).digest()
 
 
 def debit(account: Account, amount_minor: int) -> Entry:
-    """Kobo to the account's debit side."""
+    """A debit entry, in kobo."""
     return Entry(account, amount_minor)
 
 
 def credit(account: Account, amount_minor: int) -> Entry:
-    """Kobo to the account's credit side."""
+    """A credit entry, in kobo."""
     return Entry(account, -amount_minor)
 
 
 def balanced(key: str, type: str, entries: Iterable[Entry], currency: str = "NGN") -> Posting:  # noqa: A002 - the contract's word
-    """A posting of the entries that are not zero: a commission of nothing leaves no line."""
+    """A posting of the entries other than zero, such as a commission of zero."""
     return Posting(key, type, tuple(entry for entry in entries if entry.amount_minor != 0), currency)
 
 
 class PostingKeyConflict(Conflict):
-    """The key was used for another content: one of the two is wrong, and neither may win silently."""
+    """The posting key exists with other content. One of the two postings is wrong."""
 
-    detail = "This posting was already made with other content."
+    detail = "This posting key was already used with other content."
 
 
 class AccountOverdrawn(Conflict):
-    """A guarded account would fall below zero. Nothing was written."""
+    """A guarded account would fall below zero. No row was written."""
 
-    detail = "The account does not hold that much."
+    detail = "The balance of the account is too low."
 
 
 POST: Final = "SELECT ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9)"
@@ -100,10 +99,10 @@ _SUM_ENTRIES: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger
 
 
 async def post(uow: UnitOfWork, posting: Posting) -> bool:
-    """Writes the posting in this unit of work; False when the same posting stands already.
+    """Writes the posting in this unit of work. Returns False when the same posting exists.
 
-    Raises PostingKeyConflict (the key stands with other content) and AccountOverdrawn (409 both). Both end the
-    unit of work: PostgreSQL has marked the transaction as failed.
+    Raises PostingKeyConflict (the key exists with other content) and AccountOverdrawn, both 409. After either of them
+    the transaction has failed in PostgreSQL.
     """
     entries: Sequence[Entry] = sorted(posting.entries, key=lambda entry: entry.account.name)
     transaction_id: UUID = new_id()
@@ -133,7 +132,7 @@ async def post(uow: UnitOfWork, posting: Posting) -> bool:
 
 
 async def balance_of(uow: UnitOfWork, account: Account, *, lock: bool = False) -> int:
-    """The balance in kobo on the account's normal side. `lock` holds a guarded account until the end of the unit of work."""
+    """The balance in kobo on the account's normal side. `lock` locks a guarded account until the end of the unit of work."""
     if account.guarded:
         return int(await uow.fetch_value(_LOCK_BALANCE if lock else _FIND_BALANCE, account.name) or 0)
     total = int(await uow.fetch_value(_SUM_ENTRIES, account.name))

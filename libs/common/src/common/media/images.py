@@ -1,6 +1,6 @@
-"""Pictures as they are shown, made from what people send. Nothing of the sent file is kept but what is seen.
+"""Renditions of uploaded images. Only the visible content of the uploaded file is stored.
 
-Decoding and encoding release the interpreter's lock, so threads do the work; few, because each holds a whole picture.
+Decoding and encoding release the interpreter's lock, so threads do the work; few, because each holds a whole image.
 """
 
 import asyncio
@@ -15,56 +15,56 @@ from PIL import Image, ImageOps
 from common.primitives.problems import InvalidParam, Unavailable, ValidationFailed
 
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
-# A camera's 24 million pixels pass; as four bytes each they are 100 MB while the picture is made smaller.
+# A camera's 24 million pixels are accepted; at four bytes each they need 100 MB during the reduction.
 PIXELS_MAX: Final = 25_000_000
-# A progressive JPEG is drawn in ten scans, by odd programs in a few more. Each walks over every pixel, and forty bytes are one: a
-# file within all other bounds would keep a thread for hours.
+# A progressive JPEG has ten scans, rarely a few more. A scan of forty bytes visits every pixel, so that a file within
+# all other limits could occupy a thread for hours.
 SCANS_MAX: Final = 40
 SIDE_MAX: Final = 1_600
 THUMBNAIL_SIDE_MAX: Final = 320
 QUALITY: Final = 82
-# Two at work, because the machine has two cores; what waits holds 5 MiB each.
+# Two threads for two cores; each waiting upload holds 5 MiB.
 THREADS: Final = 2
 WAITING_MAX: Final = 8
 
-# Pillow would warn of large pictures and refuse very large ones at bounds of its own; ours is lower, and is judged before a pixel is read.
+# Pillow has its own limits for large images; ours is lower and checked before any pixel is decoded.
 Image.MAX_IMAGE_PIXELS = None
 
 
 @dataclass(frozen=True, slots=True)
 class Renditions:
-    """The two forms of a picture, as WebP."""
+    """The two renditions of an image, as WebP."""
 
     image: bytes
     thumbnail: bytes
 
 
 _JPEG: Final = b"\xff\xd8"
-# What stands between two markers holds no such byte pair: a 0xFF of the picture itself is followed by 0, restarts are no segments.
+# Image data holds no such byte pair: its 0xFF bytes are followed by 0, and restart markers are not segments.
 _MARKER: Final = re.compile(rb"\xff([^\x00\x01\xd0-\xd8\xff])")
 _SCAN, _END = b"\xda", b"\xd9"
 
 
 class NotAnImage(ValidationFailed):
-    """What was sent is no whole JPEG, PNG or WebP picture, whatever its name says."""
+    """The content is not a complete JPEG, PNG or WebP image, whatever the file's name is."""
 
-    def __init__(self, reason: str = "must be a JPEG, PNG or WebP picture") -> None:
+    def __init__(self, reason: str = "must be a JPEG, PNG or WebP image") -> None:
         super().__init__(f"file: {reason}", invalid_params=[InvalidParam("file", reason)])
 
 
 class ImageProcessorBusy(Unavailable):
-    detail = "Too many pictures are being made at this moment. Try again."
+    detail = "Too many images are being processed. Try again."
 
 
 class ImageProcessor:
-    """Makes pictures on threads of its own."""
+    """Renders images on its own threads."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="pictures")
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
         self._under_way = 0
 
     async def render(self, content: bytes) -> Renditions:
-        """Raises NotAPicture (422), and StudioBusy (503) when too many wait already."""
+        """Raises NotAnImage (422), and ImageProcessorBusy (503) when too many uploads wait."""
         if self._under_way >= THREADS + WAITING_MAX:
             raise ImageProcessorBusy
         self._under_way += 1
@@ -78,7 +78,7 @@ class ImageProcessor:
 
 
 def render(content: bytes) -> Renditions:
-    """Reads a JPEG, PNG or WebP by its content, and draws it anew, upright and small enough. Raises NotAPicture."""
+    """Decodes a JPEG, PNG or WebP by its content, and renders it upright and within the size limits. Raises NotAnImage."""
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as sent:
             width, height = sent.size
@@ -93,8 +93,8 @@ def render(content: bytes) -> Renditions:
     except NotAnImage:
         raise
     except Exception as error:
-        # Whatever the decoders stumble over, in whatever of their many ways, is the file's fault.
-        raise NotAnImage("is not a whole JPEG, PNG or WebP picture") from error
+        # The decoders raise many kinds of exceptions; all of them mean a broken file.
+        raise NotAnImage("is not a complete JPEG, PNG or WebP image") from error
     image.thumbnail((SIDE_MAX, SIDE_MAX))
     whole = _webp(image)
     image.thumbnail((THUMBNAIL_SIDE_MAX, THUMBNAIL_SIDE_MAX))
@@ -102,9 +102,9 @@ def render(content: bytes) -> Renditions:
 
 
 def scans_of(content: bytes) -> int:
-    """How often a decoder would walk over the picture: the scans of a JPEG, up to its end; 0 for what is none.
+    """The number of scans of a JPEG, up to its end; 0 for other formats.
 
-    Read as decoders read it: what a segment says to be its content is skipped, with the small pictures that cameras put there.
+    Segments are skipped by their length, as decoders do, together with the thumbnails that cameras embed.
     """
     scans = 0
     marker = _MARKER.search(content, len(_JPEG)) if content.startswith(_JPEG) else None
@@ -116,7 +116,7 @@ def scans_of(content: bytes) -> int:
 
 
 def _webp(image: Image.Image) -> bytes:
-    # Metadata is written only when it is asked for; what came with the picture hangs on `info`, which is not carried over.
+    # A new image has no metadata: that of the upload is in `info`, which is not copied.
     drawn = Image.new(image.mode, image.size)
     drawn.paste(image)
     out = io.BytesIO()

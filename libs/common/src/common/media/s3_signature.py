@@ -1,4 +1,4 @@
-"""Requests signed as S3 wants them (AWS Signature Version 4): the three operations that are needed, and no library of thousands."""
+"""Signatures of S3 requests (AWS Signature Version 4), for the three operations that are needed."""
 
 import hashlib
 import hmac
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Who signs, and for which region."""
+    """An access key and its region."""
 
     id: str
     secret: str = field(repr=False)
@@ -20,7 +20,7 @@ class Key:
 def signed_headers(
     key: Key, method: str, url: str, headers: Mapping[str, str], content: bytes, now: datetime
 ) -> dict[str, str]:
-    """`headers` (lower case) with those that prove who asks, for a path of unreserved characters and no query."""
+    """`headers` (lower case) plus those of the signature, for a path of unreserved characters without a query."""
     parts = urlsplit(url)
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     digest = hashlib.sha256(content).hexdigest()

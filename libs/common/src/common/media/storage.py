@@ -1,7 +1,7 @@
-"""Where pictures are kept: a folder that the processes of the service share, or a bucket that speaks S3.
+"""The store of images: a folder that the processes of a service share, or an S3 bucket.
 
-A name stands for one content for ever, so that writing it twice writes the same. Files are written before the row that names them; what
-a process leaves that dies between the two, and what rows name no more, leaves by `common.media.cleanup`.
+A name belongs to one content for ever, so a repeated write is harmless. Files are written before the row that
+references them. `common.media.cleanup` removes files without a reference.
 """
 
 import asyncio
@@ -21,29 +21,29 @@ from common.primitives.tls import client_tls
 from common.process.settings import ServiceSettings
 
 TYPE: Final = "image/webp"
-# One picture of some hundred kilobytes; whoever waits longer has lost the bucket.
+# For one image of some hundred kilobytes.
 BUCKET_SECONDS_MAX: Final = 10.0
 
 
 class MediaUnavailable(Unavailable):
-    detail = "The store of pictures is not available for the moment. Try again."
+    detail = "The image store is temporarily unavailable. Try again."
 
 
 class MediaStore(Protocol):
-    """Keeps pictures by name. Raises MediaAway (503)."""
+    """Stores images by name. Every method raises MediaUnavailable (503)."""
 
     async def put(self, name: str, content: bytes) -> None:
-        """Keeps the content under its name; once more is no harm."""
+        """Stores the content; a repetition has no effect."""
 
     async def get(self, name: str) -> bytes | None:
-        """The content, or None."""
+        """Returns the content, or None."""
 
     async def remove(self, name: str) -> None:
-        """Keeps it no longer; once more is no harm."""
+        """Removes the content; a repetition has no effect."""
 
 
 class Folder:
-    """Pictures as files. A reader never sees half a file: each appears under its name when it is whole."""
+    """Images as files. A file gets its name only when it is complete."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -64,7 +64,7 @@ class Folder:
             with unfinished.open("xb") as file:
                 file.write(content)
                 file.flush()
-                # The row that names the file is kept through a power failure, so the file must be too.
+                # The row that references the file survives a power failure, so the file must, too.
                 os.fsync(file.fileno())
             unfinished.replace(self._folder / name)
         except OSError as error:
@@ -74,7 +74,7 @@ class Folder:
 
     def _remove(self, name: str) -> None:
         try:
-            # With it goes what a process left unfinished under the same name.
+            # Also removes unfinished files of the same name that a crash left.
             for path in (self._folder / name, *self._folder.glob(f".{name}.*")):
                 path.unlink(missing_ok=True)
         except OSError as error:
@@ -90,7 +90,7 @@ class Folder:
 
 
 class Bucket:
-    """Pictures as objects of a bucket, addressed by path: what every store that speaks S3 understands."""
+    """Images as objects of a bucket, addressed by path, which every S3 store supports."""
 
     def __init__(self, http: httpx.AsyncClient, endpoint: str, bucket: str, key: Key, clock: Clock) -> None:
         self._http, self._key, self._clock = http, key, clock
@@ -124,7 +124,7 @@ class Bucket:
 
 
 class MediaSettings(ServiceSettings):
-    """Where a service keeps pictures: a folder that all its processes share, or, when an endpoint is named, a bucket."""
+    """The image store of a service: a folder that all its processes share, or a bucket when an endpoint is set."""
 
     media_folder: Path = Field(
         default=Path(".state/media"),
@@ -155,7 +155,7 @@ class MediaSettings(ServiceSettings):
 async def open_media_store(
     settings: MediaSettings, clock: Clock, stack: AsyncExitStack, *, under: str = ""
 ) -> MediaStore:
-    """The bucket when one is named, else the folder; `under` is a folder of its own in either, for what others must not reach."""
+    """The bucket when one is set, else the folder. `under` is a separate subfolder for private files."""
     if not settings.media_s3_endpoint:
         return Folder(settings.media_folder / under)
     key = Key(settings.media_s3_access_key, settings.media_s3_secret_key, settings.media_s3_region)

@@ -1,4 +1,4 @@
-"""A picture in a request: one multipart field named `file`, read within its bounds."""
+"""An image upload: one multipart field named `file`, read within a size limit."""
 
 from collections.abc import AsyncGenerator
 from typing import Any, Final
@@ -10,11 +10,9 @@ from starlette.requests import Request
 from common.primitives.problems import ValidationFailed
 
 IMAGE_BYTES_MAX: Final = 5 * 1024 * 1024
-# What stands around the file: boundaries, and the headers of one part.
+# The bytes around the file: boundaries, and the headers of one part.
 FRAME_BYTES_MAX: Final = 4 * 1024
-
-
-# FastAPI would read the whole form before the checks; the reference is told by hand.
+# FastAPI would read the whole form before the checks, so the endpoint parses it and OpenAPI is completed by hand.
 FILE_SHOWN: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
@@ -40,7 +38,7 @@ class WrongMediaType(ValidationFailed):
 
 
 async def read_image(request: Request) -> bytes:
-    """The bytes of the field `file`. Raises WrongMediaType (415), PictureTooLarge (413), ValidationFailed (422)."""
+    """The bytes of the field `file`. Raises WrongMediaType (415), ImageTooLarge (413), ValidationFailed (422)."""
     media = request.headers.get("content-type", "")
     if media.partition(";")[0].strip().lower() != "multipart/form-data":
         raise WrongMediaType

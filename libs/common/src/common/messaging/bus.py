@@ -2,7 +2,7 @@
 
 Each message carries the account of its publisher as `user_id`, which the broker compares with that of the connection.
 
-A lost connection never stops the process: every loop here connects again and goes on where the broker stands.
+A lost connection never stops the process: every loop reconnects and continues.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from contracts.topology import RETRY_EXCHANGE, WORK_EXCHANGE
 log = get_logger(__name__)
 
 CONTENT_TYPE: Final = "application/cloudevents+json"
-# Enough to keep two cores busy while the oldest confirm is under way; more only lengthens what a crash repeats.
+# Enough to saturate two cores while the oldest confirm is pending; more would be repeated after a crash.
 PREFETCH: Final = 50
 CONFIRM_SECONDS_MAX: Final = 10.0
 CONNECT_SECONDS_MAX: Final = 5.0
@@ -41,7 +41,7 @@ OnMessage = Callable[[AbstractIncomingMessage], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One message for the broker: to the exchange by its type, or to one queue of the service itself."""
+    """One message for the broker: to the exchange by its type, or to a queue of the same service."""
 
     body: bytes
     message_id: str
@@ -51,7 +51,7 @@ class Outgoing:
 
 
 class Bus:
-    """One process's connection to the broker. Publishing and consuming have channels of their own."""
+    """The broker connection of a process, with separate channels for publishing and consuming."""
 
     def __init__(self, url: str, topology: Topology, name: str) -> None:
         self._url, self.topology, self._name = url, topology, name
@@ -60,33 +60,33 @@ class Bus:
         self._publishing: AbstractChannel | None = None
         self._connecting = asyncio.Lock()
         self._closing = False
-        # Said once for the process, not by each of its consumers.
-        self._outage = Outage(log, "broker away", "broker back")
-        # By what this process consumes: since when it has not.
+        # One log entry for the process, not one for each consumer.
+        self._outage = Outage(log, "broker unavailable", "broker available again")
+        # The start time of each interruption, by the consumed queue.
         self._not_consuming_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
 
     @property
     def is_connected(self) -> bool:
-        # `is_closed` tells only of a close that we asked for; a broker that went away clears `connected`.
+        # `is_closed` covers our own close only; a lost broker clears `connected`.
         return self._connection is not None and self._connection.connected.is_set()
 
     def seconds_without_broadcasts(self) -> float:
-        """How long this process has not heard what is broadcast; 0 while it listens."""
+        """Seconds without a subscription to broadcasts; 0 while subscribed."""
         since = self._not_consuming_since.get(_BROADCASTS)
         return 0.0 if since is None else time.monotonic() - since
 
     async def close(self) -> None:
-        """Closes the connection; what was not acknowledged goes back to its queue."""
+        """Closes the connection; the broker requeues unacknowledged messages."""
         self._closing = True
         if self._connection is not None:
             with suppress(*_CONNECTION_LOST):
                 await self._connection.close()
 
     async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
-        """Publishes persistent with pipelined confirms; tells for each message whether the broker has it.
+        """Publishes persistent messages with pipelined confirms. Returns for each message whether it was confirmed.
 
-        What a queue must receive by the topology is mandatory, and does not count as taken when it is returned. An event that
-        nobody must hear is not sent back to us when nobody does. Never raises for a broker that is away: then nothing was taken.
+        A message is mandatory when the topology binds a queue for it; a returned one is unconfirmed. Other events need
+        no queue. An unavailable broker raises nothing: all messages are unconfirmed.
         """
         try:
             channel = await self._publishing_channel()
@@ -99,7 +99,7 @@ class Bus:
             *(self._publish_one(work if message.queue else events, message) for message in messages)
         )
         if not all(confirmed):
-            # After the leader of a quorum queue died, a channel may get nothing but nacks: take a fresh one.
+            # After the leader of a quorum queue fails, a channel may receive only nacks, so a new one is opened.
             await self._drop_publishing_channel()
         return confirmed
 
@@ -121,7 +121,7 @@ class Bus:
         return True
 
     async def delay(self, message: Outgoing, queue: str, seconds: float) -> None:
-        """Brings a message back to `queue` after about `seconds`; raises when the broker did not confirm."""
+        """Delivers a message to `queue` again after about `seconds`. Raises when the broker does not confirm."""
         channel = await self._publishing_channel()
         exchange = await channel.get_exchange(RETRY_EXCHANGE, ensure=False)
         waiting = self._persistent(message)
@@ -130,7 +130,7 @@ class Bus:
         await exchange.publish(waiting, queue, mandatory=True, timeout=CONFIRM_SECONDS_MAX)
 
     async def consume(self, queue: str, on_message: OnMessage) -> None:
-        """Consumes a work queue until cancelled, through every loss of the connection."""
+        """Consumes a work queue until cancelled, and reconnects after each loss of the connection."""
 
         async def open_queue(channel: AbstractChannel) -> AbstractQueue:
             return await channel.get_queue(queue, ensure=False)
@@ -140,9 +140,9 @@ class Bus:
     async def listen(
         self, types: Sequence[str], on_message: OnMessage, on_open: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Hears broadcasts on an exclusive queue of this process until cancelled.
+        """Receives broadcasts on an exclusive queue of this process until cancelled.
 
-        What is said while the connection is away is not heard: `on_open` runs after each opening to catch up.
+        Broadcasts during an outage are lost; `on_open` runs after each connection to catch up.
         """
 
         async def open_queue(channel: AbstractChannel) -> AbstractQueue:

@@ -1,12 +1,12 @@
-"""From a delivery to an effect: inbox, handler, commit, acknowledgement; or the retry ladder; or the dead letters.
+"""Consumption of messages: inbox, handler, commit, acknowledgement; or the retry ladder; or the dead letters.
 
-| What happens | What follows |
+| Outcome of a delivery | Action |
 |---|---|
-| the handler commits | acknowledged |
-| it fails, tries are left | confirmed into a delay queue, then acknowledged: a crash in between repeats, the inbox absorbs |
-| it fails for the last time, or for good | stored as a dead letter with an alert in one transaction, then acknowledged |
-| it does not come from the service that it names | the same with a SEV-1 alert, before any handler; it is never replayed |
-| the database or broker is away | left unacknowledged or delayed by the same ladder without counting an attempt |
+| the handler commits | acknowledge |
+| it fails, retries are left | publish to a delay queue with confirm, acknowledge: the inbox ignores repetitions |
+| it fails the last attempt, or permanently | store as a dead letter with an alert in one transaction, acknowledge |
+| the named service did not publish it | the same with a SEV-1 alert, before any handler; never replayed |
+| the database or broker is unavailable | leave unacknowledged, or delay without counting an attempt |
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class Consumers:
         telemetry.MESSAGES_UNDER_WAY.set_function(lambda: self._under_way)
 
     async def run(self) -> None:
-        """Consumes every queue of the service until cancelled; then lets the handlers that run finish."""
+        """Consumes every queue of the service until cancelled; then waits for running handlers."""
         try:
             async with asyncio.TaskGroup() as group:
                 for queue in sorted(self._queues):
@@ -116,7 +116,13 @@ class Consumers:
         if is_unavailable(error):
             return await self._settle(message, self._wait(queue, message, attempt), "waiting")
         if isinstance(error, NotYetKnown):
-            log.info("message is early", queue=queue, type=message.type, attempt=attempt, error=repr(error))
+            log.info(
+                "dependency not received yet, retrying",
+                queue=queue,
+                type=message.type,
+                attempt=attempt,
+                error=repr(error),
+            )
         else:
             log.warning(
                 "message failed", queue=queue, type=message.type, attempt=attempt, error=repr(error), exc_info=error
@@ -124,7 +130,7 @@ class Consumers:
         return await self._settle(message, self._retry_or_dead_letter(queue, message, attempt, error), "failed")
 
     async def handle(self, queue: str, received: Received, data: Any) -> None:
-        """Gives one message to its handlers, each once. Raises what they raise."""
+        """Passes one message to its handlers, each once. Raises their exceptions."""
         item = self._work_by_queue.get(queue)
         if item is not None:
             await item.handler(read_payload(data, item.payload), received, self._dependencies)
@@ -138,7 +144,7 @@ class Consumers:
                     telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
 
     async def _settle(self, message: AbstractIncomingMessage, before: Any, outcome: str) -> str:
-        """Runs what must stand before the acknowledgement, then acknowledges; a lost channel means a redelivery."""
+        """Awaits `before`, then acknowledges the message; a lost channel means a redelivery."""
         try:
             if before is not None:
                 await before
@@ -150,7 +156,7 @@ class Consumers:
             asyncpg.InterfaceError,
             Unavailable,
         ) as error:
-            log.warning("message goes back to its queue", error=repr(error))
+            log.warning("message requeued: acknowledgement failed", error=repr(error))
             await self._give_back(message)
             return "returned"
         return outcome
@@ -160,8 +166,8 @@ class Consumers:
         try:
             await message.nack(requeue=True)
         except (*CONNECTION_EXCEPTIONS, asyncio.InvalidStateError):
-            # The channel is gone, and with it our hold on the message: the broker brings it again.
-            log.info("message was already given back by its channel")
+            # The channel is closed, so the broker redelivers the message.
+            log.info("message already requeued: channel closed")
 
     async def _wait(self, queue: str, message: AbstractIncomingMessage, attempt: int) -> None:
         await self._delay(queue, message, attempt, self._bus.topology.ladder.delays_seconds[0])
@@ -192,7 +198,7 @@ class Consumers:
             attempts=attempt,
             is_unproven=is_unproven,
         )
-        # What is done for an exhausted item acts on its content, which nobody of ours may have written.
+        # `when_exhausted` trusts the content of the item, which a forged message must not exploit.
         item = None if is_unproven else self._work_by_queue.get(queue)
         async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
             if item is not None and item.when_exhausted is not None:
@@ -206,7 +212,7 @@ class Consumers:
         telemetry.DEAD_LETTERS.labels(queue).inc()
 
     async def _on_dead_letter(self, message: AbstractIncomingMessage) -> None:
-        """Stores what the broker itself gave up: a message that took its consumer down too often."""
+        """Stores a message that the broker dead-lettered, because its consumer crashed too often."""
         dead_letter_queue = f"{self._service}.dead"
         queue, fault = dead_letter_queue, PermanentFault("the delivery limit of the queue was reached")
         try:
@@ -219,12 +225,12 @@ class Consumers:
 
 
 def _measure_lag(queue: str, received: Received) -> None:
-    """How long ago the message was written, by the clocks of two machines: never below zero."""
+    """Observes the age of the message; not below zero, because two machines' clocks are compared."""
     try:
         age = SystemClock().now() - datetime.fromisoformat(received.time)
     except (ValueError, TypeError):
-        # The envelope's time is its publisher's word. It decides nothing: the message has had its effect.
-        log.warning("message without a readable time", queue=queue, type=received.type)
+        # The time is set by the publisher and used for this metric only; the message is handled already.
+        log.warning("message lag not measured: invalid time in the envelope", queue=queue, type=received.type)
     else:
         telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(max(0.0, age.total_seconds()))
 
@@ -242,7 +248,7 @@ def _attempt_of(message: AbstractIncomingMessage) -> int:
 
 
 def _own_headers(message: AbstractIncomingMessage) -> dict[str, Any]:
-    """Our own headers, without the broker's notes on deaths, which grow with every round of the ladder."""
+    """Our own headers, without the broker's `x-death`, which grows with every retry."""
     return {
         name: value for name, value in message.headers.items() if name in ("traceparent", "tracestate", ATTEMPT_HEADER)
     }

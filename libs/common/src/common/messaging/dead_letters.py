@@ -1,6 +1,7 @@
-"""Stored dead letters: what failed for the last time is kept in the service's own database, alerted, and replayable.
+"""Stored dead letters: messages that failed the last retry are stored in the service's database, alerted, and replayable.
 
-A message whose publisher was not proven is kept as evidence and never replayed: a replay would carry the service's own account.
+A message with an unproven publisher is stored as evidence and never replayed: a replay would have the service's own
+account.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ _STORE: Final = """
 INSERT INTO dead_letters (id, queue, event_id, event_type, body, headers, error, attempts)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 """
-# Beside the message's own headers, which never hold this name.
+# Added to the message's own headers, which never have this name.
 _UNPROVEN_HEADER: Final = "unproven-publisher"
 _LOCK: Final = f"""
 SELECT id, queue, event_id, event_type, body, replayed_at, headers ? '{_UNPROVEN_HEADER}' AS is_unproven
@@ -29,7 +30,7 @@ _MARK_REPLAYED: Final = "UPDATE dead_letters SET replayed_at = now() WHERE id = 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A message as it was when it was given up. `error` names the fault without the message's content."""
+    """A message at its last failure. `error` names the fault without the message's content."""
 
     queue: str
     event_type: str
@@ -42,9 +43,9 @@ class DeadLetter:
 
 
 async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLetter) -> UUID:
-    """Keeps the message and raises an alert, in one transaction (specification: Ingestion rule 6).
+    """Stores the message and raises an alert, in one transaction (specification: Ingestion rule 6).
 
-    SEV-2, or SEV-1 when the message named a publisher that did not send it: an account of the broker is misused.
+    The alert is SEV-2, or SEV-1 for an unproven publisher, because an account of the broker is misused.
     """
     dead_letter_id = new_id()
     await uow.execute(
@@ -62,8 +63,8 @@ async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLett
         AlertRaised(
             alert_id=new_id(),
             severity="SEV-1" if dead_letter.is_unproven else "SEV-2",
-            title=f"{'Forged message' if dead_letter.is_unproven else 'Dead dead_letter'} in {service}: {dead_letter.event_type}",
-            detail=f"Given up after {dead_letter.attempts} attempts: {dead_letter.error}",
+            title=f"{'Forged message' if dead_letter.is_unproven else 'Dead letter'} in {service}: {dead_letter.event_type}",
+            detail=f"Failed after {dead_letter.attempts} attempts: {dead_letter.error}",
             runbook="unproven-publisher" if dead_letter.is_unproven else "dead-letters",
             dedup_key=_alert_key(dead_letter_id),
             about=str(dead_letter_id),
@@ -74,16 +75,16 @@ async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLett
 
 
 async def replay_dead_letter(uow: UnitOfWork, bus: Bus, dead_letter_id: UUID) -> None:
-    """Puts the message back on its queue as a first attempt. The inbox makes a replay of an effected message harmless.
+    """Enqueues the message again as a first attempt. The inbox makes a repeated replay harmless.
 
-    Raises NotFound, Conflict (already replayed, or refused for its publisher) and Unavailable (the broker did not take it).
+    Raises NotFound, Conflict (already replayed, or an unproven publisher) and Unavailable (the broker did not confirm).
     """
     row = await uow.fetch_row(_LOCK, dead_letter_id)
     if row is None:
         raise NotFound
     if row["is_unproven"]:
         raise Conflict(
-            "This message did not come from the service that it names. It is kept as evidence and not replayed."
+            "The service that this message names did not publish it. It is stored as evidence and cannot be replayed."
         )
     if row["replayed_at"] is not None:
         raise Conflict("This dead letter was already replayed.")
@@ -91,7 +92,7 @@ async def replay_dead_letter(uow: UnitOfWork, bus: Bus, dead_letter_id: UUID) ->
     if not all(await bus.publish([message])):
         raise Unavailable
     await uow.execute(_MARK_REPLAYED, dead_letter_id)
-    # Given up once more it is another letter, with an alert of its own.
+    # If the message fails again, it becomes a new dead letter with its own alert.
     cleared = AlertCleared(
         alert_id=new_id(), dedup_key=_alert_key(dead_letter_id), reason="the dead letter was replayed"
     )

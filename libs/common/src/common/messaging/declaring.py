@@ -1,6 +1,6 @@
 """`python -m <service> declare-broker`: declares exchanges, queues and bindings, with an operator's account in `BROKER_URL`.
 
-A one-shot before the processes of a version start. It reads no other setting than `BROKER_URL` and `RETRY_DELAYS_SECONDS`.
+It runs once before the processes of a version start, and reads only `BROKER_URL` and `RETRY_DELAYS_SECONDS`.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ COMMAND: Final = "declare-broker"
 
 
 class DeclarationFailed(Exception):
-    """The broker refuses the map or the account; the message says what to do."""
+    """The broker rejects the topology or the account; the message says what to do."""
 
 
 async def declare_broker(broker_url: str, environment: Mapping[str, str]) -> None:
-    """Declares the map of this version; harmless when it is there. Raises DeclarationFailed."""
+    """Declares the topology of this version; a repetition has no effect. Raises DeclarationFailed."""
     try:
         await declare_topology(broker_url, declared_topology(ladder_of(environment)))
     except TopologyDrift as error:
@@ -32,7 +32,7 @@ async def declare_broker(broker_url: str, environment: Mapping[str, str]) -> Non
 
 
 def ladder_of(environment: Mapping[str, str]) -> RetryLadder:
-    """The retry ladder that `RETRY_DELAYS_SECONDS` names, as the services read it. Raises DeclarationFailed."""
+    """The retry ladder of `RETRY_DELAYS_SECONDS`, as the services read it. Raises DeclarationFailed."""
     delays = environment.get("RETRY_DELAYS_SECONDS")
     try:
         return RetryLadder(tuple(float(part) for part in delays.split(",")) if delays else DELAYS_SECONDS)
@@ -41,7 +41,7 @@ def ladder_of(environment: Mapping[str, str]) -> RetryLadder:
 
 
 def declare_by_command() -> None:
-    """Ends the process with a sentence when it fails."""
+    """Exits with a message when the declaration fails."""
     broker_url = os.environ.get("BROKER_URL")
     if not broker_url:
         sys.exit("This environment variable is missing: BROKER_URL.")

@@ -1,9 +1,9 @@
-"""What a handler says of a message by failing."""
+"""The exceptions by which a handler classifies a failed message."""
 
 
 class PermanentFault(Exception):
-    """No retry can mend this message (a broken schema, say): it goes to the dead letters at once."""
+    """No retry can succeed, as with an invalid schema: the message becomes a dead letter at once."""
 
 
 class NotYetKnown(Exception):
-    """What the message speaks of has not arrived: nothing is wrong, the retry ladder brings the message again."""
+    """A fact that the message depends on has not been received yet; the retry ladder delivers the message again."""

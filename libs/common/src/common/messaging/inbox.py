@@ -1,4 +1,4 @@
-"""The inbox: a message takes effect once for each consumer, however often the broker brings it."""
+"""The inbox: a message takes effect once in each consumer, however often the broker delivers it."""
 
 from typing import Final
 from uuid import UUID
@@ -13,5 +13,5 @@ RETURNING true
 
 
 async def record_message_if_new(uow: UnitOfWork, event_id: UUID, consumer: str) -> bool:
-    """Whether this is the first time. Two deliveries at once: the second waits for the first to commit or fail."""
+    """Returns whether the message is new to the consumer. A concurrent delivery waits for the first one's commit."""
     return bool(await uow.fetch_value(_RECORD, event_id, consumer))

@@ -1,4 +1,4 @@
-"""Messages as a handler sees them, and how they are read off the wire."""
+"""Messages for handlers, and their decoding."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Payload = TypeVar("Payload", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The envelope of a message in hand. `attempt` counts from 1; `sequence` orders the events of one subject and publisher."""
+    """The envelope of a message. `attempt` starts at 1; `sequence` orders the events of one subject and publisher."""
 
     event_id: UUID
     type: str
@@ -29,7 +29,7 @@ class Received:
     is_last_attempt: bool
 
 
-# In its own transaction, which the inbox and the handler share, and which commits before the acknowledgement.
+# Runs in the transaction of its inbox row, which commits before the acknowledgement.
 EventHandler = Callable[[Any, Received, UnitOfWork, Any], Awaitable[None]]
 # Opens its own units of work, for work that calls a provider between them: decide, call, record.
 WorkHandler = Callable[[Any, Received, Any], Awaitable[None]]
@@ -37,7 +37,7 @@ WorkHandler = Callable[[Any, Received, Any], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Subscription(Generic[EventT]):
-    """One line of a service's subscription list: this event goes to this handler, `handler(event, received, uow, dependencies)`."""
+    """A subscription of a service: the event and its handler, `handler(event, received, uow, dependencies)`."""
 
     event: type[EventT]
     handler: EventHandler
@@ -49,10 +49,10 @@ class Subscription(Generic[EventT]):
 
 @dataclass(frozen=True, slots=True)
 class WorkItem(Generic[Payload]):
-    """One line of a service's work list: items of this queue go to this handler, `handler(item, received, dependencies)`.
+    """A work queue of a service and its handler, `handler(item, received, dependencies)`.
 
-    The handler must be safe to repeat by itself. After the last attempt `when_exhausted(item, received, uow, error)` keeps
-    what was given up, in a transaction of its own, instead of the common dead letters.
+    The handler must be idempotent. After the last attempt `when_exhausted(item, received, uow, error)` records the
+    failure in its own transaction, instead of a dead letter.
     """
 
     queue: str
@@ -75,7 +75,7 @@ _decoder = msgspec.json.Decoder(_CloudEvent)
 
 
 def read_envelope(body: bytes, attempt: int, *, is_last_attempt: bool) -> tuple[Received, msgspec.Raw]:
-    """The envelope and the undecoded data; raises PermanentFault."""
+    """Decodes the envelope, not the data. Raises PermanentFault."""
     try:
         event = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -87,7 +87,7 @@ def read_envelope(body: bytes, attempt: int, *, is_last_attempt: bool) -> tuple[
 
 
 def read_payload(raw: msgspec.Raw, shape: type[Any]) -> Any:
-    """The data in its shape; unknown fields are ignored; raises PermanentFault."""
+    """Decodes the data; unknown fields are ignored. Raises PermanentFault."""
     try:
         return msgspec.json.decode(raw, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

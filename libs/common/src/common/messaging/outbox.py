@@ -1,6 +1,6 @@
-"""The transactional outbox: an event is a row of the transaction that made it true, and leaves by the relay.
+"""The transactional outbox: an event is a row of the transaction that caused it; `common.messaging.relay` publishes it.
 
-The only way to the broker. The relay is in `common.messaging.relay`.
+Every message to the broker is published through the outbox.
 """
 
 from collections.abc import Mapping
@@ -27,19 +27,19 @@ SELECT $1, $2, $3, $4, $5, next.last, $6, $7 FROM next
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """One message on its way out, as the values of `APPEND`."""
+    """One message to publish, as the values of `APPEND`."""
 
     row: tuple[UUID, str | None, str, str, str, bytes, Mapping[str, str]]
 
 
 def event_row(event: Event, trace: Mapping[str, str], source: str | None) -> OutboxRow:
-    """An event for the exchange. `source` is the service that says it, where the type does not tell (operations)."""
-    speaker = source or event.publisher()
+    """An event for the exchange. `source` is its publisher, for types that do not name one (operations)."""
+    publisher = source or event.publisher()
     payload = msgspec.json.encode(event)
-    return OutboxRow((new_id(), None, event.TYPE, f"/services/{speaker}", event.subject, payload, trace))
+    return OutboxRow((new_id(), None, event.TYPE, f"/services/{publisher}", event.subject, payload, trace))
 
 
 def work_row(queue: str, subject: str, payload: Mapping[str, Any], trace: Mapping[str, str]) -> OutboxRow:
-    """A work item for one queue of the service itself."""
+    """A work item for a queue of the same service."""
     service = queue.split(".", 1)[0]
     return OutboxRow((new_id(), queue, queue, f"/services/{service}", subject, msgspec.json.encode(payload), trace))

@@ -1,14 +1,15 @@
-"""Whether a message comes from the service that it names (decision 31).
+"""Verification that the named service published a message (decision 31).
 
-The broker proves two things about a delivery, and its sender can forge neither:
+The broker proves two facts about a delivery, and its sender can forge neither:
 
 - **the route**: the exchange it was published to and the first routing key, which the broker compared with the topic
-  permissions of the sender's account; and the queues in which it expired (`x-death`), which the sender can add to but not remove;
+  permissions of the sender's account; and the queues in which it expired (`x-death`), which the sender can add to but
+  not remove;
 - **the account**: `user_id`, which the broker compares with the account of the connection that published.
 
-| Came by | Means | Account |
+| Route | Meaning | Account |
 |---|---|---|
-| `campus.events`, routing key = type, never expired | its publisher sent it | the publisher's |
+| `campus.events`, routing key = type, never expired | published by its publisher | the publisher's |
 | `campus.work`, routing key = queue, never expired | the service's own work, or a replayed dead letter | the service's own |
 | the default exchange, routing key = queue, expired in delay queues only | the service's own retry | the service's own |
 """
@@ -30,12 +31,12 @@ _DEFAULT_EXCHANGE: Final = ""
 
 
 class UnprovenPublisher(PermanentFault):
-    """The message does not come from the service that it names. It has no effect, and is not replayed."""
+    """The named service did not publish the message. It has no effect, and is not replayed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How the broker says that a message arrived. `account` is absent when the sender did not set `user_id`."""
+    """The route of a delivery, as the broker reports it. `account` is None when the sender did not set `user_id`."""
 
     exchange: str
     routing_key: str
@@ -44,7 +45,7 @@ class Route:
 
 
 def route_of(message: AbstractIncomingMessage) -> Route:
-    """The route of a delivery; raises UnprovenPublisher when its deaths cannot be read."""
+    """The route of a delivery. Raises UnprovenPublisher for a malformed `x-death`."""
     deaths = _deaths_of(message.headers)
     return Route(
         message.exchange or "",
@@ -55,7 +56,7 @@ def route_of(message: AbstractIncomingMessage) -> Route:
 
 
 def route_before_dead_lettering(message: AbstractIncomingMessage, dead_letter_queue: str) -> tuple[str, Route]:
-    """The queue that gave the message up, and the route by which it had come there.
+    """The queue that dead-lettered the message, and the route by which the message reached that queue.
 
     Raises:
         UnprovenPublisher: the broker did not dead-letter it.
@@ -74,10 +75,10 @@ def route_before_dead_lettering(message: AbstractIncomingMessage, dead_letter_qu
 
 
 def check_publisher(queue: str, route: Route, received: Received, *, account_required: bool) -> None:
-    """Refuses a message in `queue` that its route, its account, its type and its `source` do not agree about.
+    """Rejects a message in `queue` whose route, account, type and `source` contradict one another.
 
-    With `account_required` the broker must have validated the publisher's account. Without it a message without an account is
-    accepted by its route alone, and only the account of another service is refused.
+    With `account_required` the broker must have validated the publisher's account. Otherwise a message without an
+    account is accepted by its route, and only the account of another service is rejected.
 
     Raises:
         UnprovenPublisher: the message names a publisher that did not send it.
@@ -95,7 +96,7 @@ def check_publisher(queue: str, route: Route, received: Received, *, account_req
 
 
 def check_broadcast(route: Route, received: Received, *, account_required: bool) -> None:
-    """The same for an event on the exclusive queue of a process, which has no retries.
+    """Like `check_publisher`, for an event on the exclusive queue of a process, which has no retries.
 
     Raises:
         UnprovenPublisher: the message names a publisher that did not send it.
@@ -124,7 +125,7 @@ def _is_published_event(route: Route, received: Received) -> bool:
 
 
 def _own_account(queue: str, owner: str, route: Route) -> str:
-    """The service itself, by its work exchange or its retries; raises UnprovenPublisher for any other route."""
+    """The service itself, for its work exchange and its retries. Raises UnprovenPublisher for any other route."""
     is_own_work = route.exchange == WORK_EXCHANGE and not route.expired_in
     is_own_retry = route.exchange == _DEFAULT_EXCHANGE and all(
         name.startswith(f"{DELAY_EXCHANGE}.") for name in route.expired_in

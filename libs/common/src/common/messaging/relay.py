@@ -1,4 +1,4 @@
-"""The relay: carries what the outbox holds to the broker, and marks it after the confirm. Several are safe side by side."""
+"""The relay: publishes outbox rows to the broker, and marks them after the confirm. Several may run concurrently."""
 
 import asyncio
 from contextlib import suppress
@@ -17,11 +17,11 @@ from common.primitives.clock import iso
 
 log = get_logger(__name__)
 
-# A batch of confirms in flight at once; larger batches gained nothing in the measurements of performance.md.
+# Messages with pending confirms; larger batches were not faster (performance.md).
 BATCH: Final = 200
-# The net under the bell: rows that another process wrote, or that waited for the broker.
+# The poll finds rows of other processes, and rows that waited for the broker.
 POLL_SECONDS: Final = 1.0
-# What the broker did not take is tried again after this long, so that it does not stand in the way of the rest.
+# Unconfirmed messages are retried after this delay, so that they do not block the others.
 REFUSED_WAIT_SECONDS: Final = 2
 MEASURE_EVERY_SECONDS: Final = 10.0
 
@@ -46,9 +46,10 @@ SELECT count(*) FROM (SELECT FROM dead_letters WHERE replayed_at IS NULL LIMIT 1
 
 
 async def relay_once(database: Database, bus: Bus) -> int:
-    """Carries one batch; tells how many rows it saw.
+    """Publishes one batch, and returns the number of its rows.
 
-    A crash before the mark is written repeats messages, which the inboxes absorb: so the mark need not wait for the disk.
+    A crash before the mark is durable repeats messages, which the inboxes ignore. So the commit does not wait for the
+    disk.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE, async_commit=True) as uow:
         rows = await uow.fetch(_CLAIM)
@@ -67,8 +68,8 @@ async def relay_once(database: Database, bus: Bus) -> int:
 
 
 async def run_relay(database: Database, bus: Bus) -> None:
-    """Relays until cancelled: at the bell after a commit, and each second."""
-    pause = Outage(log, "relay pauses", "relay goes on")
+    """Publishes until cancelled: at the wake-up after a commit, and each second."""
+    pause = Outage(log, "relay failing", "relay recovered")
     while True:
         database.outbox_wakeup.clear()
         try:
@@ -76,17 +77,17 @@ async def run_relay(database: Database, bus: Bus) -> None:
                 pass
             pause.ended()
         except Exception as error:
-            # The database's own absence is said by itself.
+            # `Database` logs its own outage.
             if not is_unavailable(error):
                 pause.failed(error, is_bug=True)
-        # Not `wait_for`: a bell that rings in the moment of a cancellation would swallow it, and this would run for ever.
+        # Not `wait_for`: a wake-up at the moment of a cancellation would swallow it, and the loop would never end.
         with suppress(TimeoutError):
             async with asyncio.timeout(POLL_SECONDS):
                 await database.outbox_wakeup.wait()
 
 
 async def measure_once(database: Database) -> None:
-    """Publishes the outbox's age and the dead letters as metrics."""
+    """Sets the metrics of waiting outbox rows and dead letters."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         row = await uow.fetch_row(_WAITING)
         dead_letters = await uow.fetch_value(_DEAD_LETTERS)

@@ -1,6 +1,6 @@
-"""Say again what was said, after the broker lost what it held: the consumers' inboxes take each message once.
+"""Repeated publishing, after the broker lost messages: the consumers' inboxes ignore repetitions.
 
-`python -m <service> republish --since <instant>`: what left the outbox since then leaves it once more, under the same ids.
+`python -m <service> republish --since <instant>` publishes all messages since then again, with the same ids.
 """
 
 import argparse
@@ -14,10 +14,10 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 
 COMMAND: Final = "republish"
-# Each step holds its rows for moments only: the relay works beside it.
+# Each step locks its rows briefly, so that the relay can continue.
 BATCH: Final = 2_000
 
-# What the relay marks anew while this runs carries a later time, and is not taken twice.
+# Rows that the relay marks during this run have a later time, and are not requeued twice.
 _REQUEUE: Final = f"""
 WITH piece AS (
     SELECT position FROM outbox WHERE published_at >= $1 AND published_at < $2 ORDER BY published_at LIMIT {BATCH} FOR UPDATE
@@ -28,9 +28,12 @@ _NOW: Final = "SELECT now()"
 
 
 async def republish(database: Database, since: datetime) -> int:
-    """How many messages leave again: all that were published at `since` or later. The outbox keeps them for `OUTBOX_KEEP_DAYS`."""
+    """Requeues all messages published at `since` or later, and returns their number.
+
+    The outbox stores published messages for `OUTBOX_KEEP_DAYS`.
+    """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        # The database's own clock: it wrote the times that this is compared with.
+        # The clock of the database, which wrote the times that `until` is compared with.
         until: datetime = await uow.fetch_value(_NOW)
     count = 0
     while True:
@@ -42,12 +45,12 @@ async def republish(database: Database, since: datetime) -> int:
 
 
 async def republish_by_command(database: Database, arguments: Sequence[str]) -> None:
-    """Prints how many leave again. An instant without a zone is UTC."""
+    """Prints the number of requeued messages. An instant without a zone is UTC."""
     parser = argparse.ArgumentParser(prog=COMMAND)
     parser.add_argument("--since", required=True, type=_instant, help="ISO 8601")
     since: datetime = parser.parse_args(arguments).since
     count = await republish(database, since)
-    sys.stdout.write(f"{count} messages published since {iso(since)} leave again\n")
+    sys.stdout.write(f"{count} messages published since {iso(since)} are published again\n")
 
 
 def _instant(text: str) -> datetime:

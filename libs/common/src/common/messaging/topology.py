@@ -1,8 +1,9 @@
-"""The broker's exchanges and queues as a value, and how they are declared. What they are for is told in `contracts.topology`.
+"""The broker's exchanges and queues as a value, and their declaration. `contracts.topology` explains their purpose.
 
-The provisioner declares them with an operator's account. A service's account may not: whoever may declare a queue may let its
-messages expire into any exchange that it may write to, past the topic permissions. A process only checks, by one passive
-declaration, that the provisioner declared exactly its own map: the last exchange declared is named by the map's digest.
+The provisioner declares them with an operator's account. A service's account may not declare queues: messages that
+expire from a queue could reach an exchange past the topic permissions. A process only checks, by a passive declaration,
+that the provisioner declared exactly its topology: the digest of the topology is the name of the last exchange
+declared.
 """
 
 import hashlib
@@ -19,10 +20,10 @@ from common.primitives.retry import JITTER, RetryLadder
 from contracts import topology as broker_map
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
 
-# A message that took its consumer down this often is poison. High enough for a worker that is killed many times in a row.
+# A message that crashed its consumer this often is dead-lettered. High enough for a worker that is killed repeatedly.
 DELIVERIES_MAX: Final = 50
-# The last stop: its consumer gives a letter back each second while the database is away, and RabbitMQ 4 would drop it
-# after twenty times when no limit is named.
+# The dead letter queue: its consumer requeues a message each second during an outage of the database. Without a limit
+# RabbitMQ 4 drops a message after twenty deliveries.
 DEAD_QUEUE_ARGUMENTS: Final[dict[str, Any]] = {"x-queue-type": "quorum", "x-delivery-limit": 1_000_000}
 
 
@@ -35,12 +36,12 @@ class TopologyDrift(Exception):
 
 
 class TopologyMissing(ConnectionError):
-    """The provisioner did not declare this process's map on the broker, or the broker lost it."""
+    """The broker does not have the topology of this process: never declared, or lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """The whole map: work queues with the event types bound to them, and the exchanges."""
+    """The whole topology: work queues with the event types bound to them, and the exchanges."""
 
     events_exchange: str
     public_exchange: str
@@ -49,12 +50,12 @@ class Topology:
     ladder: RetryLadder = field(default_factory=RetryLadder)
 
     def listeners_of(self, event_type: str) -> bool:
-        """Whether any queue must receive this type: then an unroutable message is a fault, not silence."""
+        """Whether any queue must receive this type, so that an unroutable message is a fault."""
         return any(event_type in types for types in self.bindings.values())
 
     @property
     def marker(self) -> str:
-        """The exchange that says that exactly this map was declared."""
+        """The name of the exchange that marks exactly this topology as declared."""
         content = {
             "exchanges": [self.events_exchange, self.public_exchange, WORK_EXCHANGE, RETRY_EXCHANGE, DELAY_EXCHANGE],
             "queues": {name: [sorted(types), work_queue_arguments(name)] for name, types in self.bindings.items()},
@@ -66,7 +67,7 @@ class Topology:
         return f"campus.topology.{digest[:16]}"
 
     async def check(self, channel: AbstractChannel) -> None:
-        """Raises TopologyMissing unless the provisioner declared this map. Needs no permission."""
+        """Raises TopologyMissing unless the provisioner declared this topology. Needs no permission."""
         try:
             await channel.declare_exchange(self.marker, passive=True)
         except ChannelNotFoundEntity as error:
@@ -76,7 +77,7 @@ class Topology:
             ) from error
 
     async def declare(self, channel: AbstractChannel) -> None:
-        """Declares everything; harmless when it stands already. Raises TopologyDrift when something stands otherwise."""
+        """Declares the topology; a repetition has no effect. Raises TopologyDrift for a difference."""
         try:
             await self._declare(channel)
         except ChannelPreconditionFailed as error:
@@ -102,7 +103,7 @@ class Topology:
         await channel.declare_exchange(self.marker, aio_pika.ExchangeType.FANOUT, durable=True)
 
     async def _declare_delays(self, channel: AbstractChannel) -> None:
-        """One delay queue for each delay: a message's own routing key, its work queue, brings it back when it expires."""
+        """Declares one queue per delay. An expired message returns to its work queue, which is its routing key."""
         retry = await channel.declare_exchange(RETRY_EXCHANGE, aio_pika.ExchangeType.TOPIC, durable=True)
         delays = await channel.declare_exchange(DELAY_EXCHANGE, aio_pika.ExchangeType.HEADERS, durable=True)
         await delays.bind(retry, routing_key="#")
@@ -113,7 +114,7 @@ class Topology:
 
 
 def declared_topology(ladder: RetryLadder) -> Topology:
-    """The broker's map from the contracts: queues `<service>.<publisher>`, and the work queues."""
+    """The topology of the contracts: queues `<service>.<publisher>`, and the work queues."""
     bindings: dict[str, list[str]] = {name: [] for name in broker_map.WORK_QUEUES}
     for service, events in broker_map.SUBSCRIPTIONS.items():
         for event in events:
@@ -128,13 +129,13 @@ def declared_topology(ladder: RetryLadder) -> Topology:
 
 
 async def declare_topology(broker_url: str, topology: Topology) -> None:
-    """Declares the map with an account that may; the provisioner's part. Raises TopologyDrift."""
+    """Declares the topology with an operator's account. Raises TopologyDrift."""
     async with await aio_pika.connect(broker_url) as connection:
         await topology.declare(await connection.channel(publisher_confirms=False))
 
 
 def delay_queue_arguments(seconds: float) -> dict[str, Any]:
-    """A quorum queue whose messages go back to the queue that their routing key names."""
+    """A quorum queue whose expired messages return to the queue of their routing key."""
     return {
         "x-queue-type": "quorum",
         "x-message-ttl": int(seconds * 1000 * (1 + JITTER)) + 1,
@@ -157,7 +158,7 @@ def work_queue_arguments(name: str) -> dict[str, Any]:
 
 
 def dead_letter_queue_of(queue: str) -> str:
-    """Where the broker puts what a service's queues gave up: `<service>.dead`; the service stores it."""
+    """The queue of a service's dead-lettered messages, `<service>.dead`; the service stores them."""
     return queue.split(".", 1)[0] + ".dead"
 
 

@@ -1,4 +1,4 @@
-"""What every service's `migrations/env.py` does: run the history over asyncpg, as the owner of the database."""
+"""The Alembic environment of all services: runs the migrations over asyncpg, as the owner of the database."""
 
 import asyncio
 import os
@@ -10,16 +10,16 @@ from alembic import context
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
-# The old version's requests stand behind a migration that waits for a lock: this long at most, well within a client's patience.
+# A migration that waits for a lock blocks the requests of the old version: this long at most, within client timeouts.
 LOCK_SECONDS_MAX: Final = 3
-# Two minutes in all; then whoever rolls out learns which statement found no gap.
+# Two minutes in all; then the roll-out fails and names the statement that did not get its lock.
 LOCK_ATTEMPTS_MAX: Final = 24
 LOCK_PAUSE_SECONDS: Final = 2.0
 _LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
 def run(metadata: sa.MetaData) -> None:
-    """Runs what the alembic command asks for, in one transaction, under a lock against a second runner."""
+    """Runs the requested alembic command in one transaction, under a lock against a concurrent run."""
     url = os.environ["OWNER_DATABASE_URL"].replace("postgresql://", "postgresql+asyncpg://", 1)
     asyncio.run(_run(url, metadata))
 
@@ -46,9 +46,10 @@ async def _run_when_unlocked(connection: AsyncConnection, metadata: sa.MetaData)
 
 
 def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
-    # Three replicas may start at once on an empty system: the second waits here and finds nothing left to do.
+    # Several replicas may start at once: the second one waits here and finds no migration left.
     connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('migrations'))"))
-    # Whoever waits for a table's lock makes everybody behind wait too: rather give way, and try all of it again.
+    # A statement that waits for a table lock blocks all later ones, so the migration gives up early and is retried
+    # whole.
     connection.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS_MAX}s'"))
     context.configure(
         connection=connection,
@@ -65,6 +66,6 @@ _PARTITIONS = "SELECT relname FROM pg_class WHERE relispartition AND relkind = '
 
 
 def names_of_ours(connection: sa.Connection) -> Callable[[str | None, str, Any], bool]:
-    """Which names of the database are compared with the tables of the code: not alembic's own, and of a log in months the log alone."""
+    """The filter of tables that `alembic check` compares: without alembic's own table and without monthly partitions."""
     not_ours = {"alembic_version", *connection.scalars(sa.text(_PARTITIONS))}
     return lambda name, kind, _: not (kind == "table" and name in not_ours)

@@ -1,4 +1,4 @@
-"""SQL that the first migrations of all services share. A function with a version in its name never changes once released."""
+"""SQL shared by the first migrations of all services. A function with a version in its name never changes after a release."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from alembic import op
 
 
 def grant_roles_v1(service: str) -> None:
-    """Lets the two roles of the service use the schema. The API role is granted tables one by one, by their migrations."""
+    """Grants both roles of the service the schema. Migrations grant the API role each table separately."""
     op.execute(f"GRANT USAGE ON SCHEMA public TO campus_{service}_api, campus_{service}_service")
     op.execute(
         "ALTER DEFAULT PRIVILEGES IN SCHEMA public "
@@ -32,13 +32,13 @@ def create_messaging_v1(service: str) -> None:
     """Outbox, inbox and stored dead letters."""
     for statement in _MESSAGING_V1:
         op.execute(statement)
-    # A caller's transaction says events; it never reads or changes what others said.
+    # A caller's transaction inserts events; it never reads or changes those of others.
     op.execute(f"GRANT INSERT ON outbox TO campus_{service}_api")
     op.execute(f"GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api")
 
 
 def create_ledger_v1(service: str) -> None:
-    """The double-entry ledger, its chain of hashes and its list of accounts. Its triggers only refuse."""
+    """The double-entry ledger, its hash chain and its list of accounts. Its triggers only reject changes."""
     for statement in _LEDGER_V1:
         op.execute(statement)
     op.execute(f"GRANT EXECUTE ON FUNCTION ledger_post TO campus_{service}_api, campus_{service}_service")
@@ -57,7 +57,7 @@ def create_ledger_v1(service: str) -> None:
 
 
 def execute_file(path: Path) -> None:
-    """Execute the statements of an SQL file. A statement ends with a semicolon at the end of a line, outside `$$`."""
+    """Executes the statements of an SQL file. A statement ends with a semicolon at the end of a line, outside `$$`."""
     for statement in _statements_of(path.read_text(encoding="utf-8")):
         op.execute(statement)
 
@@ -73,7 +73,7 @@ def _statements_of(sql: str) -> Iterator[str]:
 
 _STATEMENT_END: Final = re.compile(r";\n")
 
-# What the row policies ask (contract section 5). Plain SQL, so that the planner sees through them.
+# The functions that row policies call (contract section 5). Plain SQL, which the planner can inline.
 _CALLER_FUNCTIONS_V1: Final = (
     "CREATE FUNCTION app_user_id() RETURNS uuid STABLE LANGUAGE sql AS $$ SELECT nullif(current_setting('app.user_id', true), '')::uuid $$",
     "CREATE FUNCTION app_vendor_id() RETURNS uuid STABLE LANGUAGE sql AS "
@@ -186,7 +186,7 @@ _LEDGER_V1: Final = (
     "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change()",
     "CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries "
     "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change()",
-    # Statement-level, over the new rows: one look for all entries of a posting, and none of a foreign transaction.
+    # Statement-level, over the new rows: one check for all entries of a posting, without those of other transactions.
     """
     CREATE FUNCTION ledger_refuse_unbalanced() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -208,7 +208,7 @@ _LEDGER_V1: Final = (
     """,
     "CREATE TRIGGER ledger_balances_never_negative AFTER INSERT OR UPDATE ON ledger_balances "
     "FOR EACH ROW WHEN (NEW.balance_minor < 0) EXECUTE FUNCTION ledger_refuse_overdraft()",
-    # What was posted and not yet linked. A set, not a watermark: what commits late is found late, and never passed over.
+    # Postings without a link. A set, not a watermark, so that a posting that commits late is never skipped.
     """
     CREATE TABLE ledger_unsealed (
         position bigint PRIMARY KEY,
@@ -227,7 +227,7 @@ _LEDGER_V1: Final = (
     """,
     "CREATE TRIGGER ledger_links_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_links "
     "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change()",
-    # The end of the chain, in its one row: whoever seals holds it, so that of two workers one seals.
+    # The end of the chain, in a single row whose lock makes one of several workers extend the chain.
     """
     CREATE TABLE ledger_chain (
         the_only boolean PRIMARY KEY DEFAULT true,
@@ -238,7 +238,7 @@ _LEDGER_V1: Final = (
     )
     """,
     "INSERT INTO ledger_chain DEFAULT VALUES",
-    # Every account since its first entry: a list of accounts reads this instead of grouping all entries.
+    # Every account since its first entry, so that a list of accounts need not group all entries.
     """
     CREATE TABLE ledger_accounts (
         account text PRIMARY KEY,
@@ -249,9 +249,9 @@ _LEDGER_V1: Final = (
     """,
     "CREATE INDEX ledger_accounts_in_order ON ledger_accounts (position)",
     "CREATE INDEX ledger_accounts_by_prefix ON ledger_accounts (account text_pattern_ops)",
-    # The only way in: neither role of the service may write the three tables. One round trip for header, balances and
-    # entries. `ON CONFLICT DO NOTHING` waits for a posting with the same key that is under way, so that of two at once
-    # exactly one is written; balances are locked in the order of their names, so that no two postings deadlock.
+    # The only way to post: neither role of the service may write the three tables. One round trip for header, balances
+    # and entries. `ON CONFLICT DO NOTHING` waits for a concurrent posting with the same key, so that exactly one is
+    # written. Balances are locked in the order of their names, so that postings do not deadlock.
     """
     CREATE FUNCTION ledger_post(
         new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea,

@@ -1,18 +1,18 @@
 """Logs in monthly partitions, for migrations; frozen by version like `common.migrations.functions`.
 
-Partitions belong to the owner of the database, and only the log itself is granted to the service's roles: whoever reads or
-writes goes through it, and its row policies. The months are turned by one function of the owner for each log
-(`common.database.retention.Partitioned`), which makes months ahead and drops old ones, and can do nothing else.
+Partitions belong to the owner of the database. The service's roles are granted only the log itself, with its row
+policies. One function of the owner for each log (`common.database.retention.Partitioned`) creates future months and
+drops old ones.
 """
 
 from alembic import op
 
 
 def create_monthly_partitions_v1(service: str, table: str, column: str, *, beside: str) -> None:
-    """Gives a table that is partitioned by range of `column`, with a partition up to the start of some month (UTC), all that it needs.
+    """Completes a table that is partitioned by range of `column`, with a partition up to the start of some month (UTC).
 
-    Rows that no month takes are kept in `<table>_rest`, counted, and move to their month when that is made. `beside` is the table
-    that the log refers to: whoever turns the months holds both, for a moment.
+    Rows without a month are stored in `<table>_rest`, counted, and moved when their month is created. `beside` is the
+    table that the log references; the function locks both for a moment.
     """
     op.execute(f"CREATE TABLE {table}_rest PARTITION OF {table} DEFAULT")
     close_partition_v1(service, f"{table}_rest")
@@ -22,14 +22,15 @@ def create_monthly_partitions_v1(service: str, table: str, column: str, *, besid
 
 
 def close_partition_v1(service: str, partition: str) -> None:
-    """Takes a partition from the roles of the service."""
+    """Revokes a partition from the roles of the service."""
     op.execute(f"REVOKE ALL ON {partition} FROM campus_{service}_api, campus_{service}_service")
     op.execute(f"ALTER TABLE {partition} ENABLE ROW LEVEL SECURITY")
 
 
-# One worker turns at a time, and the others go on without an answer. All locks are taken at once and only when there is a month to
-# turn; one that is not had within half a second, before PostgreSQL looks for deadlocks, is one for the next round: who waits for
-# it would hold up everybody behind. At most a year of months is made in one call, and none that would leave at once.
+# One worker runs at a time; for the others the function returns NULL. All locks are acquired together, and only when a
+# month is created or dropped. A lock that is not available within half a second (PostgreSQL's deadlock timeout is
+# longer) is left to the next round, because waiting for it would block later statements. A call creates at most a year
+# of months, and no expired one.
 _MONTHLY_PARTITIONS_V1 = """
 CREATE FUNCTION {table}_turn_months(
     ahead_until timestamptz, gone_before timestamptz, OUT made integer, OUT dropped integer, OUT astray bigint

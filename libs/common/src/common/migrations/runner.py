@@ -1,4 +1,4 @@
-"""The newest shape of a service's database: `python -m <service> migrate`."""
+"""The command `python -m <service> migrate`: applies the migrations of a service."""
 
 import importlib.util
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def migrate(package: str) -> None:
-    """Brings the service's database to the newest revision of its history. Needs OWNER_DATABASE_URL."""
+    """Upgrades the service's database to the newest revision. Needs OWNER_DATABASE_URL."""
     from alembic import command
     from alembic.config import Config
 

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, with request and trace ids, and nothing secret in them."""
+"""Structured logs: one JSON object per line, with request and trace ids, without secrets."""
 
 import logging as standard_logging
 import re
@@ -24,10 +24,10 @@ _HARMLESS_NAMES = frozenset(
 _SECRET_SHAPE = re.compile(r"eyJ[\w-]{4,}\.[\w-]+\.[\w-]*|Bearer\s+\S+|(?<=://)[^/@\s]+:[^/@\s]+(?=@)", re.ASCII)
 
 
-# Of the request that the running task answers. structlog's own binding costs ten times as much, for every request.
+# The id of the request that the current task handles. structlog's own binding costs ten times as much per request.
 REQUEST_ID: Final[ContextVar[str]] = ContextVar("request_id", default="")
 
-# Until `start` is called (in a test, say) a traceback is plain: never with the values of local variables in it.
+# Before `start`, as in tests, tracebacks are plain, without the values of local variables.
 structlog.configure(processors=[structlog.processors.format_exc_info, structlog.dev.ConsoleRenderer(colors=False)])
 
 
@@ -67,18 +67,18 @@ def start(service: str, level: str = "INFO") -> None:
     structlog.contextvars.bind_contextvars(service=service)
     for chatty in ("uvicorn.access", "aio_pika", "httpx", "httpcore"):
         standard_logging.getLogger(chatty).setLevel("WARNING")
-    # Each try of a connection is a line or a traceback there; that a server is away, and its error, is said once, by us.
+    # These libraries log every connection attempt; `Outage` logs an outage once.
     standard_logging.getLogger("asyncpg.pool").setLevel("ERROR")
     standard_logging.getLogger("aiormq").setLevel("CRITICAL")
 
 
 def get_logger(name: str) -> Any:
-    """The logger of a module. Events are sentences in the past tense; facts are keyword arguments."""
+    """The logger of a module. An event is a short sentence: what failed and why; facts are keyword arguments."""
     return structlog.stdlib.get_logger(name)
 
 
 def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Blanks values whose name says secret, and secret shapes inside any text."""
+    """Redacts values with the name of a secret, and texts in the form of a secret."""
     for name, value in event.items():
         event[name] = _redacted(name, value)
     return event

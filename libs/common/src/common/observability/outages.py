@@ -1,15 +1,15 @@
-"""What is away is said when it begins, each minute while it lasts, and when it is over: never at every try."""
+"""Logging of outages: at the start, each minute, and at the end, instead of at every attempt."""
 
 import time
 from typing import Any, Final
 
 LOG_AGAIN_AFTER_SECONDS: Final = 60.0
-# What comes and goes is not said at each coming and going.
+# Short, repeated outages are logged at most this often.
 LOG_NEW_AFTER_SECONDS: Final = 10.0
 
 
 class Outage:
-    """One thing that may be away or fail, told in `log`: `begun` with the error and how many tries failed, `over` with how long it was."""
+    """Logs the outages of one dependency: `started` with the error and failed tries, `recovered` with the duration."""
 
     def __init__(self, log: Any, started: str, recovered: str, **about: Any) -> None:
         self._log, self._started, self._recovered, self._about = log, started, recovered, about
@@ -19,7 +19,7 @@ class Outage:
         self._tries = 0
 
     def failed(self, error: BaseException, *, is_bug: bool = False) -> None:
-        """A try failed. A bug is shown with where it happened; what is away now and then, by the error's name."""
+        """Records a failed try. A bug is logged with its traceback, an unavailable dependency with its error only."""
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         self._tries += 1
@@ -30,7 +30,7 @@ class Outage:
         self._log.warning(self._started, error=repr(error), tries=self._tries, **self._about, **where)
 
     def ended(self) -> None:
-        """It works: said once, where something was said before."""
+        """Records a success, and logs the recovery if the outage was logged."""
         if self._since is None:
             return
         if self._is_logged:

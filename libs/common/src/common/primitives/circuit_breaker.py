@@ -1,12 +1,12 @@
-"""A circuit breaker: somebody who fails again and again is left alone for a while, then asked once.
+"""A circuit breaker: calls to a counterpart that keeps failing are suspended, then probed once.
 
 | State | Who may call |
 |---|---|
-| closed | everybody; `failures_max` failures within `window` open it |
-| open | nobody, until `rest` has passed |
+| closed | every caller; `failures_max` failures within `window` open it |
+| open | no caller, until `rest` has passed |
 | half open | one, the probe: its success closes the circuit, its failure opens it again |
 
-It lives in one process and asks the injected clock; each process finds out for itself.
+The state belongs to one process and follows the injected clock.
 """
 
 from collections import OrderedDict, deque
@@ -16,13 +16,13 @@ from typing import Final
 
 from common.primitives.clock import Clock
 
-# Circuits that are remembered at once, where their names come from outside; the least used is forgotten first.
+# Circuits held at once, because their names come from clients; the least recently used is evicted first.
 CIRCUITS_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class CircuitLimits:
-    """How many failures within which time open a circuit, and how long it rests then."""
+    """The number of failures within `window` that open a circuit, and the time that it stays open."""
 
     failures_max: int = 5
     window: timedelta = timedelta(seconds=60)
@@ -38,9 +38,10 @@ class Circuit:
         self._closed_to: datetime | None = None
 
     def admit(self) -> datetime | None:
-        """None: call now. Otherwise the instant at which it is worth asking again.
+        """Returns None when the call may start, else the instant of the next probe.
 
-        After the rest the first to ask is the probe; a probe that never tells its end is followed by another after one more rest.
+        The first caller after the rest is the probe. A probe without a result is followed by another one after one more
+        rest.
         """
         now = self._clock.now()
         if self._closed_to is None:
@@ -51,12 +52,12 @@ class Circuit:
         return None
 
     def succeeded(self) -> None:
-        """It answered: whatever was before is forgotten."""
+        """Records a success: closes the circuit and clears its failures."""
         self._failures.clear()
         self._closed_to = None
 
     def failed(self) -> bool:
-        """It did not answer; whether this opened the circuit that was closed until now."""
+        """Records a failure. Returns True when it opened a closed circuit."""
         now = self._clock.now()
         if self._closed_to is not None:
             self._closed_to = now + self._limits.rest
@@ -78,7 +79,7 @@ class Circuits:
         self._circuits: OrderedDict[str, Circuit] = OrderedDict()
 
     def of(self, name: str) -> Circuit:
-        """The circuit of that name, made at the first call."""
+        """The circuit of that name, created at the first call."""
         circuit = self._circuits.pop(name, None) or Circuit(self._clock, self._limits)
         self._circuits[name] = circuit
         if len(self._circuits) > CIRCUITS_MAX:

@@ -8,20 +8,20 @@ import msgspec
 
 
 class Clock(Protocol):
-    """Something that knows the present instant, in UTC."""
+    """The current time, in UTC."""
 
     def now(self) -> datetime: ...
 
 
 class SystemClock:
-    """The machine's clock, cut to the milliseconds that the public contract speaks in."""
+    """The system clock, truncated to the milliseconds of the public contract."""
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, UTC)
 
 
 class ManualClock:
-    """A clock that stands still until it is told to move: sixty days of timers pass in seconds."""
+    """A clock that a test advances: sixty days of timers pass in seconds."""
 
     def __init__(self, at: datetime | None = None) -> None:
         self._now = at or datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from common.primitives.problems import ValidationFailed
 
 # 128 bits: beyond forging, and short enough for a URL.
 _SIGNATURE_BYTES = 16
-# No list position is longer; a longer cursor is refused before any work is done for it.
+# No list position is longer; a longer cursor is rejected before it is decoded.
 _CURSOR_CHARACTERS_MAX = 512
 
 
@@ -23,12 +23,12 @@ class CursorSigner:
         self._key = hashlib.sha256(b"cursor:" + key.encode()).digest()
 
     def sign(self, scope: Sequence[Any], position: Sequence[Any]) -> str:
-        """The cursor that stands at `position` (strings and integers) of the list that `scope` names."""
+        """The cursor of `position` (strings and integers) in the list that `scope` names."""
         body = msgspec.json.encode(list(position))
         return base64.urlsafe_b64encode(self._signature(scope, body) + body).decode().rstrip("=")
 
     def open(self, scope: Sequence[Any], cursor: str) -> list[Any]:
-        """The position that `sign` was given; a changed or foreign cursor raises ValidationFailed (422)."""
+        """The position that was signed. Raises ValidationFailed (422) for a changed cursor or one of another list."""
         if len(cursor) > _CURSOR_CHARACTERS_MAX or not cursor.isascii():
             raise self._invalid_cursor()
         try:

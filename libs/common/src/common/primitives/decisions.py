@@ -1,4 +1,4 @@
-"""Decisions of two people: one prepares, another one approves exactly what was prepared, or rejects it (contract section 5.5)."""
+"""Decisions by a maker and a checker: the checker approves exactly what was prepared, or rejects it (contract section 5.5)."""
 
 import hashlib
 import hmac
@@ -35,7 +35,7 @@ class DecidedByItsMaker(Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class PreparedDecision:
-    """A decision as the database holds it; `hash` is of its present content."""
+    """A stored decision; `hash` is computed over its current content."""
 
     status: str
     prepared_by: UUID
@@ -48,10 +48,10 @@ def content_hash(content: Mapping[str, Any]) -> str:
 
 
 def evaluate_approval(decision: PreparedDecision | None, approved_hash: str, by: UUID) -> bool:
-    """Whether the approval takes effect now; False for its repetition, which succeeds without effect.
+    """Returns whether the approval takes effect now; False for its repetition, which succeeds without effect.
 
-    A person is a user id, whatever role or session. Raises NothingPrepared, OtherContent and AlreadyDecided (409), and
-    DecidedByItsMaker (403).
+    Maker and checker are compared by user id, whatever their role or session. Raises NothingPrepared, OtherContent and
+    AlreadyDecided (409), and DecidedByItsMaker (403).
     """
     prepared = _decided_by_another(decision, by)
     must_match(prepared.hash, approved_hash)
@@ -59,7 +59,7 @@ def evaluate_approval(decision: PreparedDecision | None, approved_hash: str, by:
 
 
 def evaluate_rejection(decision: PreparedDecision | None, by: UUID) -> bool:
-    """Whether the rejection takes effect now; False for its repetition. Raises as `evaluate_approval` does, but for the hash."""
+    """Returns whether the rejection takes effect now. Raises as `evaluate_approval` does, except for the hash."""
     return _is_effective(_decided_by_another(decision, by), "rejected")
 
 

@@ -1,8 +1,8 @@
 """Encryption of single values at rest and of the event fields that only one service may read (decision 36).
 
 Each purpose has a key of its own, derived with HKDF from the variable of that purpose. An encrypted text names its key:
-`2.<key id>.<nonce and ciphertext, base64url>`. The text of the release before, without a key id, was encrypted under the key that
-all services shared (`SEALING_KEY`), and still opens while that key is given.
+`2.<key id>.<nonce and ciphertext, base64url>`. The previous release wrote texts without a key id, under the key that
+all services shared (`SEALING_KEY`). They are decrypted while that key is set.
 """
 
 import base64
@@ -29,11 +29,11 @@ FurtherKey = Annotated[str, Field(pattern="^(.{16,})?$")]
 
 
 class DecryptionFailed(Exception):
-    """The sealed text was changed, belongs to another context, or was sealed with another key."""
+    """The encrypted text was changed, belongs to another context, or was encrypted under another key."""
 
 
 class UnknownKey(DecryptionFailed):
-    """The text names a key that this process does not hold: one that is not distributed yet, or one that was dropped too early."""
+    """The text names a key that this process does not hold: not distributed yet, or removed too early."""
 
 
 class _Key:
@@ -41,7 +41,7 @@ class _Key:
 
     def __init__(self, key: bytes, *, has_id: bool) -> None:
         self._cipher = AESGCM(key)
-        # Four bytes tell the few keys of one process apart; they reveal nothing of the key.
+        # Four bytes distinguish the few keys of one process and reveal nothing about the key.
         self.id = hashlib.sha256(b"key id:" + key).hexdigest()[:8] if has_id else ""
 
     @property
@@ -62,12 +62,13 @@ class _Key:
 
 
 class Encryptor:
-    """Encrypts one purpose's values under `current`, and opens those under `previous` too.
+    """Encrypts the values of one purpose under `current`, and decrypts those under `previous` too.
 
-    `previous` is the other key of a rotation: first the next one, until every process can read it, then the one before. The context
-    (an order's id, say) is bound to the text. `old_keys` open texts of the old format. With `writes_old_format` the first of them
-    encrypts, so that processes of the release before can read. `also` are sealers of other purposes whose texts are opened here.
-    `counted_as` names the secret in the metric of uses of a previous key.
+    `previous` is the other key of a rotation: first the next key, until every process can read it, then the former one.
+    The context, such as an order's id, is bound to the text. `old_keys` decrypt texts of the old format. With
+    `writes_old_format` the first of them encrypts, so that processes of the previous release can decrypt. `also` are
+    the encryptors of other purposes whose texts are decrypted here. `counted_as` names the secret in the metric of uses
+    of a previous key.
     """
 
     def __init__(
@@ -89,18 +90,18 @@ class Encryptor:
         self._by_id: Mapping[str, _Key] = {key.id: key for other in also for key in other._by_id.values()} | {
             key.id: key for key in keys
         }
-        # Whose texts need no new encryption: this purpose's current key, and those of the purposes that are opened here.
+        # Texts under these keys need no re-encryption: the current keys of this purpose and of those in `also`.
         self._unretired: set[str] = {
             self._current.id,
             *(identifier for other in also for identifier in other._unretired),
         }
 
     def encrypt(self, plain: str, context: str) -> str:
-        """The sealed text, URL-safe."""
+        """The encrypted text, URL-safe."""
         return self._current.encrypt(plain, context)
 
     def decrypt(self, text: str, context: str) -> str:
-        """The plain text; raises SealBroken, and UnknownKey when the text names a key that is not held here."""
+        """The plain text. Raises DecryptionFailed, and UnknownKey when this process does not hold the key."""
         key_id, body = _parts(text)
         if key_id is None:
             return self._open_old(body, context)
@@ -125,12 +126,12 @@ class Encryptor:
 
     @property
     def writes_old_format(self) -> bool:
-        """Whether texts are still encrypted for the release before: nothing can be encrypted anew then."""
+        """Whether texts are still encrypted for the previous release; re-encryption is impossible then."""
         return not self._current.id
 
     @property
     def unretired_patterns(self) -> list[str]:
-        """SQL LIKE patterns of the texts that no rotation has to encrypt anew."""
+        """SQL LIKE patterns of the texts that need no re-encryption."""
         return sorted(f"{_FORMAT}{key_id}.%" for key_id in self._unretired if key_id)
 
 

@@ -11,7 +11,7 @@ _UUID_TEXT = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
 
 
 def new_id() -> UUID:
-    """A UUIDv7: sorts by its millisecond of birth, so that indexes grow at their end."""
+    """A UUIDv7: sorts by its creation time in milliseconds, so that indexes grow at their end."""
     milliseconds = time.time_ns() // 1_000_000
     random = int.from_bytes(os.urandom(10), "big")
     value = (milliseconds & ((1 << 48) - 1)) << 80
@@ -28,12 +28,12 @@ def new_request_id() -> str:
 
 
 def is_request_id(text: str) -> bool:
-    """Whether a client's own value may be taken as the request id."""
+    """Whether a client's value is a valid request id."""
     return _REQUEST_ID.fullmatch(text) is not None
 
 
 def parse_uuid(text: str) -> UUID | None:
-    """The UUID that stands in the canonical form, in either case; None for anything else."""
+    """The UUID of a text in the canonical form, in either case; None for any other text."""
     return UUID(text) if _UUID_TEXT.fullmatch(text) else None
 
 

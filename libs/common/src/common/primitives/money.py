@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 BASIS_POINTS_PER_WHOLE = 10_000
 
-# A thousand billion naira: above any real price, and sums of many of it stay inside a signed 64-bit integer.
+# A thousand billion naira: above any real price, and sums of many such amounts fit a signed 64-bit integer.
 AMOUNT_MINOR_MAX = 100_000_000_000_000
 
 
@@ -18,9 +18,10 @@ def share_half_even(amount_minor: int, basis_points: int) -> int:
 
 
 def apportion(amount_minor: int, parts_minor: Sequence[int]) -> list[int]:
-    """`amount_minor` in proportion to the parts, in kobo, each rounded down; the remainder falls on the last one.
+    """Divides `amount_minor` in proportion to the parts, in kobo. Shares are rounded down; the last ones get the rest.
 
-    The shares sum to the amount exactly, and none exceeds its part while the amount is within their sum.
+    The shares sum to the amount, and none exceeds its part. Raises ValueError for an amount beyond the sum of the
+    parts.
     """
     whole = sum(parts_minor)
     if not 0 <= amount_minor <= whole:
@@ -35,6 +36,6 @@ def apportion(amount_minor: int, parts_minor: Sequence[int]) -> list[int]:
 
 
 def naira(amount_minor: int) -> float | int:
-    """The decimal naira number of the specification's `total`. For showing only: no sum is ever made of it."""
+    """The decimal naira number of the specification's `total`. For display only, never for arithmetic."""
     whole, kobo = divmod(amount_minor, 100)
     return whole if kobo == 0 else amount_minor / 100

@@ -1,7 +1,7 @@
-"""Refusals in the shape of RFC 7807 (specification: Problem details; contract section 2).
+"""Error responses in the form of RFC 7807 (specification: Problem details; contract section 2).
 
-An expected refusal is raised as a `Problem`, or as a named subclass of it in a service's `domain/errors.py`.
-Anything else that is raised is a bug and becomes 500 INTERNAL_ERROR.
+An expected error is raised as a `Problem`, or as a named subclass of it in a service's `domain/errors.py`.
+Any other exception is a bug and becomes 500 INTERNAL_ERROR.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,19 +41,19 @@ TITLES: Mapping[Code, str] = {
 }
 
 
-# Enough for whoever mends a form. A body of 256 KiB can have 30,000 faults, whose list would be seven times as long as itself,
-# and be kept for a day under an idempotency key.
+# Enough to correct a form. A body of 256 KiB can have 30,000 faults. Their list would be seven times as long as the
+# body, and is stored for a day under an idempotency key.
 INVALID_PARAMS_MAX: Final = 50
 NAME_CHARACTERS_MAX: Final = 100
 
 
 def shortened(name: str) -> str:
-    """The name of a parameter as a refusal repeats it."""
+    """The name of a parameter, shortened for an error response."""
     return name if len(name) <= NAME_CHARACTERS_MAX else f"{name[:NAME_CHARACTERS_MAX]}..."
 
 
 class ProblemExtensions(TypedDict, total=False):
-    """The members that a problem document may carry beside the standard ones, each declared in EXTENSIONS."""
+    """The additional members of a problem document, each declared in EXTENSIONS."""
 
     totalMinor: int
     attemptsRemaining: int
@@ -99,7 +99,7 @@ class InvalidParam(msgspec.Struct, frozen=True):
 
 
 class Problem(Exception):
-    """A refusal with a public status and code. Subclasses fix `status`, `code` and `detail` and are named by the condition."""
+    """An error with a public status and code. Subclasses set `status`, `code` and `detail`, and are named by the condition."""
 
     status: ClassVar[int] = 500
     code: ClassVar[Code] = "INTERNAL_ERROR"
@@ -149,7 +149,7 @@ class ValidationFailed(Problem):
 
     @classmethod
     def of(cls, name: str, reason: str) -> "ValidationFailed":
-        """The refusal of one parameter."""
+        """The error of one invalid parameter."""
         return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
 
 
@@ -172,7 +172,7 @@ class RateLimited(Problem):
 
 
 class Unavailable(Problem):
-    """A part that this answer needs is away for the moment."""
+    """A dependency of this response is unavailable."""
 
     status, code, detail = 503, "INTERNAL_ERROR", "The service is not available for the moment. Try again."
 
@@ -181,7 +181,7 @@ class Unavailable(Problem):
 
 
 def slug_of(code: Code) -> str:
-    """The kebab-case slug of a code, as it stands in `type`."""
+    """The kebab-case slug of a code, used in `type`."""
     return code.lower().replace("_", "-")
 
 

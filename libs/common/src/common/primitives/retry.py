@@ -1,17 +1,17 @@
-"""When to try again: a pure policy, so that a table tests it (specification: Ingestion rules 5 and 6)."""
+"""The retry policy, as a pure function of the attempt (specification: Ingestion rules 5 and 6)."""
 
 import random
 from dataclasses import dataclass
 
 # The specification's ladder: five retries, in seconds.
 DELAYS_SECONDS = (1.0, 5.0, 25.0, 125.0, 600.0)
-# Small against every step, so that the head of a delay queue never holds back what stands behind it for long.
+# Small compared with every delay, so that the head of a delay queue does not block later messages for long.
 JITTER = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class RetryLadder:
-    """The delays between attempts, in seconds. Attempt 1 is the first delivery; after the last delay comes the dead letter."""
+    """The delays between attempts, in seconds. Attempt 1 is the first delivery; the last delay precedes the dead letter."""
 
     delays_seconds: tuple[float, ...] = DELAYS_SECONDS
 
@@ -29,5 +29,5 @@ class RetryLadder:
 
 
 def jittered(seconds: float) -> float:
-    """`seconds` moved by at most 20 % either way, so that what failed together does not return together."""
+    """`seconds` plus or minus up to 20 %, so that simultaneous failures are not retried simultaneously."""
     return seconds * random.uniform(1 - JITTER, 1 + JITTER)

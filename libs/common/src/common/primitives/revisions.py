@@ -10,14 +10,14 @@ from common.primitives.problems import ValidationFailed
 
 IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=120)]
 
-# A revision in quotes, or an ETag of ours, which begins with one. A lost last quote is forgiven: what was meant is plain.
+# A revision in quotes, or one of our ETags, which start with a revision. A missing last quote is accepted.
 _TAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})(?:-[^"]*)?"?', re.ASCII)
 
 
 def revision_meant(if_match: str | None, revision: int | None) -> int | None:
-    """The header's revision, else the body's, else None: whatever stands.
+    """The revision of the header, else of the body, else None: any revision matches.
 
-    Raises ValidationFailed (422) for a header that holds none, or another one than the body.
+    Raises ValidationFailed (422) for a header without a revision, or with another revision than the body.
     """
     if if_match is None or if_match.strip() == "*":
         return revision
@@ -30,5 +30,5 @@ def revision_meant(if_match: str | None, revision: int | None) -> int | None:
 
 
 def etag(shown: Mapping[str, Any]) -> dict[str, str]:
-    """The header that `If-Match` answers to."""
+    """The ETag header that a client repeats in `If-Match`."""
     return {"ETag": f'"{shown["revision"]}"'}

@@ -1,7 +1,7 @@
-"""Ed25519 signatures between our services: one signs with a private key that nobody else has, the others verify.
+"""Ed25519 signatures between our services: one service holds the private key and signs, the others verify.
 
-A key is written as base64url: the 32 bytes of the private key, or the 32 bytes of the public one. The id of a key is derived from its
-public half, so that a signature names its key and a rotation needs no register.
+A key is written in base64url: the 32 bytes of the private or of the public key. The id of a key is derived from its
+public half, so that a signature names its key and a rotation needs no registry.
 """
 
 import base64
@@ -19,17 +19,17 @@ _KEY_ID_CHARACTERS: Final = 16
 
 
 class SigningKey:
-    """The private half. It stays in the one service that signs."""
+    """The private key. Only the service that signs holds it."""
 
     def __init__(self, text: str) -> None:
-        """Raises ValueError for a text that is no base64url of 32 bytes; the text itself is never part of the message."""
+        """Raises ValueError unless the text is base64url of 32 bytes; the message never contains the text."""
         self._key = Ed25519PrivateKey.from_private_bytes(_bytes_of(text))
         self.public_text = _text_of(self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
         self.id = _id_of(self.public_text)
 
     @classmethod
     def check(cls, text: str) -> str:
-        """The text, for a setting; raises ValueError when it is no key."""
+        """Returns the text of a setting. Raises ValueError when it is not a key."""
         cls(text)
         return text
 
@@ -39,10 +39,10 @@ class SigningKey:
 
 
 class VerifyKeys:
-    """The public halves that are believed: the present key, and during a rotation the one before or after it."""
+    """The accepted public keys: the current key, and during a rotation the previous or the next one."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Raises ValueError when one is no base64url of 32 bytes, or when there is none."""
+        """Raises ValueError when a text is not base64url of 32 bytes, or when there is none."""
         keys = [(_id_of(_text_of(raw)), raw) for raw in map(_bytes_of, texts)]
         if not keys:
             raise ValueError("at least one public key is needed")
@@ -50,17 +50,17 @@ class VerifyKeys:
 
     @classmethod
     def check(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
-        """The texts, for a setting; raises ValueError when one is no key, or when there is none."""
+        """Returns the texts of a setting. Raises ValueError when one is not a key, or when there is none."""
         cls(texts)
         return texts
 
     @classmethod
     def of(cls, key: SigningKey) -> Self:
-        """Those that believe this one key."""
+        """The verification keys that accept this one key."""
         return cls([key.public_text])
 
     def verify(self, key_id: str, message: bytes, signature: str) -> bool:
-        """Whether a key that is believed made this signature over these bytes. A malformed signature is a wrong one."""
+        """Whether an accepted key made this signature over these bytes. A malformed signature is invalid."""
         key = self._keys.get(key_id)
         if key is None:
             return False

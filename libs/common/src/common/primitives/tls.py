@@ -1,4 +1,4 @@
-"""What every HTTP client of a process trusts."""
+"""The TLS trust of all HTTP clients of a process."""
 
 import ssl
 from functools import cache
@@ -8,5 +8,5 @@ import httpx
 
 @cache
 def client_tls() -> ssl.SSLContext:
-    """The one context of this process: reading the authorities takes 30 ms and a megabyte, each time that it is done."""
+    """The TLS context that all clients share: each load of the certificate authorities takes 30 ms and a megabyte."""
     return httpx.create_ssl_context()

@@ -24,7 +24,7 @@ class Loop:
 
 async def run_loop(loop: Loop) -> None:
     """Calls `run_once` until cancelled. A failed round is logged, and the next round follows after the usual pause."""
-    failing = Outage(log, "loop failed", "loop goes on", loop=loop.name)
+    failing = Outage(log, "loop failed", "loop recovered", loop=loop.name)
     while True:
         try:
             await loop.run_once()

@@ -17,7 +17,7 @@ DRAIN_SECONDS: Final = 8
 
 
 class Server(uvicorn.Server):
-    """uvicorn with its own signal handlers: uvicorn's would end the process before its resources are closed."""
+    """uvicorn with its own signal handlers: uvicorn's end the process before its resources are closed."""
 
     def __init__(
         self, config: uvicorn.Config, on_stop: Sequence[Callable[[], None]] = (), shutdown_drain_seconds: float = 0.0
@@ -59,7 +59,8 @@ async def serve(
 ) -> None:
     """Serves until SIGTERM or SIGINT. Then running requests end, and the background tasks are cancelled.
 
-    New requests are accepted for `shutdown_drain_seconds` after the signal, so that load balancers notice the drain first.
+    New requests are accepted for `shutdown_drain_seconds` after the signal, so that load balancers notice the drain
+    first.
     """
     config = uvicorn.Config(
         app,

@@ -1,21 +1,21 @@
-"""CSV files that people open in spreadsheets (RFC 4180), where a text must never be run as a formula."""
+"""CSV files (RFC 4180) in which no text runs as a formula of a spreadsheet."""
 
 import csv
 import io
 from collections.abc import Iterable
 from typing import Any, Final
 
-# What a spreadsheet takes for the beginning of a formula.
+# First characters of a formula.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
-    """The rows as lines, each ended."""
+    """The rows as CSV lines."""
     written = io.StringIO()
     csv.writer(written).writerows(rows)
     return written.getvalue()
 
 
 def as_text(text: str | None) -> str | None:
-    """The text, behind an apostrophe when a spreadsheet would read it as a formula; leading blanks do not stop it."""
+    """The text, after an apostrophe if a spreadsheet would read it as a formula, leading blanks ignored."""
     return f"'{text}" if text is not None and text.lstrip(" ").startswith(_FORMULA) else text

@@ -1,4 +1,4 @@
-"""The dead letters of a service for the people on call: `/api/dead-letters/<service>` (contract section 7)."""
+"""The dead letters of a service for staff on call: `/api/dead-letters/<service>` (contract section 7)."""
 
 from typing import Annotated, Final, Literal
 from uuid import UUID
@@ -23,7 +23,7 @@ _COUNT: Final = "SELECT count(*) FROM dead_letters"
 
 
 class DeadLetter(ResponseShape):
-    """A message that a service gave up."""
+    """A message that failed its last retry."""
 
     id: UUID
     service: str
@@ -41,7 +41,7 @@ class DeadLetterReplay(ResponseShape):
 
 
 def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
-    """Reads and replays. The letters' bodies are never shown: they may hold what their reader may not see."""
+    """Endpoints to list and replay dead letters. Bodies are never returned: they may hold confidential data."""
     router = guarded_router(tags=["operations"])
 
     @router.get(f"/api/dead-letters/{service}", responses={200: {"model": list[DeadLetter]}})
@@ -49,7 +49,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
     async def list_dead_letters(
         request: Request, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
     ) -> Response:
-        """The messages that this service gave up, by the time of their failure."""
+        """The dead letters of this service, by the time of their failure."""
         statement = _PAGE.format(direction="DESC" if page.descending else "ASC")
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             total = await uow.fetch_value(_COUNT)
@@ -71,7 +71,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
     @router.post(f"/api/dead-letters/{service}/{{letter_id}}/replay", responses={200: {"model": DeadLetterReplay}})
     @requires("webhooks:replay", step_up=True)
     async def replay(request: Request, letter_id: UUID) -> Response:
-        """Puts the message back on its queue as a first attempt; what took effect already takes none again."""
+        """Enqueues the message again as a first attempt. The inbox ignores effects that it already had."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await replay_dead_letter(uow, bus, letter_id)
         return ok(request, {"id": letter_id, "service": service, "status": "queued"})

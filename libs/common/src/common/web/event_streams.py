@@ -1,4 +1,4 @@
-"""Answers that last: server-sent events, written as they happen and never kept for a reader who does not read."""
+"""Responses of server-sent events, written as they happen and never buffered for a slow client."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -13,15 +13,15 @@ from common.observability.logging import get_logger
 
 log = get_logger(__name__)
 
-# A reader whose connection takes nothing for this long is gone, or too slow for what happens.
+# A client whose connection accepts no data for this long is disconnected or too slow.
 SLOW_READER_SECONDS: Final = 20.0
-# Kept by no cache, and passed on at once by a proxy that would collect it.
+# No caching, and no buffering in proxies.
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 PING: Final = b": ping\n\n"
 
 
 def event_bytes(event: str, payload: Any, *, event_id: str | None = None) -> bytes:
-    """One event with a JSON payload. JSON has no line break of its own, so the payload is one line."""
+    """One event with a JSON payload. Encoded JSON has no line breaks, so the payload is one line."""
     head = f"event: {event}\n" if event_id is None else f"event: {event}\nid: {event_id}\n"
     return head.encode() + b"data: " + msgspec.json.encode(payload) + b"\n\n"
 
@@ -29,8 +29,8 @@ def event_bytes(event: str, payload: Any, *, event_id: str | None = None) -> byt
 class EventStream(StreamingResponse):
     """`text/event-stream` from a generator of whole events.
 
-    `on_end` is called once the answer is over, however it ended. What the transport holds (64 KiB) is all that is kept for a
-    slow reader: one whose connection takes nothing for `slow_reader_seconds` is cut off, and comes back with its
+    `on_end` is called when the response has ended, for whatever reason. Only the transport's 64 KiB are buffered. A
+    client whose connection accepts no data for `slow_reader_seconds` is disconnected, and reconnects with its
     Last-Event-ID.
     """
 
@@ -64,7 +64,7 @@ class EventStream(StreamingResponse):
             async with asyncio.timeout(self._slow_reader_seconds):
                 await send(message)
         except TimeoutError:
-            # The answer is left without its end: its server closes the connection.
-            log.warning("event stream cut off: its reader does not read")
+            # The response stays incomplete, so the server closes the connection.
+            log.warning("event stream closed: its client does not read")
             return False
         return True

@@ -1,4 +1,4 @@
-"""What is raised, as a problem document: the one table of answers to errors (contract section 2)."""
+"""The exception handlers: every error becomes a problem document (contract section 2)."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
@@ -29,7 +29,7 @@ log = get_logger(__name__)
 
 
 def problem_response(request: Request, problem: Problem) -> Response:
-    """A problem as a response of this service."""
+    """The response for a problem."""
     body = problems.render(
         problem,
         instance=request.url.path,
@@ -92,12 +92,12 @@ async def _respond_http_exception(request: Request, error: Any) -> Response:
     if error.status_code == 403:
         return problem_response(request, Forbidden())
     details = {
-        405: "This path does not know this method.",
+        405: "This path does not support this method.",
         413: "The body is too large.",
         415: "The media type is not accepted.",
     }
     if error.status_code not in details:
-        # The framework could not read the body at all: no UTF-8, a number without end, brackets without end.
+        # The framework could not parse the body: not UTF-8, or numbers or brackets without end.
         return problem_response(request, ValidationFailed.of("body", "cannot be read"))
     return problem_response(
         request,
@@ -106,9 +106,9 @@ async def _respond_http_exception(request: Request, error: Any) -> Response:
 
 
 async def _respond_database_error(request: Request, error: Any) -> Response:
-    """40001 and 40P01 are the caller's race; an absent database is 503; anything else is a bug (500)."""
+    """Serialization failures and deadlocks are 409, an unavailable database is 503, any other error is a bug (500)."""
     if isinstance(error, asyncpg.SerializationError | asyncpg.DeadlockDetectedError):
-        return problem_response(request, problems.Conflict("Somebody else changed this at the same moment. Try again."))
+        return problem_response(request, problems.Conflict("A concurrent request changed this resource. Try again."))
     if is_unavailable(error):
         unavailable = Unavailable()
         unavailable.__cause__ = error
@@ -117,7 +117,7 @@ async def _respond_database_error(request: Request, error: Any) -> Response:
 
 
 async def respond_internal_error(request: Request, error: Exception) -> Response:
-    """The last resort: the client learns the correlation id and nothing else."""
+    """The response to a bug: it contains the correlation id and no details."""
     return problem_response(request, Problem())
 
 

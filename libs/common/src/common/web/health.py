@@ -1,4 +1,4 @@
-"""Liveness, readiness and metrics, on the port that only the inside reaches (contract section 13)."""
+"""Liveness, readiness and metrics, on the internal port (contract section 13)."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -28,7 +28,7 @@ def health_router(checks: Callable[[Request], Mapping[str, Check]]) -> APIRouter
     async def readiness(request: Request) -> Response:
         failed = [name for name, check in checks(request).items() if not await check()]
         if failed:
-            # Answered, not raised: a start waits through many of these, and none is worth a line in the log.
+            # Returned, not raised: a starting process fails many of these checks, and none should be logged.
             return problem_response(request, Unavailable(f"Not ready: {', '.join(sorted(failed))}."))
         return ok(request, {"status": "ready"})
 

@@ -1,4 +1,4 @@
-"""The HTTP face of a service: an application in which every error is a problem document and every endpoint says who may call it."""
+"""The HTTP application of a service: every error is a problem document, and every endpoint declares its guard."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,41 +35,41 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 API_PREFIX: Final = "/api/"
 LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
-# page x limit: beyond it an offset costs more than anybody gets from it (contract section 1).
+# Maximum of page x limit: larger offsets are too expensive (contract section 1).
 OFFSET_MAX: Final = 10_000
 
 
 def public(endpoint: Endpoint) -> Endpoint:
-    """Anybody may call; a token that is sent must still be good."""
+    """Admits every caller; a token that is sent must be valid."""
     return _guarded(endpoint, Guard(anonymous=True))
 
 
 def before_sign_in(endpoint: Endpoint) -> Endpoint:
-    """The way in: whoever refreshes may bring an expired token along, and it is not looked at."""
+    """Admits every caller and ignores the token: a refresh may come with an expired one."""
     return _guarded(endpoint, Guard(anonymous=True, ignores_token=True))
 
 
 def signed_in(endpoint: Endpoint) -> Endpoint:
-    """Anybody with a good token; what they see is the row policies' business."""
+    """Admits every caller with a valid token; row policies limit what they read."""
     return _guarded(endpoint, Guard())
 
 
 def stepped_up(endpoint: Endpoint) -> Endpoint:
-    """Anybody whose second factor is not older than 15 minutes, whatever their role: what changes one's own credentials."""
+    """Admits callers of every role whose second factor is at most 15 minutes old: for changes of own credentials."""
     return _guarded(endpoint, Guard(step_up=True))
 
 
 def requires(permission: str, *, step_up: bool = False) -> Callable[[Endpoint], Endpoint]:
-    """A good token with this permission, and with `step_up` an AAL2 sign-in not older than 15 minutes."""
+    """Requires a valid token with this permission, and with `step_up` a second factor at most 15 minutes old."""
     return lambda endpoint: _guarded(endpoint, Guard(permission=permission, step_up=step_up))
 
 
 def requires_one_of(
     *permissions: str, step_up: bool = False, step_up_with: str | None = None
 ) -> Callable[[Endpoint], Endpoint]:
-    """A good token with any of these permissions: the same endpoint for people whose rights there differ by the row or the field.
+    """Requires a valid token with any of these permissions, for endpoints where rights differ by row or field.
 
-    With `step_up_with` the holders of that one permission need AAL2.
+    Holders of the permission `step_up_with` need AAL2.
     """
     return lambda endpoint: _guarded(endpoint, Guard(one_of=permissions, step_up=step_up, step_up_with=step_up_with))
 
@@ -80,7 +80,7 @@ def service_key_only(endpoint: Endpoint) -> Endpoint:
 
 
 def any_query(endpoint: Endpoint) -> Endpoint:
-    """A webhook of another company: it may add parameters of its own to the address that it was given."""
+    """Accepts any query parameter: a provider may add its own to the address of a webhook."""
     endpoint.__any_query__ = True  # type: ignore[attr-defined]
     return endpoint
 
@@ -91,12 +91,12 @@ def _guarded(endpoint: Endpoint, guard: Guard) -> Endpoint:
 
 
 class GuardedRoute(APIRoute):
-    """A route that knows its guard; one without cannot be registered."""
+    """A route with a guard. Raises TypeError for an endpoint without one."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **arguments: Any) -> None:
         if not isinstance(getattr(endpoint, "__guard__", None), Guard):
             raise TypeError(
-                f"{endpoint.__name__} does not say who may call it: add @public, @signed_in or @requires(...) below the route"
+                f"{endpoint.__name__} has no guard: add @public, @signed_in or @requires(...) below the route"
             )
         super().__init__(path, endpoint, **arguments)
         if self.has_one_order:
@@ -106,13 +106,13 @@ class GuardedRoute(APIRoute):
 
     @property
     def has_one_order(self) -> bool:
-        """Whether this is a list that declares no sort: it has one order (contract section 1.5)."""
+        """Whether this is a list without a declared sort, which has exactly one order (contract section 1.5)."""
         declared = names_in_query(self.dependant)
         return "limit" in declared and "sort" not in declared
 
     @property
     def query_names(self) -> frozenset[str] | None:
-        """The query parameters that the operation takes; None: any, outside the API and for webhooks (contract section 1.4)."""
+        """The accepted query parameters; None accepts any, outside the API and for webhooks (contract section 1.4)."""
         if not self.path.startswith(API_PREFIX) or hasattr(self.endpoint, "__any_query__"):
             return None
         shown = (self.openapi_extra or {}).get("parameters", ())
@@ -123,7 +123,7 @@ class GuardedRoute(APIRoute):
         respond = self.get_responder()
         guard: Guard = self.endpoint.__guard__  # type: ignore[attr-defined]
         has_one_order, query_names = self.has_one_order, self.query_names
-        # Whoever signs their requests reads the body's bytes; a form, which the reference is told of by hand, is read by its door.
+        # A signed request needs the raw body. A form is documented by hand and parsed by its endpoint.
         documents_body = "requestBody" in (self.openapi_extra or {})
         has_no_body = (
             self.body_field is None
@@ -150,15 +150,15 @@ class GuardedRoute(APIRoute):
         return checked
 
     def get_responder(self) -> Handler:
-        """What answers a request that the guard let in."""
+        """The handler of an admitted request."""
         return super().get_route_handler()
 
 
 class RawRoute(GuardedRoute):
-    """A guarded and documented route of a fixed path whose endpoint takes the request as it came, for the hottest doors.
+    """A guarded and documented route with a fixed path whose endpoint receives the raw request, for hot endpoints.
 
-    `Application` finds it by one look in a table. Routing, dependencies and exit stacks of the framework cost a request
-    150 us of CPU, half as much again as a bare endpoint with its query (docs, performance).
+    `Application` finds it by one table lookup. FastAPI's routing, dependencies and exit stacks cost a request 150 us of
+    CPU, half of what a bare endpoint with its query costs (docs, performance).
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **arguments: Any) -> None:
@@ -173,12 +173,12 @@ class RawRoute(GuardedRoute):
 
 
 def guarded_router(**arguments: Any) -> APIRouter:
-    """A router whose endpoints must say who may call them."""
+    """A router that requires a guard on every endpoint."""
     return APIRouter(route_class=GuardedRoute, **arguments)
 
 
 async def admit(request: Request, guard: Guard) -> Caller:
-    """The caller, when the guard lets them in; raises the problem that the contract orders first."""
+    """Returns the caller that the guard admits. Raises the problem that the contract ranks first."""
     context = context_of(request)
     if guard.service_key:
         offered = bearer_token(_authorization_of(request)) or ""
@@ -196,15 +196,15 @@ async def admit(request: Request, guard: Guard) -> Caller:
 
 
 def _authorization_of(request: Request) -> str | None:
-    """The one Authorization header: of two, whoever stands before or behind us might have read the other."""
+    """The only Authorization header. Raises Unauthorized for two, because another server might read the other one."""
     offered = request.headers.getlist("authorization")
     if len(offered) > 1:
         raise Unauthorized
     return offered[0] if offered else None
 
 
-# Dependencies here are `async` though they wait for nothing: FastAPI sends a plain function to a thread, which costs more than a
-# whole request.
+# Dependencies are `async` although they never wait: FastAPI runs plain functions in a thread, which costs more than a
+# request.
 async def caller_of(request: Request) -> Caller:
     """The caller that the guard admitted."""
     caller: Caller = request.state.caller
@@ -212,7 +212,7 @@ async def caller_of(request: Request) -> Caller:
 
 
 def dependencies_of(request: Request, kind: type[DependenciesT]) -> DependenciesT:
-    """The service's dependencies, as its composition root opened them."""
+    """The dependencies of the service, as its composition root created them."""
     opened: DependenciesT = request.app.state.dependencies
     return opened
 
@@ -301,7 +301,7 @@ def create_app(*, title: str, routers: Sequence[APIRouter], context: HttpContext
 
 
 class Application(FastAPI):
-    """FastAPI, with a short way to the raw routes: the same guards, the same answers to errors."""
+    """FastAPI with direct dispatch to raw routes: the same guards and the same exception handlers."""
 
     raw_routes: Mapping[tuple[str, str], RawRoute] = {}
 

@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol, which sends head and body of an answer in one piece."""
+"""uvicorn's HTTP protocol, changed to send head and body of a response in one write."""
 
 import asyncio
 from typing import Any
@@ -7,10 +7,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 
 class JoinedWrites:
-    """A transport that sends what is written in one step of the loop in one piece.
+    """A transport that joins all writes of one step of the event loop.
 
-    uvicorn writes head and body of an answer apart, and each write is a system call: together they were a third of what the
-    product page costs its service (docs, performance).
+    uvicorn writes head and body of a response separately, and each write is a system call. Together these were a third
+    of the cost of the product page (docs, performance).
     """
 
     __slots__ = (
@@ -50,7 +50,7 @@ class JoinedWrites:
 
 
 class JoinedProtocol(HttpToolsProtocol):
-    """One connection of a client, over `JoinedWrites`."""
+    """The protocol of one client connection, over `JoinedWrites`."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """The Idempotency-Key of the operations that require one (contract section 3).
 
-The gateway refuses first; in a service it is the second lock (decision 10).
+The edge checks it first; the service checks it again (decision 10).
 """
 
 from typing import Annotated, Any, Final
@@ -14,7 +14,7 @@ from common.primitives.problems import ValidationFailed
 
 
 async def idempotency_key_of(request: Request) -> UUID:
-    """The caller's key; raises ValidationFailed (422) when it is absent or not a UUID v4."""
+    """The caller's key. Raises ValidationFailed (422) when it is absent or not a UUID v4."""
     key = parse_uuid(request.headers.get("idempotency-key", ""))
     if key is None or key.version != 4:
         raise ValidationFailed.of("Idempotency-Key", "a UUID v4 is required")
@@ -22,7 +22,7 @@ async def idempotency_key_of(request: Request) -> UUID:
 
 
 IdempotencyKey = Annotated[UUID, Depends(idempotency_key_of)]
-# Read from the request, so that its absence is refused in the contract's words; the reference is told by hand.
+# The header is read from the request, so that its absence has the contract's error; OpenAPI is completed by hand.
 IDEMPOTENCY_KEY_SHOWN: Final[dict[str, Any]] = {
     "parameters": [
         {
@@ -30,7 +30,7 @@ IDEMPOTENCY_KEY_SHOWN: Final[dict[str, Any]] = {
             "in": "header",
             "required": True,
             "schema": {"type": "string", "format": "uuid"},
-            "description": "A UUID v4, fresh for each operation; the same one again gets the same answer.",
+            "description": "A UUID v4, new for each operation; a repeated request with it gets the same response.",
         }
     ]
 }

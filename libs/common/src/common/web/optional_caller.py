@@ -1,4 +1,4 @@
-"""The caller of an endpoint that asks for no token and uses a good one: who has none, or a bad one, is anonymous."""
+"""The caller of an endpoint with an optional token: without a valid token the caller is anonymous."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from common.web.http_context import context_of
 
 
 async def optional_caller_of(request: Request) -> Caller:
-    """Beside `@before_sign_in`. Raises Unavailable when the issuer of the token cannot be asked."""
+    """For endpoints with `@before_sign_in`. Raises Unavailable when the issuer of the token is unavailable."""
     offered = request.headers.getlist("authorization")
     try:
         token = bearer_token(offered[0]) if len(offered) == 1 else None

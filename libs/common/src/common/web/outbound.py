@@ -1,8 +1,8 @@
-"""HTTP calls to addresses that clients gave: push subscriptions, webhook endpoints.
+"""HTTP calls to addresses that clients registered: push subscriptions, webhook endpoints.
 
-Each call resolves the name once, checks every IP address behind it, and connects to one that was checked: a name that resolves to
-another address a moment later (DNS rebinding) changes nothing. TLS verifies the name. Redirects are not followed, environment
-proxies are not used, and the response is bounded in size and time.
+Each call resolves the name once, checks all its IP addresses, and connects to a checked one, which prevents DNS
+rebinding. TLS verifies the name. Redirects are not followed, environment proxies are not used, and the response is
+bounded in size and time.
 """
 
 import asyncio
@@ -17,21 +17,21 @@ import httpx
 from common.primitives.tls import client_tls
 from common.web.outbound_addresses import OutboundRules
 
-# Nobody reads more of what such a server says.
+# No caller reads more of such a response.
 BODY_BYTES_MAX: Final = 64 * 1024
-# A name with more addresses than these has enough that do not answer.
+# Further addresses of a name are not tried.
 ADDRESSES_TRIED_MAX: Final = 3
-# A client's slow name server holds these threads, and none of those that resolve our own servers.
+# A client's slow name server blocks these threads only, not those that resolve our own servers.
 RESOLVER_THREADS: Final = 4
-# Cookies would be kept for the next call, and packed bodies unpacked beyond the bound.
+# Cookies would be stored for the next call, and compressed bodies would expand beyond the bound.
 _DROPPED_HEADERS: Final = frozenset({"set-cookie", "content-encoding"})
 
-# (name, port) to the IP addresses; raises OSError for a name that has none.
+# Resolves (name, port) to IP addresses. Raises OSError for a name without any.
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class AddressRefused(httpx.ConnectError):
-    """The address may not be called, and nothing was sent. `reason` is for whoever gave it."""
+    """The address is not allowed, and no request was sent. `reason` is for the client that registered it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the address {reason}")
@@ -39,7 +39,7 @@ class AddressRefused(httpx.ConnectError):
 
 
 class OutboundClient(httpx.AsyncClient):
-    """A client for addresses that clients gave. `seconds` bounds a whole call: resolution, connection, answer and body."""
+    """An HTTP client for registered addresses. `seconds` bounds a call: resolution, connection, response and body."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class OutboundClient(httpx.AsyncClient):
         )
 
     async def request(self, method: str, url: httpx.URL | str, **more: Any) -> httpx.Response:
-        """Raises AddressRefused also for what the parser of addresses refuses; other faults are httpx's."""
+        """Raises AddressRefused, also for a malformed address; other errors are httpx's."""
         try:
             return await super().request(method, url, **more)
         except (httpx.InvalidURL, UnicodeError):
@@ -71,7 +71,8 @@ class _OutboundTransport(httpx.AsyncBaseTransport):
         self._threads = ThreadPoolExecutor(RESOLVER_THREADS, thread_name_prefix="outbound-names")
         self._resolve = resolve or self._resolve_by_system
         self._trusted = httpx.AsyncHTTPTransport(verify=tls, trust_env=False)
-        # A kept connection belongs to an IP address: two names behind one would share it, and TLS has verified one of them.
+        # A kept-alive connection belongs to an IP address. Two names of one address would share it, but TLS verified
+        # one name.
         unshared = httpx.Limits(max_connections=100, max_keepalive_connections=0)
         self._checked = httpx.AsyncHTTPTransport(verify=tls, trust_env=False, limits=unshared)
 
@@ -137,8 +138,7 @@ async def _respond(transport: httpx.AsyncBaseTransport, request: httpx.Request, 
 
 
 class _BoundedBody(httpx.AsyncByteStream):
-    """A body that ends at its bound, when the time of the call is over, or with the connection: the status has said what became
-    of the call."""
+    """A body that ends at its size limit, at the deadline, or with the connection: the status already holds the outcome."""
 
     def __init__(self, stream: httpx.AsyncByteStream, until: float) -> None:
         self._stream, self._until = stream, until

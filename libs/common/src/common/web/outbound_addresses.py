@@ -1,6 +1,7 @@
-"""Which addresses that a client gives may be called: by the form of the address, and by the IP addresses behind its name.
+"""The rules for addresses that clients register: the form of the address, and the IP addresses of its name.
 
-Pure: `common.web.outbound` resolves names and calls. Ranges are those of the IANA registries of special-purpose addresses.
+Pure: `common.web.outbound` resolves names and calls. The ranges are those of the IANA special-purpose address
+registries.
 """
 
 import ipaddress
@@ -9,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-# Longer than any push service makes them, and within what an index of the database holds.
+# Longer than the addresses of any push service, and within the limit of a database index.
 ADDRESS_MAX: Final = 2_048
 
-# Labels of letters, digits and hyphens (RFC 1123), two at the least; a name of another alphabet comes as punycode.
+# Labels of letters, digits and hyphens (RFC 1123), at least two; names in other alphabets use punycode.
 _NAME: Final = re.compile(
     r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII
 )
@@ -34,14 +35,14 @@ _REFUSED_4: Final = tuple(
         "198.51.100.0/24",
         "203.0.113.0/24",
         "224.0.0.0/3",
-        # Azure serves the metadata of its machines under a public number.
+        # The metadata service of Azure has a public address.
         "168.63.129.16/32",
     )
 )
-# The one range that is given out. Outside it: loopback, link-local, unique local, mapped, and NAT64 translation.
+# The only assigned global range. Outside it: loopback, link-local, unique local, mapped, and NAT64 translation.
 _GLOBAL_6: Final = ipaddress.IPv6Network("2000::/3")
 _REFUSED_6: Final = tuple(
-    # Protocol assignments with Teredo; documentation; 6to4, which holds an IPv4 address.
+    # Protocol assignments with Teredo; documentation; 6to4, which embeds an IPv4 address.
     ipaddress.IPv6Network(network)
     for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
@@ -49,18 +50,20 @@ _REFUSED_6: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class OutboundRules:
-    """`trusted_origin` is an address of our own settings, called as it is; `allow_loopback` is for development: the loopback
-    addresses of this machine too, also by http and at any port."""
+    """`trusted_origin` comes from our own settings and is not checked.
+
+    `allow_loopback` is for development: it allows loopback addresses, also by http and at any port.
+    """
 
     trusted_origin: str = ""
     allow_loopback: bool = False
 
     def trusts(self, url: str) -> bool:
-        """Whether the address is of the trusted origin."""
+        """Whether the address belongs to the trusted origin."""
         return bool(self.trusted_origin) and origin_of(url) == self.trusted_origin
 
     def fault_of(self, url: str) -> str | None:
-        """Why an address is refused by its form; None when it is not."""
+        """The reason why the form of an address is not allowed; None when it is."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -83,14 +86,14 @@ class OutboundRules:
         return None
 
     def allows(self, number: str, scheme: str) -> bool:
-        """Whether a call by that scheme may go to the IP address; by http it may go to loopback alone."""
+        """Whether a call by that scheme may connect to the IP address; http is limited to loopback."""
         if self.allow_loopback and _is_loopback(number):
             return True
         return scheme == "https" and is_public(number)
 
 
 def origin_of(address: str) -> str:
-    """`https://host:port` of an address; empty for something that is none."""
+    """`https://host:port` of an address; empty for a malformed one."""
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -103,7 +106,7 @@ def origin_of(address: str) -> str:
 
 
 def is_public(number: str) -> bool:
-    """Whether an IP address is a public unicast one. Addresses that a translator would send on to an IPv4 address are not."""
+    """Whether an IP address is public unicast. Addresses that translate to IPv4 are not."""
     try:
         address = ipaddress.ip_address(number)
     except ValueError:
@@ -121,6 +124,6 @@ def _is_loopback(number: str) -> bool:
 
 
 def _is_number(host: str) -> bool:
-    """An address in figures, however written, goes wherever its writer wants; services have names."""
+    """Whether a host is an IP address in any notation; public services have names."""
     last = host.rpartition(".")[2]
     return ":" in host or last.isdigit() or last.startswith("0x")

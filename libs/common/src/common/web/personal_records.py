@@ -1,6 +1,6 @@
-"""What a service keeps of the caller, for the caller: `/api/personal-records/<service>` (decision 25).
+"""The personal data that a service stores of the caller: `/api/personal-records/<service>` (decision 25).
 
-A service lists its sections, each a SELECT of the caller's own rows; the list goes through all of them, page by page.
+A service declares sections, each a SELECT of the caller's own rows; the list pages through all of them.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from common.web.schemas import ResponseShape
 
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
 
-# Both ids are named, whether a section asks for them or not, so that each has its type.
+# Both ids are named even if a section does not use them, so that each has a type.
 _PAGE: Final = """
 SELECT * FROM ({rows}) AS own
 WHERE $1::uuid IS NOT NULL AND ($2::uuid IS NULL OR true) AND ($3::text IS NULL OR place COLLATE "C" > $3)
@@ -32,9 +32,9 @@ ORDER BY place COLLATE "C" LIMIT $4
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A kind of record. `rows` selects those of the person $1 and of their vendor $2, with a text `place` that is unique among them.
+    """A kind of record. `rows` selects those of the user $1 and their vendor $2, with a text `place` as unique order.
 
-    It runs under the caller's row policies, or past them when no caller may read the table.
+    It runs under the caller's row policies, or without them (`past_policies`) when no caller may read the table.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Section:
 
 
 class PersonalRecord(ResponseShape):
-    """One row that is kept of a person; what it holds differs by section."""
+    """One stored row of a user; its fields depend on the section."""
 
     section: str
     record: dict[str, Any]
@@ -58,7 +58,7 @@ class PersonalRecordPage(ResponseShape):
 def personal_record_router(
     service: str, sections: Sequence[Section], database: Database, cursors: CursorSigner
 ) -> APIRouter:
-    """One's own records and nobody else's: there is no door to those of another person."""
+    """The endpoint for the caller's own records. No endpoint returns those of another user."""
     router = guarded_router(tags=["personal records"])
 
     @router.get(f"/api/personal-records/{service}", responses=responses_for(PersonalRecordPage, 422))
@@ -66,7 +66,7 @@ def personal_record_router(
     async def list_personal_records(
         request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        """Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out."""
+        """All data that this service stores of the caller, by section, without secrets and ids of other users."""
         scope = ["personal-records", service, caller.id]
         first, place = cursors.open(scope, cursor) if cursor is not None else (0, None)
         found: list[tuple[int, str, dict[str, Any]]] = []

@@ -1,4 +1,4 @@
-"""The outermost layer of a service's HTTP side: request id, span, metrics, and what happens to a bug."""
+"""The outermost ASGI layer of a service: request id, span, metrics, and logging of bugs."""
 
 import time
 from typing import Any, Final
@@ -16,7 +16,7 @@ _TRACE_HEADERS: Final = frozenset({b"traceparent", b"tracestate", b"x-request-id
 
 
 class RequestScope:
-    """Outermost layer: request id, span, metrics, and 500 as a problem document for whatever is a bug."""
+    """Adds request id, span and metrics to each request, and logs unhandled exceptions."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -52,7 +52,7 @@ class RequestScope:
             await send(message)
 
         try:
-            # Without a span to record, its machinery alone costs 15 us.
+            # The span machinery costs 15 us, even when nothing is recorded.
             if self._records_spans and scope["path"] not in telemetry.UNTRACED_PATHS:
                 with telemetry.span(scope["method"], SpanKind.SERVER, headers):
                     try:
@@ -67,18 +67,18 @@ class RequestScope:
             self._measured(scope["method"], _route_of(scope), status).observe(time.perf_counter() - started)
 
     def start_draining(self) -> None:
-        """Every answer from now on is the last one of its connection: whoever keeps connections opens none to us again."""
+        """Makes every response the last of its connection, so that clients reconnect to another instance."""
         self._is_draining = True
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
         except Exception as error:
-            # It was answered with `answer_bug`, and is raised again for its server to log.
+            # `respond_internal_error` has responded; the framework raises the exception again for logging.
             log.error("unhandled exception", path=scope["path"], exc_info=error)
 
     def _measured(self, method: str, route: str, status: int) -> Any:
-        """The histogram of these labels, kept: finding it costs more than counting."""
+        """The cached histogram of these labels: its lookup costs more than an observation."""
         known = self._seconds.get((method, route, status))
         if known is None:
             known = self._seconds[method, route, status] = telemetry.REQUEST_SECONDS.labels(method, route, status)

@@ -1,4 +1,4 @@
-"""What an operation may answer, as OpenAPI shows it: its success in the envelope, and each refusal as a problem document."""
+"""The responses of an operation in OpenAPI: its success in the envelope, and each error as a problem document."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
@@ -45,14 +45,14 @@ PROBLEM_SCHEMA: Final[dict[str, Any]] = {
     },
 }
 _ERROR_DESCRIPTIONS: Final[Mapping[int, str]] = {
-    400: "Wrong delivery PIN; `attemptsRemaining` tells how many tries are left.",
-    401: "No good token; a token that is sent must be good even where none is needed.",
+    400: "Wrong delivery PIN; `attemptsRemaining` is the number of tries that are left.",
+    401: "No valid token; a token that is sent must be valid even where none is required.",
     403: "The caller's role or part in the order does not permit this.",
     404: "There is no such resource, or the caller may not see it.",
     409: "The present state does not allow this.",
-    413: "The body is larger than this door takes.",
-    415: "The body is of a media type that this door does not read.",
-    422: "The request is not valid; `invalid_params` names what is not.",
+    413: "The body is larger than this operation accepts.",
+    415: "This operation does not accept the media type of the body.",
+    422: "The request is not valid; `invalid_params` names the invalid parameters.",
     429: "Too many wrong tries: the delivery PIN is locked.",
 }
 
@@ -63,10 +63,10 @@ NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def responses_for(model: type[BaseModel], *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """What an operation may answer: its success, the refusals of its own, 401 as everywhere, and what is nobody's fault."""
+    """The responses of an operation: success, its own errors, 401, and a failure of the service as `default`."""
     shown: dict[int | str, dict[str, Any]] = {status: {"model": model}}
     shown |= {number: _problem(_ERROR_DESCRIPTIONS[number]) for number in sorted({401, *errors})}
-    shown["default"] = _problem("The service failed, or is away for the moment.")
+    shown["default"] = _problem("The service failed, or is temporarily unavailable.")
     return shown
 
 

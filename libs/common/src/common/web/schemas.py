@@ -1,4 +1,4 @@
-"""What request bodies have in common (contract section 1): camelCase names, no unknown field, no text that a database cannot hold."""
+"""The base of request bodies (contract section 1): camelCase names, no unknown fields, no text that PostgreSQL cannot store."""
 
 import re
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 
-# What a response says of the hash of a prepared decision (contract section 5.5).
+# The decision hash in a response (contract section 5.5).
 DecisionHash = Annotated[str, Field(description="SHA-256, in hex, of the exact content; `/approve` must repeat it.")]
 # Money in a request: an integer in kobo, never a text, a float or a boolean.
 Kobo = Annotated[int, Field(strict=True, ge=0, le=AMOUNT_MINOR_MAX)]
@@ -19,14 +19,14 @@ _DIGITS = re.compile(r"-?[0-9]+", re.ASCII)
 
 
 def _written_out(value: Any) -> Any:
-    """A number would be read as seconds since 1970, which no client of ours means."""
+    """Rejects numbers, which pydantic would read as seconds since 1970."""
     if not isinstance(value, str) or _DATE.match(value) is None:
         raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
     return value
 
 
 def _in_digits(value: Any) -> Any:
-    """What a parser would take as well, ` 5`, `+5`, `1_0` or `5.0`, is a mistake of whoever wrote it."""
+    """Rejects the forms ` 5`, `+5`, `1_0` and `5.0`, which pydantic would accept."""
     if not isinstance(value, str) or _DIGITS.fullmatch(value) is None:
         raise ValueError("must be a whole number in digits")
     return value
@@ -36,19 +36,19 @@ def _in_utc(instant: datetime) -> datetime:
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
-# A moment in a body: ISO 8601 with its offset.
+# A time in a body: ISO 8601 with an offset.
 Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
-# A moment in a query: ISO 8601; without an offset it is UTC, a date alone is its beginning.
+# A time in a query: ISO 8601; UTC without an offset, midnight for a date alone.
 QueryInstant = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
-# Of a number in a query, behind its bounds: digits, as every list of ours says it.
+# For a number in a query, after its bounds: decimal digits only.
 IN_DIGITS = BeforeValidator(_in_digits)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# Deep enough for every body of ours; a deeper one is an attack on the parser.
+# Deep enough for every request body of the API.
 _DEPTH_MAX = 32
 
 
 class RequestBody(BaseModel):
-    """A request body. Unknown fields are refused with 422, so that mass assignment never reaches a table."""
+    """A request body. Unknown fields are rejected with 422, which prevents mass assignment."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, validate_by_name=False, validate_by_alias=True, frozen=True
@@ -57,26 +57,26 @@ class RequestBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def refuse_unstorable_text(cls, body: Any) -> Any:
-        """U+0000 and lone surrogates are valid JSON that PostgreSQL cannot hold."""
+        """Rejects U+0000 and lone surrogates: valid JSON that PostgreSQL cannot store."""
         _check_text(body, 0)
         return body
 
 
 class DecisionApproval(RequestBody):
-    """The body of an approval by a second person: the hash of the decision that they read."""
+    """The body of an approval by the checker: the hash of the decision that they read."""
 
     hash: Annotated[
         str,
         Field(
             min_length=1,
             max_length=128,
-            description="The `hash` that the prepared decision shows. The hash of any other content is refused with 409.",
+            description="The `hash` that the prepared decision shows. The hash of any other content is rejected with 409.",
         ),
     ]
 
 
 class ResponseShape(BaseModel):
-    """A documented response shape. Answers are encoded from rows; this is what OpenAPI shows of them."""
+    """A response in OpenAPI. Responses are encoded from rows, not from this model."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 

@@ -1,4 +1,4 @@
-"""The doors that every service has beside its own: health, its dead letters, and what it keeps of the caller."""
+"""The endpoints that every service has: health, dead letters, and the caller's personal records."""
 
 from fastapi import APIRouter
 
@@ -12,7 +12,7 @@ from common.web.personal_records import personal_record_router
 
 
 def health_routes(runtime: Runtime, *, needs_broker: bool) -> APIRouter:
-    """Ready is whoever reaches the database, and with `needs_broker` the broker too."""
+    """A process is ready when it reaches the database, and with `needs_broker` the broker too."""
 
     async def is_database_reachable() -> bool:
         async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -21,13 +21,13 @@ def health_routes(runtime: Runtime, *, needs_broker: bool) -> APIRouter:
     async def is_broker_reachable() -> bool:
         return runtime.bus.is_connected
 
-    # What answers requests serves on without the broker: what it says waits in the outbox, and what it hears comes late.
+    # An API process serves requests without the broker: its events wait in the outbox, and received events are delayed.
     checks = {"database": is_database_reachable, **({"broker": is_broker_reachable} if needs_broker else {})}
     return health_router(lambda _: checks)
 
 
 def standard_routes(service: Service, settings: ServiceSettings, runtime: Runtime) -> list[APIRouter]:
-    """Those that the gateway routes."""
+    """The standard endpoints that the edge routes."""
     cursors = CursorSigner(settings.cursor_key)
     return [
         dead_letter_router(service.name, runtime.database, runtime.bus),

@@ -1,4 +1,4 @@
-"""What a door does not know and so refuses, though it declares neither an order nor a body (contract sections 1 and 1.5)."""
+"""Rejection of undeclared parameters, orders, encodings and bodies (contract sections 1 and 1.5)."""
 
 import json
 from collections.abc import Set
@@ -11,11 +11,9 @@ from starlette.requests import Request
 
 from common.primitives.problems import INVALID_PARAMS_MAX, InvalidParam, ValidationFailed, shortened
 
-# What every list may be sorted by (contract section 1.5).
+# The sort of every list that declares none (contract section 1.5).
 THE_ONE_ORDER: Final = "created_at"
-
-
-# As the document of a list shows it that declares no sort.
+# Its parameter in OpenAPI.
 ONE_ORDER_SHOWN: Final[dict[str, Any]] = {
     "name": "sort",
     "in": "query",
@@ -25,12 +23,12 @@ ONE_ORDER_SHOWN: Final[dict[str, Any]] = {
 
 
 def names_in_query(dependant: Dependant) -> set[str]:
-    """The query parameters of an endpoint and of all that it depends on."""
+    """The query parameters of an endpoint and of its dependencies."""
     names: set[str] = set()
     for field in dependant.query_params:
         model = field.field_info.annotation
         if isinstance(model, type) and issubclass(model, BaseModel):
-            # One model of several parameters.
+            # One model declares several parameters.
             names |= {inner.alias or name for name, inner in model.model_fields.items()}
         else:
             names.add(field.alias)
@@ -38,10 +36,7 @@ def names_in_query(dependant: Dependant) -> set[str]:
 
 
 def refuse_unknown_parameters(request: Request, known: Set[str]) -> None:
-    """Parameters that the operation does not take, each named: a mistyped filter must not look like one that found everything.
-
-    Raises ValidationFailed (422).
-    """
+    """Raises ValidationFailed (422) and names each unknown parameter: a mistyped filter must not match everything."""
     unknown = [name for name in request.query_params if name not in known]
     if not unknown:
         return
@@ -53,20 +48,22 @@ def refuse_unknown_parameters(request: Request, known: Set[str]) -> None:
 
 
 def refuse_other_orders(request: Request) -> None:
-    """The order of a list that has one. Raises ValidationFailed (422)."""
+    """Raises ValidationFailed (422) for another sort than the only one of a list."""
     if any(sort != THE_ONE_ORDER for sort in request.query_params.getlist("sort")):
         raise ValidationFailed.of("sort", f"must be {THE_ONE_ORDER}")
 
 
 def refuse_other_encodings(body: bytes) -> None:
-    """JSON that is exchanged is UTF-8 without a mark in front (RFC 8259, 8.1). The framework guesses others, which nobody before
-    us reads: the edge would not know the account that it counts. Raises ValidationFailed (422)."""
+    """Raises ValidationFailed (422) unless the JSON is UTF-8 without a byte order mark (RFC 8259, 8.1).
+
+    The framework would accept other encodings, which the edge cannot read to count attempts for an account.
+    """
     if json.detect_encoding(body) != "utf-8":
         raise ValidationFailed.of("body", "must be JSON in UTF-8")
 
 
 def refuse_fields(body: bytes) -> None:
-    """An operation without a body takes none, or an empty object: a field that it does not know is refused like any other."""
+    """Raises ValidationFailed (422) for a body other than an empty object, where the operation declares no body."""
     if not body:
         return
     try:
@@ -76,4 +73,4 @@ def refuse_fields(body: bytes) -> None:
     if not isinstance(named, dict):
         raise ValidationFailed.of("body", "must be an object")
     if named:
-        raise ValidationFailed.of(next(iter(named)), "is not known here")
+        raise ValidationFailed.of(next(iter(named)), "is not a field of this operation")
