@@ -1,11 +1,11 @@
-"""The ids of the demo data, fixed so that each service can load its part without asking another (architecture section 6)."""
+"""The fixed ids of the demo data, so that each service loads its part on its own (architecture section 6)."""
 
 from typing import Final, NamedTuple
 from uuid import UUID
 
 
 class DemoUser(NamedTuple):
-    """A demo account: the name under which its TOTP secret stands in secrets.env, address, roles."""
+    """A demo account; `name` is that of its TOTP secret in secrets.env."""
 
     id: UUID
     name: str
@@ -18,7 +18,7 @@ class DemoUser(NamedTuple):
 
 
 class DemoVendor(NamedTuple):
-    """A demo vendor with the bank account that the sandbox knows under the same legal name."""
+    """A demo vendor, whose bank account has the same legal name in the sandbox."""
 
     id: UUID
     owner_user_id: UUID

@@ -1,4 +1,4 @@
-"""What an event is: an immutable fact with a literal type; its first field is the aggregate it speaks of."""
+"""The base of events: an immutable fact with a literal type; its first field is the id of its aggregate."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
     @classmethod
     def publisher(cls) -> str:
-        """The service that says it: the first word of the type."""
+        """The service that publishes the event: the first word of the type."""
         return cls.TYPE.split(".", 1)[0]
 
     @property

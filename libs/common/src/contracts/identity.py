@@ -35,7 +35,7 @@ class UserProvisioned(Event, frozen=True, kw_only=True):
 
 
 class EmailConfirmed(Event, frozen=True, kw_only=True):
-    """The first proof of a user's mail address. A referral's reward is earned by it, in kobo."""
+    """A user's mail address was confirmed for the first time. It earns the reward of a referral, in kobo."""
 
     TYPE: ClassVar[str] = "identity.email_confirmed.v1"
     user_id: UUID
@@ -44,7 +44,7 @@ class EmailConfirmed(Event, frozen=True, kw_only=True):
 
 
 class SignUpRepeated(Event, frozen=True, kw_only=True):
-    """Somebody signed up with the address of an account that exists; its owner gets a mail (contract section 10.1)."""
+    """A sign-up used the address of an existing account, whose owner gets a mail (contract section 10.1)."""
 
     TYPE: ClassVar[str] = "identity.sign_up_repeated.v1"
     user_id: UUID
@@ -52,7 +52,7 @@ class SignUpRepeated(Event, frozen=True, kw_only=True):
 
 
 class ProfileChanged(Event, frozen=True, kw_only=True):
-    """Contact, campus or name changed, the number was proven or is no more, or a role of staff came or went."""
+    """Contact, campus or name changed, the number was confirmed or removed, or a staff role was granted or revoked."""
 
     TYPE: ClassVar[str] = "identity.profile_changed.v1"
     user_id: UUID
@@ -65,9 +65,9 @@ class ProfileChanged(Event, frozen=True, kw_only=True):
 
 
 class ErasureRequested(Event, frozen=True, kw_only=True):
-    """A person wants to go. Whoever keeps money or orders of theirs says what is still under way, and begins nothing new with them.
+    """A user requested their erasure. Services with their money or orders report open matters, and start no new ones.
 
-    `vendor_id` is their own vendor, which is closed with them.
+    `vendor_id` is the user's own vendor, which is closed as well.
     """
 
     TYPE: ClassVar[str] = "identity.erasure_requested.v1"
@@ -77,7 +77,7 @@ class ErasureRequested(Event, frozen=True, kw_only=True):
 
 
 class ErasureRefused(Event, frozen=True, kw_only=True):
-    """Something was under way: the person stays, and may begin anything again. `open_matters`: what, in the words of the services."""
+    """Open matters block the erasure: the account stays and is usable again. `open_matters`: as the services reported them."""
 
     TYPE: ClassVar[str] = "identity.erasure_refused.v1"
     user_id: UUID
@@ -86,7 +86,7 @@ class ErasureRefused(Event, frozen=True, kw_only=True):
 
 
 class CredentialsChanged(Event, frozen=True, kw_only=True):
-    """What a person signs in with is another: they are told, since it may have been somebody else."""
+    """A credential of a user changed. The user is notified, because an attacker may have changed it."""
 
     TYPE: ClassVar[str] = "identity.credentials_changed.v1"
     user_id: UUID
@@ -102,7 +102,7 @@ class CredentialsChanged(Event, frozen=True, kw_only=True):
 
 
 class UserErased(Event, frozen=True, kw_only=True):
-    """A person is gone: whoever keeps how to reach them forgets it. Records of money keep the id."""
+    """A user was erased: services delete their contact data. Records of money keep the id."""
 
     TYPE: ClassVar[str] = "identity.user_erased.v1"
     user_id: UUID
@@ -121,7 +121,7 @@ class VendorApproved(Event, frozen=True, kw_only=True):
 
 
 class VendorApplicationDecided(Event, frozen=True, kw_only=True):
-    """Staff of the campus decided; `reason` stands for a rejection."""
+    """Staff of the campus decided on an application; a rejection has a `reason`."""
 
     TYPE: ClassVar[str] = "identity.vendor_application_decided.v1"
     application_id: UUID
@@ -141,7 +141,7 @@ class VendorChanged(Event, frozen=True, kw_only=True):
 
 
 class VendorSuspended(Event, frozen=True, kw_only=True):
-    """No new checkout, and payouts are held; open orders finish. Whoever hears it first learns the vendor by it."""
+    """No new checkout, and payouts are held; open orders finish. The event also creates a vendor that is not yet known."""
 
     TYPE: ClassVar[str] = "identity.vendor_suspended.v1"
     vendor_id: UUID
@@ -154,7 +154,7 @@ class VendorSuspended(Event, frozen=True, kw_only=True):
 
 
 class VendorReinstated(Event, frozen=True, kw_only=True):
-    """The suspension is over."""
+    """The suspension of a vendor ended."""
 
     TYPE: ClassVar[str] = "identity.vendor_reinstated.v1"
     vendor_id: UUID
@@ -167,7 +167,7 @@ class VendorReinstated(Event, frozen=True, kw_only=True):
 
 
 class VendorClosed(Event, frozen=True, kw_only=True):
-    """The owner was erased: no name is left of the vendor, and it sells nothing ever again. Records of money keep the id."""
+    """The owner was erased: the vendor's names are removed, and it never sells again. Records of money keep the id."""
 
     TYPE: ClassVar[str] = "identity.vendor_closed.v1"
     vendor_id: UUID
@@ -194,7 +194,7 @@ class HubChanged(Event, frozen=True, kw_only=True):
 
 
 class SessionRevoked(Event, frozen=True, kw_only=True):
-    """Log-out, suspension or a changed role. Without a session: all sessions begun before `not_before`."""
+    """Log-out, suspension or a changed role. Without a session: all sessions started before `not_before`."""
 
     TYPE: ClassVar[str] = "identity.session_revoked.v1"
     user_id: UUID
@@ -203,7 +203,7 @@ class SessionRevoked(Event, frozen=True, kw_only=True):
 
 
 class OneTimeCodeIssued(Event, frozen=True, kw_only=True):
-    """A code was made for an address; both are encrypted under `CODE_DELIVERY_KEY` for the notifications service only."""
+    """A code was issued for an address; both are encrypted under `CODE_DELIVERY_KEY` for the notifications service only."""
 
     TYPE: ClassVar[str] = "identity.one_time_code_issued.v1"
     code_id: UUID
@@ -212,5 +212,5 @@ class OneTimeCodeIssued(Event, frozen=True, kw_only=True):
     address_sealed: str
     code_sealed: str
     user_id: UUID | None = None
-    # The code is the first proof of a mail address: the mail says so.
+    # The code confirms the mail address for the first time, and the mail says so.
     confirms_email: bool = False

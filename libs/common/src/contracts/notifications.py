@@ -17,7 +17,7 @@ class DeliverySettled(Event, frozen=True, kw_only=True):
 
 
 class NotificationShown(Event, frozen=True, kw_only=True):
-    """The feed of a user has something new: whoever streams it looks there."""
+    """A user's feed has a new notification; processes that stream the feed reload it."""
 
     TYPE: ClassVar[str] = "notifications.notification_shown.v1"
     user_id: UUID
@@ -25,7 +25,7 @@ class NotificationShown(Event, frozen=True, kw_only=True):
 
 
 class TicketOpened(Event, frozen=True, kw_only=True):
-    """Somebody asks support for help; without `user_id` from a telephone number that belongs to nobody we know."""
+    """A request to support was received; without `user_id` from a telephone number of no known user."""
 
     TYPE: ClassVar[str] = "notifications.ticket_opened.v1"
     ticket_id: UUID

@@ -1,4 +1,4 @@
-"""What any service may say to the people on call."""
+"""Alerts for staff on call, which every service may publish."""
 
 from typing import ClassVar, Literal
 from uuid import UUID
@@ -9,7 +9,7 @@ from contracts.event import Event
 
 
 class AlertRaised(Event, frozen=True, kw_only=True):
-    """Somebody must look. `runbook` names the page in docs/runbooks; `dedup_key` joins repetitions into one alert."""
+    """A problem needs attention. `runbook` names the page in docs/runbooks; `dedup_key` joins repetitions into one alert."""
 
     TYPE: ClassVar[str] = "operations.alert_raised.v1"
     alert_id: UUID
@@ -22,7 +22,7 @@ class AlertRaised(Event, frozen=True, kw_only=True):
 
 
 class AlertCleared(Event, frozen=True, kw_only=True):
-    """What an alert was about is over: the open alert with this `dedup_key` closes. `alert_id` names the clearing itself."""
+    """The problem of an alert is over: the open alert with this `dedup_key` closes. `alert_id` is the id of this event."""
 
     TYPE: ClassVar[str] = "operations.alert_cleared.v1"
     alert_id: UUID

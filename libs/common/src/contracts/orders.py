@@ -36,7 +36,7 @@ class OrderPlaced(Event, frozen=True, kw_only=True):
 
 
 class OrderCancelled(Event, frozen=True, kw_only=True):
-    """Stopped before payment."""
+    """The order was cancelled before its payment."""
 
     TYPE: ClassVar[str] = "orders.order_cancelled.v1"
     order_id: UUID
@@ -68,7 +68,7 @@ class RefundRequested(Event, frozen=True, kw_only=True):
 
 
 class DeliveryPinIssued(Event, frozen=True, kw_only=True):
-    """Escrow is held, or the buyer asked again (`issue` counts from 1).
+    """Escrow is held, or the buyer requested a new PIN (`issue` starts at 1).
 
     The PIN is encrypted under `PIN_DELIVERY_KEY` for the notifications service only; the order's id is the context.
     """
@@ -88,7 +88,7 @@ class OrderDispatched(Event, frozen=True, kw_only=True):
 
 
 class OrderDelivered(Event, frozen=True, kw_only=True):
-    """The PIN was accepted."""
+    """The delivery PIN was accepted."""
 
     TYPE: ClassVar[str] = "orders.order_delivered.v1"
     order_id: UUID
@@ -118,7 +118,7 @@ class DisputeResolved(Event, frozen=True, kw_only=True):
 
 
 class ReturnRequested(Event, frozen=True, kw_only=True):
-    """The buyer wants to give goods back."""
+    """The buyer requested a return."""
 
     TYPE: ClassVar[str] = "orders.return_requested.v1"
     order_id: UUID
@@ -128,7 +128,7 @@ class ReturnRequested(Event, frozen=True, kw_only=True):
 
 
 class ReturnDecided(Event, frozen=True, kw_only=True):
-    """The vendor or staff decided on a return request; `refund_minor` (kobo) goes back when it was approved."""
+    """The vendor or staff decided on a return request; when approved, `refund_minor` (kobo) is refunded."""
 
     TYPE: ClassVar[str] = "orders.return_decided.v1"
     order_id: UUID
@@ -159,7 +159,7 @@ class ReviewPosted(Event, frozen=True, kw_only=True):
 
 
 class ProductChanged(Event, frozen=True, kw_only=True):
-    """Created, changed, removed, stock out or back."""
+    """A product was created, changed, removed, sold out or restocked."""
 
     TYPE: ClassVar[str] = "orders.product_changed.v1"
     product_id: UUID
@@ -172,7 +172,7 @@ class ProductChanged(Event, frozen=True, kw_only=True):
 
 
 class ErasureJudged(Event, frozen=True, kw_only=True):
-    """What of orders, returns and refunds is still under way of a person who wants to go; nothing: they may."""
+    """The user's open orders, returns and refunds, which block their erasure; empty: the erasure may proceed."""
 
     TYPE: ClassVar[str] = "orders.erasure_judged.v1"
     request_id: UUID

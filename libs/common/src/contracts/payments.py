@@ -10,11 +10,11 @@ from contracts.money import MinorAmount, MinorTotal
 
 
 class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Payments' signed word about one vendor: this movement, and all that was released to them and not taken back until now.
+    """A signed statement of payments about one vendor: this movement, and the net total of all their movements.
 
-    `sequence` grows by one for each statement of the vendor, without a gap. `net_minor` is the sum of all movements up to this one, in
-    kobo. `signature` is Ed25519 in base64url over `statement_message`, under the key `key_id`. The vendor, the movement's source and its
-    amount are the event's own and are signed too: a statement fits one event of one vendor.
+    `sequence` grows by one for each statement of the vendor, without a gap. `net_minor` is the sum of all movements up to
+    this one, in kobo. `signature` is Ed25519 in base64url over `statement_message`, under the key `key_id`. The event's vendor,
+    source and amount are signed too, so that a statement is valid in one event of one vendor only.
     """
 
     sequence: int
@@ -24,8 +24,10 @@ class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 
 
 def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence: int, net_minor: int) -> bytes:
-    """What a statement's signature is over. `source` names the movement: `release:<id>`, `refund:<id>`, `chargeback:<id>:<outcome>`, or
-    `opening:<vendor>` for a statement that moves nothing."""
+    """The signed bytes of a statement. `source` names the movement.
+
+    It is `release:<id>`, `refund:<id>`, `chargeback:<id>:<outcome>`, or `opening:<vendor>` for a statement without a movement.
+    """
     return f"campus.release-statement.v1|{vendor_id}|{source}|{amount_minor}|{sequence}|{net_minor}".encode("ascii")
 
 
@@ -44,9 +46,9 @@ class EscrowHeld(Event, frozen=True, kw_only=True):
 
 
 class EscrowReleased(Event, frozen=True, kw_only=True):
-    """Gross left escrow: net to the vendor, commission and delivery fee to the platform.
+    """The gross amount was released from escrow: net to the vendor, commission and delivery fee to the platform.
 
-    `remaining_minor` is what is still held of the order; `remaining_vendor_minor` the vendor's net share of that.
+    `remaining_minor` is the part of the order in escrow; `remaining_vendor_minor` is the vendor's net share of it.
     """
 
     TYPE: ClassVar[str] = "payments.escrow_released.v1"
@@ -64,7 +66,7 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
 
 
 class EscrowRefunded(Event, frozen=True, kw_only=True):
-    """A refund was posted; `from_vendor_minor` left the vendor's earnings (0 while all was in escrow)."""
+    """A refund was posted; `from_vendor_minor` was deducted from the vendor's earnings (0 while all was in escrow)."""
 
     TYPE: ClassVar[str] = "payments.escrow_refunded.v1"
     order_id: UUID
@@ -79,7 +81,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
 
 
 class RefundSettled(Event, frozen=True, kw_only=True):
-    """The gateway paid the refund out. The currency is told when it is not the naira: only quarantined money has another."""
+    """The gateway paid the refund. `currency` is present when it is not the naira, as only for quarantined charges."""
 
     TYPE: ClassVar[str] = "payments.refund_settled.v1"
     refund_id: UUID
@@ -111,9 +113,9 @@ class RefundFailed(Event, frozen=True, kw_only=True):
 class ChargeDisputed(Event, frozen=True, kw_only=True):
     """A chargeback was opened at the gateway; with an `outcome` (`won`, `lost`), it was decided.
 
-    `amount_minor` is what is disputed. `vendor_minor` is the vendor's part of it while it is open, `from_vendor_minor` what a lost
-    one took of the vendor's earnings, `to_vendor_minor` what came back to them when a lost one was won after all.
-    `remaining_minor` and `remaining_vendor_minor` are what is held of the order after it.
+    `amount_minor` is the disputed amount. `vendor_minor` is the vendor's part of it while it is open. `from_vendor_minor` is
+    the deduction from the vendor's earnings for a lost chargeback, `to_vendor_minor` its return when that is won later.
+    `remaining_minor` and `remaining_vendor_minor` are the parts of the order in escrow afterwards.
     """
 
     TYPE: ClassVar[str] = "payments.charge_disputed.v1"
@@ -132,7 +134,7 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
 
 
 class VendorStatementIssued(Event, frozen=True, kw_only=True):
-    """A statement that moves nothing: for a vendor from before statements were signed, and for all vendors after the key was rotated."""
+    """A statement without a movement: for vendors older than signed statements, and for all vendors after a key rotation."""
 
     TYPE: ClassVar[str] = "payments.vendor_statement_issued.v1"
     vendor_id: UUID
@@ -140,7 +142,7 @@ class VendorStatementIssued(Event, frozen=True, kw_only=True):
 
 
 class ChargeQuarantined(Event, frozen=True, kw_only=True):
-    """Money came that pays nothing as it stands: too little, another currency, no such order."""
+    """A charge pays for nothing yet: too little, another currency, or an unknown order."""
 
     TYPE: ClassVar[str] = "payments.charge_quarantined.v1"
     reference: str
@@ -148,13 +150,13 @@ class ChargeQuarantined(Event, frozen=True, kw_only=True):
     currency: str
     reason: str
     order_id: UUID | None = None
-    # Whose order the reference stands for; None where no order is known.
+    # The buyer of the referenced order; None when no order is known.
     buyer_id: UUID | None = None
     quarantined_charge_id: UUID | None = None
 
 
 class PaymentFailed(Event, frozen=True, kw_only=True):
-    """The payment gateway declined an attempt to pay; `failure_reason` holds its words, made safe. A later success still pays."""
+    """The gateway declined a payment attempt; `failure_reason` is its sanitized reason. A later attempt may succeed."""
 
     TYPE: ClassVar[str] = "payments.payment_failed.v1"
     order_id: UUID
@@ -167,7 +169,7 @@ class PaymentFailed(Event, frozen=True, kw_only=True):
 
 
 class TransferEvent(Event, frozen=True, kw_only=True):
-    """What a signed transfer webhook said; payouts judges it."""
+    """The content of a signed transfer webhook, for evaluation by payouts."""
 
     reference: str
     transfer_code: str
@@ -201,7 +203,10 @@ class RewardCredited(Event, frozen=True, kw_only=True):
 
 
 class ErasureJudged(Event, frozen=True, kw_only=True):
-    """What of escrow, refunds, quarantined charges and chargebacks is still under way of a person who wants to go; nothing: they may."""
+    """The user's open matters in escrow, refunds, quarantined charges and chargebacks, which block their erasure.
+
+    Empty: the erasure may proceed.
+    """
 
     TYPE: ClassVar[str] = "payments.erasure_judged.v1"
     request_id: UUID

@@ -29,21 +29,21 @@ class PayoutProcessed(PayoutEvent, frozen=True, kw_only=True):
 
 
 class PayoutFailed(PayoutEvent, frozen=True, kw_only=True):
-    """The payout will not leave, and its amount is the wallet's again. `cancelled`: the vendor took it back before it was sent."""
+    """The payout failed, and its amount is back in the wallet. `cancelled`: the vendor cancelled it before submission."""
 
     TYPE: ClassVar[str] = "payouts.payout_failed.v1"
     cancelled: bool = False
 
 
 class PayoutReversed(PayoutEvent, frozen=True, kw_only=True):
-    """The bank sent a processed payout back; two people returned its amount to the wallet. The payout stays processed."""
+    """The bank returned a processed payout; maker and checker returned its amount to the wallet. It stays processed."""
 
     TYPE: ClassVar[str] = "payouts.payout_reversed.v1"
     reconciliation_id: UUID
 
 
 class PayoutDelayed(Event, frozen=True, kw_only=True):
-    """An exception holds the payout; said once for each exception."""
+    """An exception holds the payout; published once for each exception."""
 
     TYPE: ClassVar[str] = "payouts.payout_delayed.v1"
     payout_id: UUID
@@ -76,7 +76,7 @@ class ExceptionClosed(ExceptionEvent, frozen=True, kw_only=True):
 
 
 class BankDetailsChanged(Event, frozen=True, kw_only=True):
-    """The vendor set an account, or the present one lost its verification: without it no payout goes there."""
+    """The vendor set a bank account, or the current one lost its verification, without which it gets no payout."""
 
     TYPE: ClassVar[str] = "payouts.bank_details_changed.v1"
     vendor_id: UUID
@@ -86,7 +86,7 @@ class BankDetailsChanged(Event, frozen=True, kw_only=True):
 
 
 class BankDetailsQuarantined(Event, frozen=True, kw_only=True):
-    """Finance stopped payouts to the vendor's account: it is said once for each account."""
+    """Finance stopped payouts to the vendor's bank account; published once for each account."""
 
     TYPE: ClassVar[str] = "payouts.bank_details_quarantined.v1"
     vendor_id: UUID
@@ -96,7 +96,7 @@ class BankDetailsQuarantined(Event, frozen=True, kw_only=True):
 
 
 class ErasureJudged(Event, frozen=True, kw_only=True):
-    """What of the wallet and payouts is still under way of a person who wants to go; nothing: they may."""
+    """The user's open matters in wallet and payouts, which block their erasure; empty: the erasure may proceed."""
 
     TYPE: ClassVar[str] = "payouts.erasure_judged.v1"
     request_id: UUID

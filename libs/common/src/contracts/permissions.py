@@ -1,4 +1,4 @@
-"""Who may do what: the one table of roles and permissions (contract section 5). The code reads it and the docs print it."""
+"""The table of roles and permissions (contract section 5), for the code and the documents."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -94,7 +94,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     ),
 }
 
-# The first role of this order that a person holds is the `role` claim of the token.
+# The first of these roles that a user holds is the `role` claim of the token.
 ROLES_BY_RANK: Final[tuple[str, ...]] = (
     "platform_admin",
     "auditor",
@@ -110,8 +110,8 @@ ROLES_BY_RANK: Final[tuple[str, ...]] = (
 
 STAFF_ROLES: Final[frozenset[str]] = frozenset(ROLES_BY_RANK) - {"buyer", "merchant"}
 
-# What starts, decides, diverts or repeats a movement of the platform's or a vendor's money. Cancelling an order and deciding on
-# a return are not among it: they give a buyer back what that buyer paid, along the order's own path.
+# Permissions to start, decide, divert or repeat a movement of the platform's or a vendor's money. They exclude the
+# cancellation of orders and decisions on returns, which refund a buyer's own payment.
 MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
     {
         "payouts:dispatch",
@@ -128,18 +128,18 @@ MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
     }
 )
 
-# A grant of one of these needs a second platform_admin. What a merchant may do with their own money is no office.
+# A grant of one of these needs a second platform_admin. Merchants handle only their own money, so theirs is not among them.
 MONEY_ROLES: Final[frozenset[str]] = frozenset(
     role for role in STAFF_ROLES if not PERMISSIONS_BY_ROLE[role].isdisjoint(MONEY_PERMISSIONS)
 )
 
 
 def permissions_of(roles: Iterable[str]) -> frozenset[str]:
-    """The union over the roles; an unknown role gives nothing."""
+    """The permissions of all roles; an unknown role has none."""
     return frozenset().union(*(PERMISSIONS_BY_ROLE.get(role, frozenset()) for role in roles))
 
 
 def leading_role(roles: Iterable[str]) -> str:
-    """The highest role of a person, for the `role` claim."""
+    """The highest role of a user, for the `role` claim."""
     held = set(roles)
     return next((role for role in ROLES_BY_RANK if role in held), "buyer")

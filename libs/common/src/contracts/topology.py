@@ -1,7 +1,7 @@
-"""Who hears whom: the one map of the broker. A queue `<service>.<publisher>` exists for each line of it.
+"""The subscriptions of all services: the topology of the broker. Each pair has a queue `<service>.<publisher>`.
 
-The provisioner declares the whole map before any process starts, so that no event can be published before the queues of
-all its consumers exist (decision 31). `SUBSCRIPTIONS[service]` lists the event types in the order in which the story tells them.
+The provisioner declares the whole topology before any process starts, so that no event is published before the queues of
+all its consumers exist (decision 31). `SUBSCRIPTIONS[service]` lists the event types in the order of the business process.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from contracts.event import Event
 
 EVENTS_EXCHANGE: Final = "campus.events"
 PUBLIC_EXCHANGE: Final = "campus.public"
-# Three exchanges whose routing key is a queue: `campus.work` leads there at once, `campus.retry` by the delay queue that a header
-# names, which the headers exchange `campus.delay` chooses. A service may write only keys that begin with its own name.
+# Three exchanges whose routing key is a queue: `campus.work` routes directly, `campus.retry` through a delay queue, which the
+# headers exchange `campus.delay` selects by a header. A service may publish only keys that start with its own name.
 WORK_EXCHANGE: Final = "campus.work"
 RETRY_EXCHANGE: Final = "campus.retry"
 DELAY_EXCHANGE: Final = "campus.delay"
 
-# Work that a service leaves for its own worker, through its outbox: not an event, and heard by nobody else.
+# Work items of a service for its own worker, sent through its outbox. They are not events; no other service consumes them.
 WORK_QUEUES: Final[tuple[str, ...]] = (
     "identity.codes",
     "payments.webhooks",
@@ -138,14 +138,14 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
     ),
 }
 
-# Heard by every process on an exclusive queue of its own.
+# Received by every process on its own exclusive queue.
 BROADCASTS: Final[tuple[type[Event], ...]] = (
     identity.SessionRevoked,
     orders.ProductChanged,
     notifications.NotificationShown,
 )
 
-# What outside subscribers may hear. Identity, PIN, one-time-code, bank-detail and alert types are not among it (events.md).
+# The event types for outside subscribers, without identity, PIN, one-time code, bank detail and alert types (events.md).
 PUBLIC: Final[tuple[type[Event], ...]] = (
     orders.OrderPlaced,
     orders.OrderCancelled,
