@@ -181,15 +181,17 @@ def settings_of(service: str) -> type[BaseSettings]:
 
 
 def _setting_line(name: str, field: Any) -> str:
+    """One row of the table. Raises ValueError for a setting without a meaning or an example."""
     variable = str(field.validation_alias or name).upper()
+    if not field.description or not field.examples:
+        raise ValueError(f"{variable} has no meaning or no example: write Field(description=..., examples=[...])")
     if field.is_required():
         default = "required"
     elif isinstance(field.default, tuple):
         default = f"`{','.join(f'{part:g}' if isinstance(part, float) else str(part) for part in field.default)}`"
     else:
         default = f"`{field.default}`" if field.default not in ("", None) else "empty"
-    example = f"`{field.examples[0]}`" if field.examples else ""
-    return f"| `{variable}` | {default} | {' '.join((field.description or '').split())} | {example} |"
+    return f"| `{variable}` | {default} | {' '.join(field.description.split())} | `{field.examples[0]}` |"
 
 
 def _metrics() -> str:
