@@ -1,7 +1,7 @@
 import pytest
 
 
-async def test_the_summary_of_the_book_follows_every_kind_of_movement(sandbox, receiver, eventually):
+async def test_the_summary_includes_every_kind_of_movement(sandbox, receiver, eventually):
     await sandbox.charge("order-1", 500_000)
     await sandbox.charge("foreign", 300, currency="GHS")
     await sandbox.transfer("po-1", 100_000)
@@ -37,12 +37,12 @@ async def test_the_summary_of_the_book_follows_every_kind_of_movement(sandbox, r
         "/gateway/transfer?page=x",
     ],
 )
-async def test_a_number_that_is_none_is_refused(sandbox, path):
+async def test_a_malformed_number_is_rejected(sandbox, path):
     assert (await sandbox.client.get(path)).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/control/webhooks/{}/resend", "/control/refunds/{}/fail"])
-async def test_a_row_that_is_not_there_is_404_however_large_its_number(sandbox, path):
+async def test_a_missing_row_is_404_for_any_number(sandbox, path):
     for number in (1, 10**30, "x"):
         assert (await sandbox.client.post(path.format(number))).status_code == 404
 
@@ -51,13 +51,13 @@ async def test_a_row_that_is_not_there_is_404_however_large_its_number(sandbox, 
     "changes",
     [{"transfer_settlement": "never"}, {"transfer_delay_seconds": -1}, {"unknown": 1}, {"refund_delay_seconds": 1e9}],
 )
-async def test_a_setting_that_makes_no_sense_is_refused_and_changes_nothing(sandbox, changes):
+async def test_an_invalid_setting_changes_nothing(sandbox, changes):
     before = (await sandbox.client.get("/control/settings")).json()
     assert (await sandbox.client.put("/control/settings", json=changes)).status_code == 400
     assert (await sandbox.client.get("/control/settings")).json() == before
 
 
-async def test_text_that_cannot_be_stored_is_refused_not_a_crash(sandbox):
+async def test_text_that_cannot_be_stored_is_rejected(sandbox):
     raw = b'{"email": "a@b.ng", "amount": 100, "reference": "x", "metadata": {"note": "\\ud800"}}'
     answer = await sandbox.client.post("/gateway/transaction/initialize", content=raw)
     assert answer.status_code == 400

@@ -1,4 +1,4 @@
-async def test_a_dispute_is_told_and_takes_the_money_only_when_it_is_lost(sandbox, receiver, eventually):
+async def test_a_dispute_deducts_money_only_when_it_is_lost(sandbox, receiver, eventually):
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 200_000})).json()
     await eventually(lambda: receiver.events("charge.dispute.create"))
@@ -14,7 +14,7 @@ async def test_a_dispute_is_told_and_takes_the_money_only_when_it_is_lost(sandbo
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).status_code == 409
 
 
-async def test_a_lost_dispute_can_be_overturned_and_is_shown_in_its_present_state(sandbox, receiver, eventually):
+async def test_a_lost_dispute_can_be_overturned(sandbox, receiver, eventually):
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
     address = f"/gateway/dispute/{opened['id']}"
@@ -30,7 +30,7 @@ async def test_a_lost_dispute_can_be_overturned_and_is_shown_in_its_present_stat
     assert (await sandbox.client.get("/gateway/dispute/999")).status_code == 404
 
 
-async def test_a_won_one_moves_nothing_and_only_what_was_paid_can_be_disputed(sandbox):
+async def test_a_won_dispute_moves_no_money(sandbox):
     await sandbox.charge("order-1", 500_000)
     await sandbox.initialize("unpaid")
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()

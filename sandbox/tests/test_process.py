@@ -23,7 +23,7 @@ async def test_the_start_names_every_missing_variable_at_once():
     assert {name for name in REQUIRED if f"{name} is missing" in said.decode()} == REQUIRED
 
 
-def test_bad_values_are_named_together():
+def test_all_invalid_values_of_the_environment_are_named_at_once():
     environment = dict.fromkeys(REQUIRED, "x") | {"OPENING_BALANCE_MINOR": "-5"}
     with pytest.raises(SettingsError) as refusal:
         read_settings(environment)
@@ -31,7 +31,7 @@ def test_bad_values_are_named_together():
         assert f"- {name} must" in str(refusal.value)
 
 
-async def test_the_process_serves_and_stops_on_sigterm_even_with_a_call_hanging(environment, eventually):
+async def test_the_process_stops_on_sigterm_with_a_hanging_call(environment, eventually):
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -64,9 +64,7 @@ async def test_the_process_serves_and_stops_on_sigterm_even_with_a_call_hanging(
     assert "k-secret" not in log
 
 
-async def test_a_restart_keeps_the_book_and_delivers_what_was_still_owed(
-    environment, receiver, running_sandbox, eventually
-):
+async def test_a_restart_delivers_pending_webhooks(environment, receiver, running_sandbox, eventually):
     reachable = dict(environment)
     dead_end = {**environment, "WEBHOOK_URL": "http://127.0.0.1:9/gateway-webhook"}
     async with running_sandbox(dead_end) as first:

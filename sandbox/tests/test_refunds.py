@@ -3,7 +3,7 @@ async def refund(sandbox, transaction, amount=None, **more):
     return await sandbox.client.post("/gateway/refund", json=body if amount is None else {**body, "amount": amount})
 
 
-async def test_a_refund_is_processed_told_and_taken_off_the_balance(sandbox, receiver, eventually):
+async def test_a_refund_is_deducted_from_the_balance(sandbox, receiver, eventually):
     await sandbox.charge("order-1", 500_000)
     queued = (await refund(sandbox, "order-1", 200_000)).json()["data"]
     assert queued["status"] == "pending"
@@ -42,7 +42,7 @@ async def test_a_transaction_is_named_by_reference_or_id_and_must_be_paid(sandbo
     assert (await refund(sandbox, str(identifier), 600)).status_code == 200
 
 
-async def test_a_refund_can_fail_by_fault_and_by_a_balance_that_is_gone(sandbox, receiver, eventually):
+async def test_a_refund_can_fail_by_a_fault_or_a_low_balance(sandbox, receiver, eventually):
     await sandbox.charge("order-1", 500_000)
     await sandbox.fault(refund_call={"fail": "Card was closed", "times": 1})
     await refund(sandbox, "order-1", 100_000)

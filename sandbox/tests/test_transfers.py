@@ -9,7 +9,7 @@ async def funded(sandbox):
     return sandbox
 
 
-async def test_a_transfer_is_accepted_settles_and_is_told_by_webhook(funded, receiver, eventually):
+async def test_a_settled_transfer_sends_a_webhook(funded, receiver, eventually):
     answer = await funded.transfer("po-1", 100_000)
     data = answer.json()["data"]
     assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-1", 100_000)
@@ -28,7 +28,7 @@ async def test_a_transfer_is_accepted_settles_and_is_told_by_webhook(funded, rec
     assert await funded.balance() == 400_000
 
 
-async def test_a_repeated_reference_moves_money_once_even_when_sent_at_the_same_time(funded):
+async def test_a_repeated_reference_moves_money_once(funded):
     answers = await asyncio.gather(*(funded.transfer("po-1", 100_000) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 7
     refused = next(answer for answer in answers if answer.status_code == 400)
@@ -37,7 +37,7 @@ async def test_a_repeated_reference_moves_money_once_even_when_sent_at_the_same_
     assert (await funded.book())["transfers"] == {"count": 1, "amount_minor": 100_000}
 
 
-async def test_a_transfer_above_the_balance_is_refused_and_leaves_no_trace(funded):
+async def test_a_transfer_above_the_balance_is_rejected(funded):
     answer = await funded.transfer("po-1", 500_001)
     assert answer.status_code == 400
     assert answer.json()["message"] == "Your balance is not enough to fulfil this request"
@@ -51,7 +51,7 @@ async def test_the_same_account_is_the_same_recipient(sandbox):
     assert await sandbox.recipient() != await sandbox.recipient("0690123456", "044")
 
 
-async def test_a_failed_transfer_gives_the_money_back_and_says_why(funded, receiver, eventually):
+async def test_a_failed_transfer_returns_the_money(funded, receiver, eventually):
     await funded.fault(transfer_call={"fail": "Account number is invalid", "match": "0123456785"})
     assert (await funded.transfer("po-1")).json()["data"]["status"] == "pending"
     await eventually(lambda: receiver.events("transfer.failed"))
@@ -72,7 +72,7 @@ async def test_a_planned_reversal_is_a_success_first(funded, receiver, eventuall
     assert await funded.balance() == 500_000
 
 
-async def test_in_manual_mode_a_transfer_waits_for_the_act_and_forbidden_moves_are_refused(funded):
+async def test_manual_mode_rejects_forbidden_transitions(funded):
     await funded.settings_are(transfer_settlement="manual")
     await funded.transfer("po-1")
 
@@ -92,7 +92,7 @@ async def test_in_manual_mode_a_transfer_waits_for_the_act_and_forbidden_moves_a
     assert (await act("explode")).status_code == 404
 
 
-async def test_immediate_and_one_time_password_modes_answer_in_their_own_words(funded):
+async def test_each_transfer_mode_has_its_response(funded):
     await funded.settings_are(transfer_settlement="immediate")
     assert (await funded.transfer("po-1")).json()["data"]["status"] == "success"
     await funded.settings_are(transfer_settlement="otp")
@@ -106,7 +106,7 @@ async def test_immediate_and_one_time_password_modes_answer_in_their_own_words(f
     assert (await funded.client.post("/gateway/transfer/finalize_transfer", json=body)).status_code == 400
 
 
-async def test_banks_names_and_unknown_accounts_resolve_as_documented(sandbox):
+async def test_accounts_resolve_as_documented(sandbox):
     async def resolve(account_number, bank_code):
         params = {"account_number": account_number, "bank_code": bank_code}
         return await sandbox.client.get("/gateway/bank/resolve", params=params)
@@ -136,6 +136,6 @@ async def test_banks_names_and_unknown_accounts_resolve_as_documented(sandbox):
         ({"currency": "naira"}, 400),
     ],
 )
-async def test_a_malformed_transfer_is_refused(funded, change, status):
+async def test_a_malformed_transfer_is_rejected(funded, change, status):
     assert (await funded.transfer("po-1", **change)).status_code == status
     assert await funded.balance() == 500_000

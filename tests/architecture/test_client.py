@@ -35,7 +35,7 @@ def test_every_operation_has_its_method():
     assert methods <= names
 
 
-def test_every_code_has_its_error():
+def test_every_error_code_has_an_exception():
     assert set(errors.BY_CODE) == set(reference()["components"]["schemas"]["ProblemCode"]["enum"])
 
 
@@ -88,7 +88,7 @@ def refused(status, code, **more):
 TOKENS = {"accessToken": "second", "refreshToken": "second-refresh"}
 
 
-async def test_a_lost_answer_is_asked_for_again_under_the_same_key_and_another_call_has_another():
+async def test_a_lost_response_is_retried_with_the_same_key():
     server = Server(httpx.ReadError("gone"), refused(503, "INTERNAL_ERROR"), *[refused(409, "ESCROW_LOCKED")] * 2)
     intent = models.PaymentsIntentRequest(order_id="018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47")
     for _ in range(2):
@@ -99,14 +99,14 @@ async def test_a_lost_answer_is_asked_for_again_under_the_same_key_and_another_c
     assert keys[0] == keys[1] == keys[2] != keys[3]
 
 
-async def test_what_has_no_key_and_changes_something_is_not_sent_twice():
+async def test_a_change_without_a_key_is_not_retried():
     server = Server(httpx.ReadError("gone"))
     with pytest.raises(httpx.ReadError):
         await server.client(tokens=Tokens("first")).post_auth_mfa_enroll()
     assert len(server.requests) == 1
 
 
-async def test_an_expired_session_is_refreshed_once_and_the_pair_is_handed_on():
+async def test_an_expired_session_is_refreshed_once():
     kept = []
     server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), told(TOKENS), told([]))
     client = server.client(tokens=Tokens("first", "first-refresh"), on_tokens=kept.append)
@@ -120,7 +120,7 @@ async def test_an_expired_session_is_refreshed_once_and_the_pair_is_handed_on():
     assert kept == [Tokens("second", "second-refresh")]
 
 
-async def test_a_session_that_has_ended_says_so():
+async def test_an_ended_session_raises_its_error():
     kept = []
     server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), refused(401, "AUTH_UNAUTHORIZED"))
     with pytest.raises(errors.AuthTokenExpired):
@@ -128,7 +128,7 @@ async def test_a_session_that_has_ended_says_so():
     assert kept == [None]
 
 
-async def test_a_refusal_tells_what_the_problem_document_tells():
+async def test_an_error_has_the_fields_of_the_problem_document():
     fields = [{"name": "pin", "reason": "Six digits."}]
     server = Server(refused(400, "DELIVERY_PIN_INVALID", attemptsRemaining=3, invalid_params=fields))
     with pytest.raises(errors.DeliveryPinInvalid) as raised:
@@ -137,13 +137,13 @@ async def test_a_refusal_tells_what_the_problem_document_tells():
     assert raised.value.invalid_params == fields
 
 
-async def test_an_answer_that_is_no_problem_document_is_a_refusal_still():
+async def test_an_error_response_without_a_problem_document_is_an_error():
     with pytest.raises(Refused) as raised:
         await Server(httpx.Response(404, text="<p>Not here</p>")).client().get_auth_mfa_factors()
     assert raised.value.status == 404
 
 
-async def test_a_list_is_followed_to_its_end():
+async def test_a_list_is_read_to_its_end():
     campus = {"domain": None, "active": True, "revision": 1, "createdAt": "2026-01-31T12:00:00.000Z"}
     first, second = (
         [campus | {"id": f"018cc251-f400-7001-8000-00000000000{number}", "name": f"Campus {number}"}]

@@ -40,7 +40,7 @@ def namespace_in_order() -> dict[str, dict[str, Any]]:
     return {it["kind"]: it for it in resources}
 
 
-def test_a_namespace_in_order_has_no_fault():
+def test_a_correct_namespace_has_no_fault():
     assert list(faults_of([*namespace_in_order().values()])) == []
 
 
@@ -88,7 +88,7 @@ def test_each_fault_is_named(kind, way, value, fault):
     assert list(faults_of([*resources.values()])) == [fault]
 
 
-def test_a_pod_that_two_budgets_hold_is_named():
+def test_a_pod_with_two_disruption_budgets_is_named():
     resources = namespace_in_order()
     second = copy.deepcopy(resources["PodDisruptionBudget"])
     second["metadata"]["name"] = "operator"

@@ -44,7 +44,7 @@ def test_every_service_has_its_processes():
     assert {name for name in SETTINGS if f"{name}-worker" not in PARTS} == {"api-gateway"}
 
 
-def test_it_reads_downwards_nobody_needs_what_stands_below():
+def test_a_service_depends_on_earlier_services_only():
     above = set[str]()
     for name in PARTS:
         assert needed_by(name) <= above, name
@@ -52,7 +52,7 @@ def test_it_reads_downwards_nobody_needs_what_stands_below():
 
 
 @processes
-def test_a_process_is_told_nothing_that_its_settings_do_not_know(process):
+def test_a_process_gets_known_settings_only(process):
     assert set(PARTS[process]["environment"]) - READ_BESIDE_THE_SETTINGS <= fields_of(process)
 
 
@@ -70,7 +70,7 @@ def test_every_setting_of_a_process_can_be_set(process):
 
 
 @processes
-def test_a_process_comes_after_its_migration(process):
+def test_a_process_starts_after_its_migration(process):
     reached, ahead = set(), [process]
     while ahead:
         part = ahead.pop()
@@ -79,7 +79,7 @@ def test_a_process_comes_after_its_migration(process):
     assert {f"{service_of(process)}-migrate", "provision", "postgres", "rabbitmq", "secrets"} <= reached
 
 
-def test_what_is_ours_is_confined_and_no_root():
+def test_our_containers_are_confined_without_root():
     for name, part in OURS.items():
         assert part["read_only"], name
         assert part["cap_drop"] == ["ALL"], name
@@ -88,7 +88,7 @@ def test_what_is_ours_is_confined_and_no_root():
         assert "privileged" not in part, name
 
 
-def test_a_container_mounts_the_secrets_of_its_own_service_alone_and_reads_only():
+def test_a_container_mounts_its_own_secrets_read_only():
     for name, part in OURS.items():
         mounted = [mount for mount in part.get("volumes", []) if mount.startswith("secrets-of-")]
         if name == "secrets":
@@ -99,14 +99,14 @@ def test_a_container_mounts_the_secrets_of_its_own_service_alone_and_reads_only(
 
 
 @processes
-def test_whoever_keeps_pictures_in_a_folder_mounts_the_volume_of_their_service(process):
+def test_a_service_with_images_mounts_its_volume(process):
     folder = PARTS[process].get("environment", {}).get("MEDIA_FOLDER")
     shared = [each for each in PARTS[process]["volumes"] if folder and folder.startswith(each.split(":")[1] + "/")]
     of_the_doors = [each for each in PARTS[f"{service_of(process)}-api"]["volumes"] if each in shared] if folder else []
     assert len(of_the_doors) == (1 if folder else 0), "what one process stores the other must find, and remove"
 
 
-def test_every_image_of_ours_is_built_once_and_others_have_a_version():
+def test_every_image_is_built_once_or_has_a_version():
     built = [part["image"] for part in OURS.values() if "build" in part]
     assert sorted(built) == sorted({part["image"] for part in OURS.values()})
     for part in PARTS.values():

@@ -36,7 +36,7 @@ def test_the_contract_has_all_its_sections():
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("(contract sections 5, 10 and 14.6)", ["5", "10", "14.6"]), ("", [])])
-def test_a_citation_is_read_whole(text, numbers):
+def test_a_citation_is_parsed_completely(text, numbers):
     assert list(citations(text)) == numbers
 
 

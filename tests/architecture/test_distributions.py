@@ -41,7 +41,7 @@ def wheels(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_service_is_installed_alone(service, wheels, tmp_path):
+def test_a_service_installs_without_other_services(service, wheels, tmp_path):
     packages = [name.replace("-", "_") for name in SERVICES]
     own = service.replace("-", "_")
     target = tmp_path / "installed"

@@ -26,7 +26,7 @@ def read(name):
     return json.loads((ROOT / PAGES / name).read_text())
 
 
-def test_the_served_documents_are_fresh():
+def test_the_served_documents_are_up_to_date():
     assert stale_documents() == [], "run `make documents`"
 
 
@@ -63,7 +63,7 @@ def test_names_of_operations_are_unique():
 
 
 @pytest.mark.parametrize("name", ["openapi.json", "asyncapi.json"])
-def test_every_reference_leads_somewhere(name):
+def test_every_reference_resolves(name):
     document = read(name)
     for reference in references_of(document):
         found = document
@@ -71,7 +71,7 @@ def test_every_reference_leads_somewhere(name):
             found = found[part]
 
 
-def test_every_operation_has_examples_that_its_schemas_admit():
+def test_every_operation_has_valid_examples():
     document = read("openapi.json")
     for where, operation in operations_of(document):
         for parameter in operation.get("parameters", []):
@@ -82,7 +82,7 @@ def test_every_operation_has_examples_that_its_schemas_admit():
                 must_admit(document, shown["schema"], shown["example"], where)
 
 
-def test_every_refusal_has_examples_that_its_schema_admits():
+def test_every_error_response_has_valid_examples():
     document = read("openapi.json")
     for name, answer in document["components"]["responses"].items():
         shown = answer["content"]["application/problem+json"]
@@ -92,7 +92,7 @@ def test_every_refusal_has_examples_that_its_schema_admits():
             assert f"Refused{example['value']['status']}" == name
 
 
-def test_every_operation_says_what_opens_it_and_what_the_edge_may_refuse():
+def test_every_operation_documents_its_guard_and_the_errors_of_the_edge():
     for where, operation in operations_of(read("openapi.json")):
         assert "security" in operation, where
         assert operation["tags"], where
@@ -103,7 +103,7 @@ def test_every_operation_says_what_opens_it_and_what_the_edge_may_refuse():
             assert {"401", "403"} <= set(operation["responses"]), where
 
 
-def test_every_public_event_is_told_with_an_example_that_its_schema_admits():
+def test_every_public_event_has_a_valid_example():
     document = read("asyncapi.json")
     assert {channel["address"] for channel in document["channels"].values()} == {event.TYPE for event in PUBLIC}
     for name, message in document["components"]["messages"].items():
@@ -112,7 +112,7 @@ def test_every_public_event_is_told_with_an_example_that_its_schema_admits():
             assert example["payload"]["subject"] == next(iter(example["payload"]["data"].values()))
 
 
-def test_what_is_said_of_an_event_names_its_fields_as_they_are_sent():
+def test_the_description_of_an_event_uses_its_wire_names():
     document = json.loads(served_documents()[PAGES / "asyncapi.json"])
     for message in document["components"]["messages"].values():
         schema = message["payload"]["properties"]["data"]["$ref"].removeprefix("#/components/schemas/")

@@ -43,12 +43,12 @@ TOTALS = {(ReleaseStatement, "net_minor")}
 AMOUNTS = [(it, field) for it in structs() for field in it.__struct_fields__ if field.endswith("_minor")]
 
 
-def test_there_are_amounts():
+def test_events_have_amounts():
     assert (EscrowReleased, "net_minor") in AMOUNTS
 
 
 @pytest.mark.parametrize(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))
-def test_an_amount_is_neither_negative_nor_more_than_an_order_can_be(struct, name):
+def test_an_amount_is_between_zero_and_the_largest_order(struct, name):
     hint = get_type_hints(struct, include_extras=True)[name]
     kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
     decoded = [msgspec.inspect.type_info(kind) for kind in kinds]

@@ -60,7 +60,7 @@ def is_of_an_operator(resource: Resource) -> bool:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_resource_is_valid_to_the_last_field(overlay):
+def test_every_resource_matches_its_schema(overlay):
     for resource in manifests(overlay):
         if is_of_an_operator(resource):
             faults = list(operator_schema(resource["apiVersion"], resource["kind"]).iter_errors(resource))
@@ -69,7 +69,7 @@ def test_every_resource_is_valid_to_the_last_field(overlay):
             kubernetes_validate.validate(resource, KUBERNETES, strict=True)
 
 
-def test_the_check_refuses_what_is_misspelt():
+def test_the_check_rejects_a_misspelt_field():
     database = next(it for it in manifests("production") if it["kind"] == "Cluster")
     misspelt = {**database, "spec": {**database["spec"], "instancez": 3}}
     assert not operator_schema(database["apiVersion"], "Cluster").is_valid(misspelt)
@@ -81,7 +81,7 @@ def test_the_check_refuses_what_is_misspelt():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_resource_stands_once_in_the_one_namespace(overlay):
+def test_every_resource_is_defined_once(overlay):
     names = [(it["apiVersion"], it["kind"], name_of(it)) for it in manifests(overlay)]
     assert len(names) == len(set(names))
     assert {it["metadata"].get("namespace") for it in manifests(overlay) if it["kind"] != "Namespace"} == {"campus"}
@@ -106,7 +106,7 @@ def test_every_manifest_is_part_of_an_overlay():
     assert unnamed == set((FOLDER / "templates").iterdir())
 
 
-def test_manifests_written_from_templates_are_fresh():
+def test_manifests_from_templates_are_up_to_date():
     subprocess.run([sys.executable, str(FOLDER / "render.py"), "--check"], check=True)
 
 
@@ -114,7 +114,7 @@ def test_manifests_written_from_templates_are_fresh():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_pod_of_ours_is_confined(overlay):
+def test_every_pod_is_confined(overlay):
     for workload in workloads(overlay):
         pod = pod_of(workload)["spec"]
         assert pod["automountServiceAccountToken"] is False, name_of(workload)
@@ -150,7 +150,7 @@ def test_accounts_are_those_of_the_image(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_process_is_asked_for_its_health_on_its_inner_port(overlay):
+def test_every_process_has_health_probes_on_its_internal_port(overlay):
     for process in processes(overlay):
         (container,) = pod_of(process)["spec"]["containers"]
         ports = {it["name"]: it["containerPort"] for it in container["ports"]}
@@ -176,7 +176,7 @@ def test_a_process_has_the_time_to_drain(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_kind_of_process_is_there_spread_and_kept_up(overlay):
+def test_every_kind_of_process_has_spread_replicas_and_a_disruption_budget(overlay):
     kinds = {(service, kind) for service in SETTINGS for kind in ("api", "worker")} - {("api-gateway", "worker")}
     found = {(service_of(it), pod_of(it)["spec"]["containers"][0]["args"][0]) for it in processes(overlay)}
     assert found == kinds
@@ -192,7 +192,7 @@ def test_every_kind_of_process_is_there_spread_and_kept_up(overlay):
     assert scaled == {f"{service}-api" for service in SETTINGS}
 
 
-def test_workers_are_as_many_as_their_own_queues_ask_for():
+def test_workers_scale_with_their_own_queues():
     queues = declared_topology(RetryLadder()).bindings
     scaled = {}
     for it in of_kind("production", "ScaledObject"):
@@ -221,7 +221,7 @@ def test_images_are_pinned(overlay):
         assert re.search(r":\d+\.\d+", it["spec"].get("imageName") or it["spec"]["image"])
 
 
-def test_money_is_on_two_machines_before_it_is_answered():
+def test_commits_are_replicated_synchronously():
     for it in of_kind("production", "Cluster"):
         assert it["spec"]["instances"] == 3
         assert it["spec"]["postgresql"]["synchronous"] == {"method": "any", "number": 1, "dataDurability": "required"}
@@ -248,7 +248,7 @@ def test_every_alert_of_the_cluster_has_a_runbook_of_its_name(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_process_is_read_under_the_labels_that_the_rules_group_by(overlay):
+def test_every_process_has_the_labels_of_the_rules(overlay):
     found = set()
     for monitor in of_kind(overlay, "ServiceMonitor", "PodMonitor"):
         endpoints = monitor["spec"].get("endpoints") or monitor["spec"]["podMetricsEndpoints"]
@@ -294,7 +294,7 @@ def test_rule_files_become_resources_of_the_operator(tmp_path):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_roll_out_s_labels_tell_the_stages_apart(overlay):
+def test_the_labels_of_the_roll_out_separate_its_steps(overlay):
     """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
     script = (FOLDER / "roll-out").read_text()
     (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
@@ -310,7 +310,7 @@ def test_the_roll_out_s_labels_tell_the_stages_apart(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_nothing_is_applied_before_what_its_operator_asks_for(overlay):
+def test_resources_are_applied_after_their_requirements(overlay):
     """The topology operator refuses an account without its labelled Secret, KEDA a scaler without its Deployment."""
     component = "app.kubernetes.io/component"
     script = (FOLDER / "roll-out").read_text()
@@ -348,7 +348,7 @@ def test_a_second_roll_out_changes_nothing():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_no_operator_warns_of_what_is_said_to_it(overlay):
+def test_no_operator_warns_about_our_resources(overlay):
     """Deprecated by CloudNativePG, or without a meaning for KEDA while a worker is always there."""
     for it in of_kind(overlay, "Cluster", "Pooler"):
         assert not it["spec"].keys() & {"backup", "monitoring", "nodeMaintenanceWindow"}, name_of(it)
@@ -364,7 +364,7 @@ def test_no_operator_warns_of_what_is_said_to_it(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_a_drain_is_held_up_only_by_what_can_be_moved(overlay):
+def test_every_pod_that_blocks_a_drain_can_be_moved(overlay):
     """A budget of the operator for the only instance of a database would never let its node go."""
     for it in of_kind(overlay, "Cluster"):
         assert it["spec"].get("enablePDB", True) == (it["spec"]["instances"] > 1), name_of(it)

@@ -221,7 +221,7 @@ def expected_edges(overlay: str) -> set[Edge]:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_open_edges_are_the_calls_of_the_code(overlay):
+def test_the_allowed_connections_are_the_calls_of_the_code(overlay):
     opened, called = open_edges(overlay), expected_edges(overlay)
     assert sorted(opened - called) == [], "open, and nobody calls there"
     assert sorted(called - opened) == [], "called, and closed"
@@ -233,13 +233,13 @@ def test_the_gateway_reaches_every_upstream_of_its_routes():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_everything_is_closed_before_anything_is_opened(overlay):
+def test_all_traffic_is_denied_by_default(overlay):
     (closed,) = [it["spec"] for it in of_kind(overlay, "NetworkPolicy") if name_of(it) == "deny-all"]
     assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_edge_leads_to_a_service_that_exists(overlay):
+def test_every_allowed_connection_has_an_existing_target(overlay):
     """A name in a setting that no Service has would only be found by a process that cannot start."""
     made = {name_of(it) for it in of_kind(overlay, "Service", "Pooler", "RabbitmqCluster")}
     for it in of_kind(overlay, "Service"):

@@ -66,7 +66,7 @@ READ_BY_THE_TRACING_LIBRARY = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPL
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_processes_are_told_what_their_settings_ask_for_and_nothing_else(overlay):
+def test_processes_get_exactly_their_settings(overlay):
     for process in processes(overlay):
         fields = SETTINGS[service_of(process)].model_fields
         told = set(environment_of(overlay, process))
@@ -75,7 +75,7 @@ def test_processes_are_told_what_their_settings_ask_for_and_nothing_else(overlay
         assert needed <= told | variables_of_the_image(), name_of(process)
 
 
-def test_in_production_every_process_sends_one_trace_of_a_hundred_to_the_collector(monkeypatch):
+def test_production_samples_one_trace_of_a_hundred(monkeypatch):
     for process in processes("production"):
         told = environment_of("production", process)
         assert told.keys() >= READ_BY_THE_TRACING_LIBRARY, name_of(process)
@@ -87,7 +87,7 @@ def test_in_production_every_process_sends_one_trace_of_a_hundred_to_the_collect
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_settings_take_what_the_processes_are_told(overlay):
+def test_the_settings_of_the_manifests_are_valid(overlay):
     for process in processes(overlay):
         given = {name.lower(): text for name, text in environment_of(overlay, process).items()}
         settings = SETTINGS[service_of(process)](**{"port": 8080, **given})
@@ -95,7 +95,7 @@ def test_the_settings_take_what_the_processes_are_told(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_all_kinds_of_a_service_are_told_the_same(overlay):
+def test_all_processes_of_a_service_get_the_same_settings(overlay):
     for service in SETTINGS:
         told = [
             environment_of(overlay, it)
@@ -106,7 +106,7 @@ def test_all_kinds_of_a_service_are_told_the_same(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_a_migration_is_told_its_owner_s_address_and_nobody_else_is(overlay):
+def test_only_a_migration_gets_the_owner_s_address(overlay):
     jobs = [job for job in of_kind(overlay, "Job") if name_of(job) != "broker-topology"]
     for job in jobs:
         service = service_named(service_of(job))
@@ -165,7 +165,7 @@ SECRET_WORDS = re.compile(r"(KEY|SECRET|TOKEN|PASSWORD|ACCOUNT|DATABASE_URL|BROK
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_address_names_the_login_and_takes_its_password_by_one_letter_of_the_store(overlay):
+def test_the_password_of_an_address_comes_from_the_store(overlay):
     """So that one change in the store moves the processes over, and no moment has one half of it."""
     templates = keys_of_secrets(overlay)
     entries = {name_of(it): it["spec"]["data"] for it in of_kind(overlay, "ExternalSecret")}
@@ -180,7 +180,7 @@ def test_the_address_names_the_login_and_takes_its_password_by_one_letter_of_the
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_no_secret_stands_in_a_manifest(overlay):
+def test_no_manifest_contains_a_secret(overlay):
     assert not of_kind(overlay, "Secret")
     for it in of_kind(overlay, "ConfigMap"):
         assert not [name for name in it["data"] if SECRET_WORDS.search(name)], name_of(it)
@@ -192,7 +192,7 @@ def test_no_secret_stands_in_a_manifest(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_secret_that_is_used_is_fetched_and_every_fetched_one_is_used(overlay):
+def test_fetched_and_used_secrets_are_the_same(overlay):
     def used(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
             for key, entry in value.items():
@@ -214,7 +214,7 @@ def test_every_secret_that_is_used_is_fetched_and_every_fetched_one_is_used(over
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 @pytest.mark.parametrize("ending", ["", "_PREVIOUS"])
-def test_a_key_that_encrypts_is_one_value_of_the_store_and_reaches_its_holders_alone(overlay, ending):
+def test_only_its_holders_get_an_encryption_key(overlay, ending):
     secrets = {name_of(it): it["spec"]["data"] for it in of_kind(overlay, "ExternalSecret") if "data" in it["spec"]}
     places = {
         (service, entry["secretKey"]): (entry["remoteRef"]["key"], entry["remoteRef"]["property"])
@@ -260,7 +260,7 @@ def test_secrets_are_rotated_as_often_as_the_specification_says(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_keys_with_a_cadence_are_known_as_such(overlay):
+def test_keys_with_a_rotation_schedule_are_declared(overlay):
     cadence = {
         "GATEWAY_SECRET_KEY": "gateway-secret-key",
         "GATEWAY_SECRET_KEY_PREVIOUS": "gateway-secret-key",
@@ -300,7 +300,7 @@ def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_poolers_take_what_the_processes_say_at_the_start(overlay):
+def test_poolers_accept_the_startup_parameters_of_the_processes(overlay):
     """PgBouncer refuses start parameters it does not know; what it is told to pass over must hold on the server."""
     source = (ROOT / "libs/common/src/common/database/unit_of_work.py").read_text()
     said = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
@@ -328,7 +328,7 @@ def spec_of_rights(overlay: str, account: str) -> Rights:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_accounts_have_the_rights_that_are_tried_on_a_broker(overlay):
+def test_accounts_have_the_permissions_tested_on_a_broker(overlay):
     """`operations/tests/test_broker_accounts.py` tries them."""
     for service in SETTINGS:
         assert spec_of_rights(overlay, f"broker-{service}") == rights_of_service(service)
@@ -339,7 +339,7 @@ def test_accounts_have_the_rights_that_are_tried_on_a_broker(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_account_of_the_topology_declares_the_whole_map_and_touches_no_subscriber(overlay):
+def test_the_provisioner_s_account_declares_the_whole_topology(overlay):
     topology = declared_topology(RetryLadder())
     ours = {
         topology.events_exchange,
@@ -360,7 +360,7 @@ def test_the_account_of_the_topology_declares_the_whole_map_and_touches_no_subsc
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_subscribers_have_the_limits_that_are_tried_on_a_broker(overlay):
+def test_subscribers_have_the_limits_tested_on_a_broker(overlay):
     (subscriber,) = (it["spec"] for it in of_kind(overlay, "User") if name_of(it) == "subscriber-demo")
     named = {"connections": "max-connections", "channels": "max-channels"}
     assert {named[name]: number for name, number in subscriber["limits"].items()} == SUBSCRIBER_LIMITS

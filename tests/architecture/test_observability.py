@@ -47,7 +47,7 @@ asked = pytest.mark.parametrize(("where", "expression"), ASKED, ids=[where for w
 # ---- What is generated ------------------------------------------------------------------------------------------------
 
 
-def test_rules_and_dashboards_are_fresh():
+def test_rules_and_dashboards_are_up_to_date():
     stale = [
         name for name, text in files().items() if not (FOLDER / name).exists() or (FOLDER / name).read_text() != text
     ]
@@ -55,7 +55,7 @@ def test_rules_and_dashboards_are_fresh():
     assert not left_over(), "run `make documents`"
 
 
-def test_what_is_counted_anywhere_stands_in_the_inventory():
+def test_every_metric_is_in_the_inventory():
     known = {metric.name for metric in ours()}
     for path in product_files():
         for name, kind in metrics_made_in(path):
@@ -63,7 +63,7 @@ def test_what_is_counted_anywhere_stands_in_the_inventory():
             assert shown in known, f"{path}: {name}"
 
 
-def test_every_metric_says_what_it_means_and_whose_it_is():
+def test_every_metric_has_a_meaning_and_an_owner():
     for metric in ours():
         assert metric.meaning, metric.name
         assert metric.holder in (*SERVICES, "every process")
@@ -73,19 +73,19 @@ def test_every_metric_says_what_it_means_and_whose_it_is():
 
 
 @asked
-def test_every_series_that_is_asked_for_exists(where, expression):
+def test_every_queried_series_exists(where, expression):
     assert series_of(expression) - RECORDED <= set(by_series()), where
 
 
 @asked
-def test_every_label_that_is_asked_for_exists(where, expression):
+def test_every_queried_label_exists(where, expression):
     known = {"slo"} if series_of(expression) & RECORDED else set()
     for name in series_of(expression) - RECORDED:
         known |= by_series()[name].known_labels
     assert labels_of(expression) <= known, where
 
 
-def test_an_expression_is_read_as_prometheus_reads_it():
+def test_an_expression_is_parsed_like_prometheus_does():
     expression = (
         'sum by (service, le) (rate(a_total{route=~"b_total|c",status!="5.."}[5m])) / on (service) group_left (x)'
         " d:e:rate5m unless f{} > bool 0 or max_over_time(g[1h:5m] offset 3d) and vector(1) == 1e3 * 2"
@@ -94,7 +94,7 @@ def test_an_expression_is_read_as_prometheus_reads_it():
     assert labels_of(expression) == {"service", "le", "route", "status", "x"}
 
 
-def test_a_histogram_is_asked_for_by_its_parts_alone():
+def test_a_histogram_is_queried_by_its_parts():
     metric = Metric("a_seconds", "histogram", ("route",), "", "orders")
     assert metric.series == {"a_seconds_bucket", "a_seconds_count", "a_seconds_sum"}
     assert "a_seconds" not in by_series()
@@ -113,7 +113,7 @@ def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist():
     }
 
 
-def test_every_queue_of_ours_must_have_consumers_and_the_delays_may_be_long():
+def test_every_queue_except_delays_needs_consumers():
     patterns = {alert.name: re.findall(r'queue[!=]~"([^"]*)"', alert.expression) for alert in QUEUES}
     consumed, delays = (patterns[name][0].replace("\\\\", "\\") for name in ("queue-without-consumer", "queue-length"))
     for queue in declared_topology(RetryLadder(DELAYS_SECONDS)).bindings:
@@ -161,7 +161,7 @@ def test_the_times_to_respond_are_those_of_the_specification():
     assert RESPONSE == {"SEV-1": "15 minutes", "SEV-2": "1 hour", "SEV-3": "4 hours"}
 
 
-def test_every_alert_is_tried():
+def test_every_alert_has_a_rule_test():
     tried = "\n".join(path.read_text() for path in (FOLDER / "prometheus/tests").glob("*.yml"))
     assert [alert.name for alert in all_alerts() if alert.name not in tried] == []
 
@@ -172,7 +172,7 @@ def test_the_windows_of_a_burn_are_those_that_are_recorded():
     assert all(0 < objective.budget < 0.5 for objective in OBJECTIVES)
 
 
-def test_prometheus_finds_the_rules_right_and_each_alert_fires(capsys):
+def test_prometheus_accepts_the_rules(capsys):
     """Where promtool can be had: found, or installed. Elsewhere that is said aloud, and the tests above stand alone."""
     promtool = found("promtool", "THE RULES WERE NOT RUN", capsys)
     if promtool is None:
@@ -187,7 +187,7 @@ def test_prometheus_finds_the_rules_right_and_each_alert_fires(capsys):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_prometheus_can_read_what_every_panel_asks(tmp_path, capsys):
+def test_prometheus_parses_the_query_of_every_panel(tmp_path, capsys):
     """A panel with a misspelt function only stays empty."""
     promtool = found("promtool", "THE PANELS WERE NOT READ", capsys)
     if promtool is None:
@@ -234,7 +234,7 @@ def test_a_page_names_containers_that_exist(page):
 
 
 @pages
-def test_a_page_names_doors_that_exist(page):
+def test_a_page_names_endpoints_that_exist(page):
     endpoints = {(route.method, route.path) for route in ROUTES}
     for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/api/[^`? ]*)", page.read_text()):
         shown = re.sub(r":[A-Za-z]+", ":", path)
@@ -244,7 +244,7 @@ def test_a_page_names_doors_that_exist(page):
 
 
 @pages
-def test_a_page_leads_to_pages_that_exist(page):
+def test_a_page_links_to_pages_that_exist(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
         assert (page.parent / target).exists(), target
 
@@ -260,7 +260,7 @@ def test_a_page_names_dashboards_and_panels_that_exist(page):
 # ---- The programs around ----------------------------------------------------------------------------------------------
 
 
-def test_prometheus_asks_every_process_of_ours():
+def test_prometheus_scrapes_every_process():
     jobs = {job["job_name"]: job for job in settings_of("prometheus/prometheus.yml")["scrape_configs"]}
     asked_for = {}
     for group in jobs["campus"]["static_configs"]:
@@ -288,7 +288,7 @@ def test_each_severity_has_its_route_and_is_repeated_within_its_time():
         assert repeated == number + unit[0]
 
 
-def test_alertmanager_takes_its_file_and_sends_each_severity_to_its_own(capsys):
+def test_alertmanager_routes_each_severity(capsys):
     """Where amtool can be had, as for the rules."""
     amtool = found("amtool", "THE ROUTES OF THE ALERTS WERE NOT RUN", capsys)
     if amtool is None:
@@ -306,20 +306,20 @@ def test_alertmanager_takes_its_file_and_sends_each_severity_to_its_own(capsys):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_letter_leads_to_where_its_alert_is_shown():
+def test_an_alert_mail_links_to_its_alert():
     for name in ("prometheus", "alertmanager"):
         [address] = [part for part in COMPOSE[name]["command"] if part.startswith("--web.external-url=")]
         [published] = COMPOSE[name]["ports"]
         assert address.removeprefix("--web.external-url=http://localhost:") == re.findall(r"\$\{.*?\}", published)[0]
 
 
-def test_the_watching_programs_come_on_request_alone():
+def test_the_monitoring_programs_start_on_request_only():
     assert {name for name, part in COMPOSE.items() if part.get("profiles") == ["observability"]} == WATCHING
     for name, part in COMPOSE.items():
         assert name in WATCHING or not WATCHING & set(part.get("depends_on", {}))
 
 
-def test_what_the_watching_programs_mount_exists():
+def test_the_mounts_of_the_monitoring_programs_exist():
     mounts = [mount for name in WATCHING for mount in COMPOSE[name].get("volumes", []) if mount.startswith("./")]
     assert mounts
     for mount in mounts:
@@ -328,7 +328,7 @@ def test_what_the_watching_programs_mount_exists():
         assert rights == "ro"
 
 
-def test_every_panel_asks_a_source_that_is_provided():
+def test_every_panel_has_a_provisioned_data_source():
     sources = settings_of("grafana/provisioning/datasources/campus.yml")["datasources"]
     assert SOURCE in [{"type": source["type"], "uid": source["uid"]} for source in sources]
     for source in sources:

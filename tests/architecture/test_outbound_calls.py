@@ -26,7 +26,7 @@ def calls(path) -> list[ast.Call]:
     return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
 
 
-def test_every_http_client_says_whose_addresses_it_calls():
+def test_every_http_client_declares_its_addresses():
     makers = {
         short(path)
         for path in product_files()
@@ -39,7 +39,7 @@ def test_every_http_client_says_whose_addresses_it_calls():
     assert makers == set(CLIENTS)
 
 
-def test_names_are_resolved_and_redirects_followed_nowhere_else():
+def test_only_the_outbound_client_resolves_names():
     for path in product_files():
         for call in calls(path):
             assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) == "common/web/outbound.py"
@@ -47,7 +47,7 @@ def test_names_are_resolved_and_redirects_followed_nowhere_else():
             assert followed in ([], ["False"]), path
 
 
-def test_browsers_push_services_are_called_by_the_client_that_checks_addresses():
+def test_web_push_uses_the_outbound_client():
     [web_push] = [path for path in product_files() if short(path) == "notifications/clients/web_push.py"]
     [init] = [
         node for node in ast.walk(tree_of(web_push)) if isinstance(node, ast.FunctionDef) and node.name == "__init__"

@@ -60,7 +60,7 @@ def test_every_extension_in_use_is_declared() -> None:
     assert [f"{where}: {name}" for name, where in used if name not in EXTENSIONS] == []
 
 
-def test_no_extension_is_declared_for_nobody() -> None:
+def test_every_declared_extension_is_used() -> None:
     used = {name for path in product_files() for name, _ in extensions_of(path)}
     # confirmationRequired: the contract's section 10.1.
     assert set(ProblemExtensions.__annotations__) - used <= {"confirmationRequired", "error"}

@@ -26,7 +26,7 @@ def listed(init: Path, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("service", "noun"), NOUNS)
-def test_a_noun_lists_exactly_what_is_called_from_outside_the_use_cases(service, noun):
+def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun):
     package = SHAPED[service]
     called = {
         name

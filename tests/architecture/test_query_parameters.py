@@ -41,13 +41,13 @@ def parameters_of(service: str) -> Iterator[tuple[str, list[dict]]]:
 
 
 @pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
-def test_only_webhooks_take_parameters_that_they_do_not_name(service: str) -> None:
+def test_only_webhooks_accept_undeclared_parameters(service: str) -> None:
     lenient = {name for name, route in routes_of(service) if route.query_names is None}
     assert lenient <= WEBHOOKS
 
 
 @pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
-def test_what_an_operation_takes_is_what_its_document_shows(service: str) -> None:
+def test_openapi_documents_every_accepted_parameter(service: str) -> None:
     shown = {template_of(name): {each["name"] for each in parameters} for name, parameters in parameters_of(service)}
     for name, route in routes_of(service):
         if route.query_names is not None:
@@ -62,7 +62,7 @@ def test_the_sort_of_every_list_is_an_enum_in_its_document(service: str) -> None
             assert schemas["sort"].get("enum") or schemas["sort"].get("const"), name
 
 
-async def test_every_operation_refuses_a_parameter_that_it_does_not_name() -> None:
+async def test_every_operation_rejects_an_undeclared_parameter() -> None:
     clock = ManualClock()
     async with issuing(clock) as issuer:
         verifier = TokenVerifier(KeySet(issuer.jwks_url, clock), issuer=BASE_URL, clock=clock)

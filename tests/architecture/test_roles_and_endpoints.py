@@ -287,7 +287,7 @@ def expected(endpoint: Endpoint, visitor: Visitor) -> tuple[int, str] | None:
 
 
 @pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
-async def test_every_door_lets_in_whom_the_table_says_and_nobody_else(doorstep: Doorstep, service: str) -> None:
+async def test_every_endpoint_admits_exactly_the_callers_of_the_table(doorstep: Doorstep, service: str) -> None:
     visitors = doorstep.visitors()
     for endpoint in (endpoint for endpoint in DOORS if endpoint.service == service):
         for visitor in visitors:
@@ -297,7 +297,7 @@ async def test_every_door_lets_in_whom_the_table_says_and_nobody_else(doorstep: 
             assert status not in (404, 405), endpoint.name
 
 
-async def test_a_second_factor_of_sixteen_minutes_ago_opens_no_door_that_needs_one(doorstep: Doorstep) -> None:
+async def test_a_second_factor_expires_after_fifteen_minutes(doorstep: Doorstep) -> None:
     old = int((doorstep.clock.now() - timedelta(minutes=16)).timestamp())
     shown = [{"method": "password", "timestamp": old}, {"method": "totp", "timestamp": old}]
     needing = [endpoint for endpoint in DOORS if endpoint.guard.step_up]
@@ -307,7 +307,7 @@ async def test_a_second_factor_of_sixteen_minutes_ago_opens_no_door_that_needs_o
         assert await doorstep.knock(endpoint, stale) == (403, "AUTH_AAL2_REQUIRED"), endpoint.name
 
 
-async def test_all_roles_together_open_every_door_and_none_opens_what_asks_for_anything(doorstep: Doorstep) -> None:
+async def test_all_roles_together_are_admitted_to_every_endpoint(doorstep: Doorstep) -> None:
     everything = doorstep.bearer(ROLES_BY_RANK, stepped_up=True)
     nothing = doorstep.bearer((), stepped_up=True, role="buyer")
     for endpoint in DOORS:
@@ -318,13 +318,13 @@ async def test_all_roles_together_open_every_door_and_none_opens_what_asks_for_a
         assert (refused == (403, "AUTH_FORBIDDEN")) is bool(endpoint.permissions), endpoint.name
 
 
-async def test_a_bad_token_opens_nothing_that_looks_at_it(doorstep: Doorstep) -> None:
+async def test_an_invalid_token_is_rejected_where_it_is_checked(doorstep: Doorstep) -> None:
     for endpoint in DOORS:
         status, _ = await doorstep.knock(endpoint, "Bearer not-a-token")
         assert (status == 401) is not endpoint.guard.ignores_token, endpoint.name
 
 
-def test_the_gateway_routes_every_door_and_asks_what_its_guard_asks() -> None:
+def test_the_edge_routes_every_endpoint_with_its_guard() -> None:
     known = {(endpoint.service, endpoint.name): endpoint for endpoint in DOORS}
     routed = {(route.upstream, route.name): route for route in ROUTES}
     assert routed.keys() - known.keys() == set()
@@ -342,7 +342,7 @@ def test_the_gateway_routes_every_door_and_asks_what_its_guard_asks() -> None:
         assert fits, (route.name, route.access, guard)
 
 
-def test_the_gateway_replays_an_operation_to_whom_its_service_admits() -> None:
+def test_the_edge_replays_responses_to_admitted_callers() -> None:
     known = {(endpoint.service, endpoint.name): endpoint.guard for endpoint in DOORS}
     keyed = [route for route in ROUTES if route.idempotency is not Idempotency.IGNORED]
     assert len(keyed) > 50
@@ -355,7 +355,7 @@ def test_the_gateway_replays_an_operation_to_whom_its_service_admits() -> None:
 
 
 @pytest.mark.parametrize("name", CONTRACT)
-def test_a_door_is_for_whom_the_contract_names(name: str) -> None:
+def test_an_endpoint_admits_the_callers_of_the_contract(name: str) -> None:
     (endpoint,) = [endpoint for endpoint in DOORS if endpoint.name == name]
     roles, needs_step_up = CONTRACT[name]
     assert not endpoint.guard.anonymous
@@ -384,7 +384,7 @@ def test_an_auditor_reads_and_changes_nothing() -> None:
             assert endpoint.method == "GET", endpoint.name
 
 
-def test_whoever_appoints_people_moves_no_money() -> None:
+def test_a_role_that_grants_roles_moves_no_money() -> None:
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
     assert known >= MONEY_PERMISSIONS
     assert MONEY_PERMISSIONS.isdisjoint(PERMISSIONS_BY_ROLE["platform_admin"])
@@ -393,7 +393,7 @@ def test_whoever_appoints_people_moves_no_money() -> None:
         assert MONEY_PERMISSIONS.isdisjoint(PERMISSIONS_BY_ROLE[role])
 
 
-def test_a_permission_whose_door_needs_a_second_factor_moves_money_or_is_known_not_to() -> None:
+def test_step_up_permissions_move_money_or_are_listed() -> None:
     needing = {
         permission
         for permission, opened in endpoints_by_permission().items()
@@ -410,7 +410,7 @@ def test_a_permission_whose_door_needs_a_second_factor_moves_money_or_is_known_n
     }
 
 
-def test_every_door_asks_for_permissions_that_somebody_holds() -> None:
+def test_every_required_permission_belongs_to_a_role() -> None:
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
     for endpoint in DOORS:
         assert set(endpoint.permissions) <= known, endpoint.name

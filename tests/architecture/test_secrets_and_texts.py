@@ -57,7 +57,7 @@ def test_secrets_are_decrypted_only_where_their_owner_or_a_provider_needs_them()
     assert callers_of("decrypt") == set(DECRYPTED)
 
 
-def test_secrets_are_compared_only_with_what_was_given_for_them():
+def test_secrets_are_compared_with_presented_values_only():
     assert callers_of("compare_digest") == set(COMPARED)
 
 

@@ -34,7 +34,7 @@ async def test_a_broken_connection_is_replaced(connect):
             assert await fresh.fetchval("SELECT 1") == 1
 
 
-async def test_a_worn_out_connection_is_replaced(connect, monkeypatch):
+async def test_a_connection_is_replaced_after_its_maximum_of_uses(connect, monkeypatch):
     monkeypatch.setattr(connection_pool, "USES_MAX", 2)
     async with ConnectionPool.opened(connect, 1) as pool:
         async with pool.connection() as worn_out:
@@ -59,7 +59,7 @@ async def test_closing_waits_for_a_lent_connection(connect):
         assert lent.is_closed()
 
 
-async def test_a_closed_pool_lends_nothing(connect):
+async def test_a_closed_pool_rejects_acquire(connect):
     async with ConnectionPool.opened(connect, 1) as pool:
         await pool.close()
         with pytest.raises(asyncpg.InterfaceError):
@@ -82,7 +82,7 @@ async def test_a_failed_connection_attempt_frees_its_slot(connect):
     await pool.close()
 
 
-async def test_a_cancelled_public_read_leaves_the_pool_fit_for_the_next(mechanisms):
+async def test_the_pool_is_usable_after_a_cancelled_public_read(mechanisms):
     reading = asyncio.create_task(mechanisms.database.fetch_public("SELECT pg_sleep(60)"))
     await eventually(lambda: mechanisms.database.api.size > mechanisms.database.api.idle_size)
     reading.cancel()

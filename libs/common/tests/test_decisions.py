@@ -46,7 +46,7 @@ def test_a_closed_decision_is_not_rejected(status: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["prepared", "approved", "rejected"])
-def test_its_maker_decides_nothing(status: str) -> None:
+def test_the_maker_of_a_decision_cannot_decide_it(status: str) -> None:
     with pytest.raises(DecidedByItsMaker):
         evaluate_approval(_decision(status), HASH, MAKER)
     with pytest.raises(DecidedByItsMaker):
@@ -60,7 +60,7 @@ def test_the_hash_of_another_content_approves_nothing(status: str, other: str) -
         evaluate_approval(_decision(status), other, CHECKER)
 
 
-def test_what_was_never_prepared_is_not_decided() -> None:
+def test_a_decision_that_was_never_prepared_is_rejected() -> None:
     with pytest.raises(NothingPrepared):
         evaluate_approval(None, HASH, CHECKER)
     with pytest.raises(NothingPrepared):

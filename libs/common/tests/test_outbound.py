@@ -154,18 +154,18 @@ SANDBOX = OutboundRules(trusted_origin="http://127.0.0.1:8090")
         *("https://push.example.com\\@10.0.0.1/x", "https://a_b.example.com/", "https://bücher.example.com/"),
     ],
 )
-def test_an_address_that_may_lead_into_a_network_is_refused_by_its_form(url):
+def test_an_address_of_a_forbidden_form_is_rejected(url):
     assert SANDBOX.fault_of(url) is not None
 
 
 @pytest.mark.parametrize(
     "url", ["https://fcm.googleapis.com/x", "https://updates.push.example.com:443/x", "http://127.0.0.1:8090/push/x"]
 )
-def test_public_addresses_and_the_trusted_origin_are_taken(url):
+def test_public_addresses_and_the_trusted_origin_are_accepted(url):
     assert SANDBOX.fault_of(url) is None
 
 
-def test_loopback_is_taken_in_development_alone():
+def test_loopback_is_accepted_in_development_only():
     for url in ("http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:9000/x"):
         assert DEVELOPMENT.fault_of(url) is None
         assert OutboundRules().fault_of(url) is not None
@@ -185,7 +185,7 @@ async def test_a_name_that_resolves_to_a_refused_address_is_never_connected():
         assert server.connections == 0
 
 
-async def test_the_call_goes_to_the_address_that_was_checked_whatever_the_name_says_next(tmp_path, authority):
+async def test_a_call_connects_to_the_checked_address(tmp_path, authority):
     """DNS rebinding: the second answer is never asked for, in either order."""
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
@@ -201,7 +201,7 @@ async def test_the_call_goes_to_the_address_that_was_checked_whatever_the_name_s
             assert (names.requested, server.connections - before) == (1, int(is_called))
 
 
-async def test_each_call_resolves_anew(tmp_path, authority):
+async def test_each_call_resolves_the_name_again(tmp_path, authority):
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         names = Names([HERE], [METADATA], [HERE])
@@ -214,7 +214,7 @@ async def test_each_call_resolves_anew(tmp_path, authority):
         assert (names.requested, server.connections) == (3, 2)
 
 
-async def test_tls_and_host_are_of_the_name(tmp_path, authority):
+async def test_tls_and_the_host_header_use_the_name(tmp_path, authority):
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
@@ -225,7 +225,7 @@ async def test_tls_and_host_are_of_the_name(tmp_path, authority):
         assert f"Host: {NAME}:{server.port}\r\n" in head
 
 
-async def test_a_certificate_of_another_name_is_refused(tmp_path, authority):
+async def test_a_certificate_of_another_name_is_rejected(tmp_path, authority):
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, "other.example.com")) as server:
         async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
@@ -234,7 +234,7 @@ async def test_a_certificate_of_another_name_is_refused(tmp_path, authority):
         assert server.heads == []
 
 
-async def test_two_names_behind_one_address_share_no_connection(tmp_path, authority):
+async def test_two_names_of_one_address_share_no_connection(tmp_path, authority):
     server_of, tls = authority
     second = "second.example.com"
     async with serving(tls=server_of(tmp_path, NAME)) as server:
@@ -245,12 +245,12 @@ async def test_two_names_behind_one_address_share_no_connection(tmp_path, author
         assert (server.names, len(server.heads)) == ([NAME, second], 1)
 
 
-async def test_an_address_that_does_not_answer_is_followed_by_the_next():
+async def test_an_unreachable_address_is_followed_by_the_next():
     async with serving(HERE) as server, client_of(Names(["127.0.0.9", HERE])) as client:
         assert (await client.post(f"http://localhost:{server.port}/")).status_code == 200
 
 
-async def test_a_name_without_an_address_is_no_connection():
+async def test_a_name_without_an_address_is_a_connection_error():
     async def none(host: str, port: int) -> Sequence[str]:
         raise OSError("no such name")
 
@@ -261,13 +261,13 @@ async def test_a_name_without_an_address_is_no_connection():
         assert not isinstance(failed.value, AddressRefused)
 
 
-async def test_what_the_system_resolves_is_checked():
+async def test_addresses_of_the_system_resolver_are_checked():
     async with OutboundClient(_AnyName(), seconds=PATIENT) as client:
         with pytest.raises(AddressRefused, match="private network"):
             await client.post("https://localhost/")
 
 
-async def test_the_form_of_the_address_is_checked_at_the_call_too():
+async def test_the_form_of_the_address_is_checked_at_each_call():
     names = Names()
     async with client_of(names, OutboundRules()) as client:
         for url in (
@@ -301,7 +301,7 @@ async def test_a_redirect_is_not_followed():
         assert inside.connections == 0
 
 
-async def test_a_body_ends_at_its_bound_and_packed_ones_stay_packed():
+async def test_a_body_is_bounded_without_being_decompressed():
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nSet-Cookie: a=b\r\nContent-Length: 10000000\r\n\r\n"
     async with serving(response=head + b"x" * 200_000, keep=True) as server, client_of(Names([HERE])) as client:
         response = await client.post(f"http://{HERE}:{server.port}/")
@@ -311,7 +311,7 @@ async def test_a_body_ends_at_its_bound_and_packed_ones_stay_packed():
 
 
 @pytest.mark.parametrize("keep", [True, False])
-async def test_a_body_that_stops_halfway_leaves_the_status(keep):
+async def test_an_interrupted_body_keeps_the_status(keep):
     """The server says nothing more, or hangs up."""
     started = b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf"
     async with serving(response=started, keep=keep) as server:
@@ -320,7 +320,7 @@ async def test_a_body_that_stops_halfway_leaves_the_status(keep):
         assert (response.status_code, response.content) == (201, b"half")
 
 
-async def test_a_server_that_never_answers_and_a_resolver_that_hangs_end_with_the_time_of_the_call():
+async def test_a_hanging_server_or_resolver_ends_at_the_deadline():
     async def hanging(host: str, port: int) -> Sequence[str]:
         await asyncio.Event().wait()
         return []

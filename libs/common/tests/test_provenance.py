@@ -69,28 +69,28 @@ FORGED = {
 
 @pytest.mark.parametrize("name", GENUINE)
 @pytest.mark.parametrize("account_required", [True, False])
-def test_a_message_of_its_publisher_is_accepted(name, account_required):
+def test_a_message_from_its_publisher_is_accepted(name, account_required):
     queue, route, event_type, source = GENUINE[name]
     check_publisher(queue, route, received(event_type, source), account_required=account_required)
 
 
 @pytest.mark.parametrize("name", FORGED)
 @pytest.mark.parametrize("account_required", [True, False])
-def test_a_message_that_names_another_publisher_is_refused(name, account_required):
+def test_a_message_that_names_another_publisher_is_rejected(name, account_required):
     queue, route, event_type, source = FORGED[name]
     with pytest.raises(UnprovenPublisher):
         check_publisher(queue, route, received(event_type, source), account_required=account_required)
 
 
 @pytest.mark.parametrize("account", [None, "operator"])
-def test_a_message_of_no_service_account_is_accepted_only_where_accounts_are_not_required(account):
+def test_a_message_without_an_account_depends_on_the_setting(account):
     route = Route("campus.events", HELD, account)
     check_publisher("payouts.payments", route, received(HELD, "payments"), account_required=False)
     with pytest.raises(UnprovenPublisher):
         check_publisher("payouts.payments", route, received(HELD, "payments"), account_required=True)
 
 
-def test_a_broadcast_is_believed_only_from_its_publisher():
+def test_a_broadcast_is_accepted_from_its_publisher_only():
     revoked = "identity.session_revoked.v1"
     good = Route("campus.events", revoked, "identity")
     check_broadcast(good, received(revoked, "identity"), account_required=True)
@@ -104,7 +104,7 @@ def test_a_broadcast_is_believed_only_from_its_publisher():
             check_broadcast(route, received(revoked, source), account_required=False)
 
 
-def test_queues_of_events_and_of_work_are_told_apart_by_their_names():
+def test_the_name_of_a_queue_shows_whether_it_holds_work():
     assert all(is_work_queue(queue) for queue in WORK_QUEUES)
     assert not any(
         is_work_queue(f"{service}.{event.publisher()}") for service, events in SUBSCRIPTIONS.items() for event in events
@@ -135,7 +135,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-async def test_a_forged_message_has_no_effect_is_kept_alerted_and_never_replayed(mechanisms, bus, broker_url, name):
+async def test_a_forged_message_is_stored_as_evidence_without_effect(mechanisms, bus, broker_url, name):
     exchange, key, changes = FORGERIES[name]
     notebook, event = Notebook(), dispatched()
     async with consuming(mechanisms, bus, notebook):
@@ -151,7 +151,7 @@ async def test_a_forged_message_has_no_effect_is_kept_alerted_and_never_replayed
             await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"])
 
 
-async def test_what_is_done_for_exhausted_work_is_not_done_for_forged_work(mechanisms, bus, broker_url):
+async def test_forged_work_does_not_run_the_handler_of_exhausted_work(mechanisms, bus, broker_url):
     exhausted = []
 
     async def do_job(item, received, dependencies):
@@ -168,16 +168,14 @@ async def test_what_is_done_for_exhausted_work_is_not_done_for_forged_work(mecha
     assert exhausted == []
 
 
-async def test_a_message_that_a_client_put_among_the_given_up_is_kept_as_forged(mechanisms, bus, broker_url):
+async def test_a_message_published_to_the_dead_letter_queue_is_stored_as_forged(mechanisms, bus, broker_url):
     async with consuming(mechanisms, bus, Notebook()):
         await publish(broker_url, "", "tests.dead", envelope(dispatched()), headers={"x-attempt": 1})
         [dead_letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
     assert dead_letter["error"].startswith("UnprovenPublisher")
 
 
-async def test_a_message_that_the_broker_gave_up_is_kept_with_its_queue_and_may_be_replayed(
-    mechanisms, bus, broker_url
-):
+async def test_a_message_that_the_broker_dead_lettered_can_be_replayed(mechanisms, bus, broker_url):
     notebook, event = Notebook(), dispatched()
     async with await aio_pika.connect(broker_url) as connection:
         channel = await connection.channel()

@@ -84,7 +84,7 @@ async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
         ("broken", None, 500, "INTERNAL_ERROR"),
     ],
 )
-async def test_a_raw_route_answers_as_any_other(client, path, token, status, code):
+async def test_a_raw_route_responds_like_any_other(client, path, token, status, code):
     headers = {"X-Request-Id": "req_0123456789abcdef"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
     raw, framed = [await client.get(f"/{kind}/{path}", headers=headers) for kind in ("raw", "framed")]
     assert (raw.status_code, raw.json().get("code")) == (status, code)
@@ -109,14 +109,14 @@ async def unguarded(_: Request) -> Response:
     raise Problem
 
 
-def test_a_raw_route_without_a_guard_or_with_a_parameter_is_refused():
+def test_a_raw_route_without_a_guard_or_with_a_parameter_is_rejected():
     with pytest.raises(TypeError, match="has no guard"):
         RawRoute("/raw", unguarded)
     with pytest.raises(TypeError, match="fixed path"):
         RawRoute("/raw/{name}", public(unguarded))
 
 
-async def test_whoever_leaves_answers_each_request_as_the_last_of_its_connection(app: FastAPI) -> None:
+async def test_a_draining_process_closes_each_connection(app: FastAPI) -> None:
     """A request that is sent on a kept connection in the moment in which it is closed would be lost."""
     scope = RequestScope(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=scope), base_url="http://service") as client:

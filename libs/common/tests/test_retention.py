@@ -80,7 +80,7 @@ async def add_dead_letter(mechanisms, event_id, *, replayed_days_ago=None):
     )
 
 
-async def test_messages_leave_a_week_after_they_were_published_and_never_before(mechanisms):
+async def test_published_messages_are_removed_after_a_week(mechanisms):
     await publish(mechanisms, 3, published_days_ago=8)
     await publish(mechanisms, 2, published_days_ago=6)
     await publish(mechanisms, 1, published_days_ago=None)
@@ -91,7 +91,7 @@ async def test_messages_leave_a_week_after_they_were_published_and_never_before(
     assert shown("retention_rows_removed_total", "outbox") == before + 3
 
 
-async def test_an_inbox_remembers_as_long_as_a_dead_letter_of_its_message_could_be_replayed(mechanisms):
+async def test_an_inbox_row_outlives_the_dead_letter_of_its_message(mechanisms):
     waiting, replayed, forgotten = [await record_received(mechanisms, 400) for _ in range(3)]
     young = await record_received(mechanisms, 27)
     await add_dead_letter(mechanisms, waiting)
@@ -110,7 +110,7 @@ async def test_an_inbox_remembers_as_long_as_a_dead_letter_of_its_message_could_
     }
 
 
-async def test_revocations_leave_when_no_process_loads_them_any_more(mechanisms):
+async def test_revocations_are_removed_after_processes_stop_loading_them(mechanisms):
     for hours in (25, 25, 2):
         await run(
             mechanisms,
@@ -122,7 +122,7 @@ async def test_revocations_leave_when_no_process_loads_them_any_more(mechanisms)
     assert len(await run(mechanisms, "SELECT FROM session_revocations")) == 1
 
 
-async def test_several_workers_at_once_remove_each_row_once_and_all_of_them(mechanisms):
+async def test_concurrent_workers_remove_each_row_once(mechanisms):
     await publish(mechanisms, 95, published_days_ago=8)
     await publish(mechanisms, 5, published_days_ago=6)
     removed = await asyncio.gather(*(remove(mechanisms, PUBLISHED) for _ in range(4)))
@@ -131,7 +131,7 @@ async def test_several_workers_at_once_remove_each_row_once_and_all_of_them(mech
     assert await published(mechanisms) == {"6": 5}
 
 
-async def test_a_worker_that_dies_between_two_steps_leaves_whole_steps_and_the_next_goes_on(mechanisms):
+async def test_a_crash_leaves_only_complete_steps(mechanisms):
     await publish(mechanisms, 35, published_days_ago=8)
     dying = asyncio.create_task(purge_expired_once(mechanisms.database, [PUBLISHED], CLOCK, pause_seconds=3600))
     await eventually(lambda: first_step(mechanisms))
@@ -145,7 +145,7 @@ async def first_step(mechanisms):
     return (await published(mechanisms))["8"] < 35
 
 
-async def test_a_row_in_somebody_s_hand_is_passed_over_and_said_to_be_overdue(mechanisms):
+async def test_a_locked_row_is_skipped_and_counted_as_overdue(mechanisms):
     await publish(mechanisms, 3, published_days_ago=9)
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await uow.fetch("SELECT FROM outbox ORDER BY position LIMIT 1 FOR UPDATE")
@@ -155,13 +155,13 @@ async def test_a_row_in_somebody_s_hand_is_passed_over_and_said_to_be_overdue(me
     assert shown("retention_overdue_seconds", "outbox") == 0
 
 
-async def test_a_table_that_cannot_be_served_is_counted_and_holds_up_no_other(mechanisms):
+async def test_a_failed_rule_is_counted_and_does_not_block_others(mechanisms):
     await publish(mechanisms, 1, published_days_ago=8)
     missing = RetentionRule("no_such_table", ("id",), "at", timedelta(days=1))
     assert await remove(mechanisms, missing, PUBLISHED) == 1
     assert shown("retention_failures_total", "no_such_table") == 1
 
 
-def test_an_inbox_that_forgets_before_the_outbox_stops_the_start():
+def test_an_inbox_retention_below_that_of_the_outbox_stops_the_start():
     with pytest.raises(ValidationError, match="INBOX_KEEP_DAYS"):
         kept(outbox_keep_days=30, inbox_keep_days=29)

@@ -27,5 +27,5 @@ def test_the_published_put_has_the_published_signature():
     assert signature(signed) == "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"
 
 
-def test_a_key_is_not_shown_when_it_is_printed():
+def test_the_representation_of_a_key_hides_its_secret():
     assert KEY.secret not in repr(KEY)

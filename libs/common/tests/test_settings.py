@@ -52,14 +52,14 @@ BAD = [
 
 
 @pytest.mark.parametrize(("variable", "value"), BAD)
-def test_a_bad_value_stops_the_start_and_is_named(variable, value, monkeypatch, capsys):
+def test_an_invalid_value_stops_the_start(variable, value, monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         _read(monkeypatch, **{variable: value})
     assert end.value.code == 78
     assert f"  {variable}: " in capsys.readouterr().err
 
 
-def test_all_bad_values_are_named_at_once(monkeypatch, capsys):
+def test_all_invalid_values_are_named_at_once(monkeypatch, capsys):
     bad = dict(BAD)
     with pytest.raises(SystemExit):
         _read(monkeypatch, **bad)
@@ -67,7 +67,7 @@ def test_all_bad_values_are_named_at_once(monkeypatch, capsys):
     assert [name for name in bad if f"  {name}: " not in environment] == []
 
 
-def test_addresses_are_kept_as_they_are_compared(monkeypatch):
+def test_origins_are_normalized(monkeypatch):
     settings = _read(
         monkeypatch, BASE_URL="https://shop.example/", ALLOWED_ORIGINS="https://Shop.example/, http://localhost:3000"
     )
@@ -77,10 +77,10 @@ def test_addresses_are_kept_as_they_are_compared(monkeypatch):
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:*", "http://127.0.0.1:*", "https://[::1]:*"])
-def test_any_port_may_be_allowed_of_this_machine_alone(origin, monkeypatch):
+def test_only_loopback_hosts_may_allow_any_port(origin, monkeypatch):
     assert _read(monkeypatch, ALLOWED_ORIGINS=origin.upper()).allowed_origins == (origin,)
 
 
-def test_a_wildcard_is_no_origin():
+def test_a_wildcard_is_not_an_origin():
     with pytest.raises(ValidationError):
         Settings(allowed_origins=("*",))

@@ -367,7 +367,7 @@ FORMS: dict[str, Callable[[], str]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_forged_token_is_unauthorized_and_nothing_else(common_api: Api, form: str) -> None:
+async def test_a_forged_token_is_unauthorized(common_api: Api, form: str) -> None:
     forged = FORMS[form]().encode()
     assert await common_api.knock(b"Bearer " + forged) == (401, "AUTH_UNAUTHORIZED", "application/problem+json")
     assert set(common_api.server.visits) <= {"ours"}
@@ -395,7 +395,7 @@ async def test_a_malformed_header_is_unauthorized(common_api: Api, header: str) 
     assert (await common_api.knock(header))[:2] == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_two_headers_are_no_choice(common_api: Api) -> None:
+async def test_two_authorization_headers_are_rejected(common_api: Api) -> None:
     good, forged = f"Bearer {ed()}", f"Bearer {signed_as(ED, FOREIGN_KEY.sign)}"
     for pair in ([good, forged], [forged, good], [good, good]):
         assert (await common_api.knock(pair))[:2] == (401, "AUTH_UNAUTHORIZED")
@@ -417,13 +417,13 @@ async def test_two_headers_are_no_choice(common_api: Api) -> None:
         "within the leeway of its beginning": ed(iat=SECONDS + 30, nbf=SECONDS + 30),
     }.items(),
 )
-async def test_a_good_token_is_believed_in_every_form_that_may_be(common_api: Api, form: str, good: str) -> None:
+async def test_a_valid_token_is_accepted_in_every_allowed_form(common_api: Api, form: str, good: str) -> None:
     for scheme in ("Bearer", "bearer", "BEARER"):
         response = await common_api.client.get("/closed", headers={"Authorization": f"{scheme} {good}"})
         assert (response.status_code, response.json()["data"]) == (200, {"userId": USER, "sessionId": SESSION})
 
 
-async def test_only_a_token_without_any_other_fault_is_called_expired(api: Api) -> None:
+async def test_only_an_otherwise_valid_token_is_reported_as_expired(api: Api) -> None:
     expired = ed(iat=SECONDS - 1_000, exp=SECONDS - 100)
     assert (await api.knock(f"Bearer {expired}"))[:2] == (401, "AUTH_TOKEN_EXPIRED")
     good = ed()
@@ -434,7 +434,7 @@ async def test_only_a_token_without_any_other_fault_is_called_expired(api: Api) 
     assert (await api.knock(f"Bearer {good}"))[:2] == (401, "AUTH_TOKEN_EXPIRED")
 
 
-async def test_a_step_up_counts_only_by_a_second_factor_of_the_past(api: Api) -> None:
+async def test_a_step_up_needs_a_second_factor_of_the_past(api: Api) -> None:
     totp, password = {"method": "totp", "timestamp": SECONDS}, {"method": "password", "timestamp": SECONDS}
     sent = {
         "aal2 by totp": (ed(aal="aal2", amr=[password, totp]), True),
@@ -449,7 +449,7 @@ async def test_a_step_up_counts_only_by_a_second_factor_of_the_past(api: Api) ->
         assert (case, caller.stepped_up_at is not None) == (case, expected)
 
 
-async def test_tokens_of_the_key_before_the_one_that_signs_now_are_counted(api: Api) -> None:
+async def test_tokens_of_the_previous_signing_key_are_counted(api: Api) -> None:
     counter = PREVIOUS_KEY_ACCEPTED.labels("jwt-signing-keys")
 
     async def counted(token: str) -> float:
@@ -463,7 +463,7 @@ async def test_tokens_of_the_key_before_the_one_that_signs_now_are_counted(api: 
     assert await counted(ed(iat=SECONDS - 5)) == 1
 
 
-async def test_a_flood_of_unknown_kids_asks_for_the_keys_once_in_five_seconds(api: Api) -> None:
+async def test_unknown_key_ids_fetch_the_keys_once_in_five_seconds(api: Api) -> None:
     async def flood() -> None:
         responses = await asyncio.gather(*(api.knock(f"Bearer {ed({**ED, 'kid': f'k{n}'})}") for n in range(50)))
         assert {response[:2] for response in responses} == {(401, "AUTH_UNAUTHORIZED")}
@@ -478,7 +478,7 @@ async def test_a_flood_of_unknown_kids_asks_for_the_keys_once_in_five_seconds(ap
     assert len(api.server.visits) == 2
 
 
-async def test_a_flood_leaves_the_known_keys_working_while_their_issuer_is_away(api: Api) -> None:
+async def test_known_keys_work_during_an_outage_of_their_issuer(api: Api) -> None:
     assert (await api.knock(f"Bearer {ed()}"))[0] == 200
     api.server.is_unavailable = True
     api.clock.advance(timedelta(seconds=400))
@@ -488,7 +488,7 @@ async def test_a_flood_leaves_the_known_keys_working_while_their_issuer_is_away(
     assert len(api.server.visits) == 2
 
 
-async def test_without_any_keys_a_token_can_be_judged_by_nobody(api: Api) -> None:
+async def test_without_keys_a_token_is_unavailable(api: Api) -> None:
     api.server.is_unavailable = True
     responses = await asyncio.gather(*(api.knock(f"Bearer {ed()}") for _ in range(20)))
     assert {response[:2] for response in responses} == {(503, "INTERNAL_ERROR")}
@@ -499,5 +499,5 @@ async def test_without_any_keys_a_token_can_be_judged_by_nobody(api: Api) -> Non
     assert (await api.knock(f"Bearer {ed()}"))[0] == 200
 
 
-def test_the_table_is_as_long_as_it_should_be() -> None:
+def test_the_table_of_attacks_is_complete() -> None:
     assert len(FORMS) >= 80

@@ -146,7 +146,7 @@ def by_club(header: Any = None, **changed: Any) -> str:
     return token_of(header or {"alg": "HS256"}, of_club(**changed), mac(SECRET.encode()))
 
 
-async def test_the_primary_issuer_names_our_users_and_says_nothing_else_about_them(world: World) -> None:
+async def test_the_primary_issuer_identifies_our_users_only(world: World) -> None:
     grand = {"role": "platform_admin", "aal": "aal2", "amr": [{"method": "totp", "timestamp": SECONDS}]}
     token = by_school(sub=USER.upper(), app_metadata={"roles": ["platform_admin"], "vendor_id": CAMPUS}, **grand)
     caller = await world.verifier.caller_of(token)
@@ -155,13 +155,13 @@ async def test_the_primary_issuer_names_our_users_and_says_nothing_else_about_th
     assert world.users.requested == [f"Bearer {token}"]
 
 
-async def test_another_issuer_s_subject_is_ours_by_a_uuid_of_both(world: World) -> None:
+async def test_the_user_id_of_another_issuer_is_a_uuid_of_issuer_and_subject(world: World) -> None:
     caller = await world.verifier.caller_of(by_club())
     assert caller.user_id == uuid5(uuid5(NAMESPACE_URL, CLUB), "member-7")
     assert caller.user_id != (await world.verifier.caller_of(by_club(sub=USER))).user_id
 
 
-async def test_staff_counts_only_for_an_issuer_that_may_speak_of_it(world: World) -> None:
+async def test_staff_roles_count_for_permitted_issuers_only(world: World) -> None:
     claims = {
         "app_metadata": {"roles": ["auditor", "merchant", "root"]},
         "aal": "aal2",
@@ -174,7 +174,7 @@ async def test_staff_counts_only_for_an_issuer_that_may_speak_of_it(world: World
     assert (await world.verifier.caller_of(by_club(**{**claims, "amr": ["totp"]}))).stepped_up_at is None
 
 
-async def test_a_session_of_theirs_is_one_session_of_ours_and_never_one_that_they_choose(world: World) -> None:
+async def test_an_issuer_cannot_choose_our_session_id(world: World) -> None:
     first, second = by_school(session_id=USER), by_school(session_id=USER, iat=SECONDS - 5)
     session_id = (await world.verifier.caller_of(first)).session_id
     assert session_id not in (None, UUID(USER))
@@ -186,7 +186,7 @@ async def test_a_session_of_theirs_is_one_session_of_ours_and_never_one_that_the
             await world.verifier.caller_of(token)
 
 
-async def test_a_revoked_user_is_revoked_whoever_vouches_for_them(world: World) -> None:
+async def test_a_revoked_user_is_revoked_for_every_issuer(world: World) -> None:
     await world.verifier.caller_of(by_school())
     world.verifier.revocations.add(UUID(USER), None, world.clock.now() + timedelta(seconds=1))
     with pytest.raises(Unauthorized):
@@ -238,25 +238,25 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_each_fault_of_a_foreign_token_is_unauthorized(common_world: World, fault: str) -> None:
+async def test_each_fault_of_a_trusted_issuer_s_token_is_unauthorized(common_world: World, fault: str) -> None:
     with pytest.raises(Unauthorized):
         await common_world.verifier.caller_of(FAULTS[fault]())
     assert common_world.users.requested == []
 
 
-async def test_a_foreign_token_past_its_time_is_expired_and_nobody_is_asked_about_it(world: World) -> None:
+async def test_an_expired_token_causes_no_user_lookup(world: World) -> None:
     with pytest.raises(TokenExpired):
         await world.verifier.caller_of(by_school(iat=SECONDS - 900, exp=SECONDS - 60.5))
     assert world.users.requested == []
 
 
-async def test_every_key_that_the_school_publishes_works_by_its_own_algorithm(world: World) -> None:
+async def test_every_published_key_works_with_its_own_algorithm(world: World) -> None:
     for kid, algorithm, sign in (("ec", "ES256", THEIRS.sign_ec), ("rsa", "RS256", THEIRS.sign_rsa)):
         token = token_of({"alg": algorithm, "kid": kid}, of_school(iat=SECONDS - 0.25), sign)
         assert (await world.verifier.caller_of(token)).issuer == SCHOOL
 
 
-async def test_what_our_service_said_is_kept_for_a_minute(world: World) -> None:
+async def test_a_user_lookup_is_cached_for_a_minute(world: World) -> None:
     token = by_school()
     for _ in range(3):
         assert (await world.verifier.caller_of(token)).roles == {"buyer"}
@@ -271,9 +271,7 @@ async def test_what_our_service_said_is_kept_for_a_minute(world: World) -> None:
     ("status", "problem_code"),
     [(403, Forbidden), (401, Unauthorized), (500, Unavailable), (503, Unavailable), (204, Unavailable)],
 )
-async def test_who_has_no_standing_with_us_is_refused_and_asked_for_again(
-    world: World, status: int, problem_code: type[Problem]
-) -> None:
+async def test_a_missing_profile_is_not_cached(world: World, status: int, problem_code: type[Problem]) -> None:
     world.users.status = status
     with pytest.raises(problem_code) as raised:
         await world.verifier.caller_of(by_school())
@@ -283,7 +281,7 @@ async def test_who_has_no_standing_with_us_is_refused_and_asked_for_again(
     assert (await world.verifier.caller_of(by_school())).roles == {"buyer"}
 
 
-async def test_known_callers_stay_while_our_service_is_away(world: World) -> None:
+async def test_cached_callers_work_during_an_outage_of_identity(world: World) -> None:
     known = by_school()
     await world.verifier.caller_of(known)
     world.users.status = 503
@@ -292,7 +290,7 @@ async def test_known_callers_stay_while_our_service_is_away(world: World) -> Non
         await world.verifier.caller_of(by_school(jti="new"))
 
 
-async def test_claims_stand_where_the_issuer_writes_them() -> None:
+async def test_claims_are_read_from_configured_paths() -> None:
     mapped = club(
         primary=True,
         allowStaffRoles=True,
@@ -326,7 +324,7 @@ class _Everybody:
         return LocalUser(frozenset(), None, None)
 
 
-async def test_a_withdrawn_key_ends_what_was_verified_with_it(world: World) -> None:
+async def test_a_withdrawn_key_invalidates_its_tokens(world: World) -> None:
     ours, theirs, clubs = token_of(ED, our_claims(), OURS.ed.sign), by_school(), by_club()
     for token in (ours, theirs, clubs):
         await world.verifier.caller_of(token)
@@ -347,7 +345,7 @@ async def test_a_withdrawn_key_ends_what_was_verified_with_it(world: World) -> N
     assert (await world.verifier.caller_of(clubs)).issuer == CLUB
 
 
-async def test_a_renewal_that_fails_signs_nobody_out(world: World) -> None:
+async def test_a_failed_key_renewal_signs_no_user_out(world: World) -> None:
     ours = token_of(ED, our_claims(), OURS.ed.sign)
     await world.verifier.caller_of(ours)
     world.keys.is_unavailable = True
@@ -356,7 +354,7 @@ async def test_a_renewal_that_fails_signs_nobody_out(world: World) -> None:
     assert (await world.verifier.caller_of(ours)).roles == {"buyer"}
 
 
-async def test_a_hundred_requests_at_once_ask_for_the_keys_once(world: World) -> None:
+async def test_concurrent_requests_fetch_the_keys_once(world: World) -> None:
     token = token_of(ED, our_claims(), OURS.ed.sign)
     await asyncio.gather(*(world.verifier.caller_of(token) for _ in range(100)))
     assert world.keys.visits == ["ours"]
@@ -395,7 +393,7 @@ BAD: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("fault", BAD)
-def test_a_bad_list_of_issuers_stops_the_start_and_says_why(
+def test_an_invalid_list_of_issuers_stops_the_start(
     fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text, reason = BAD[fault]
@@ -411,7 +409,7 @@ def test_a_bad_list_of_issuers_stops_the_start_and_says_why(
     assert SECRET not in claims_sent
 
 
-def test_no_issuer_shows_its_secret() -> None:
+def test_the_representation_of_an_issuer_hides_its_secret() -> None:
     settings = settings_with(json.dumps([club()]))
     assert SECRET not in repr(settings)
     with pytest.raises(ValidationError) as raised:
@@ -419,7 +417,7 @@ def test_no_issuer_shows_its_secret() -> None:
     assert SECRET not in str(raised.value)
 
 
-def test_where_nobody_else_is_believed_nothing_is_set() -> None:
+def test_trusted_issuers_are_empty_by_default() -> None:
     for text in ("", "[]"):
         assert settings_with(text or "[]").trusted_issuers == ()
     assert settings_with("[]").identity_address == "http://identity:1"
@@ -427,7 +425,7 @@ def test_where_nobody_else_is_believed_nothing_is_set() -> None:
     assert claims_sent.identity_address == "http://elsewhere:2"
 
 
-def test_a_published_key_is_used_by_the_algorithms_that_fit_it_and_no_others() -> None:
+def test_a_published_key_is_used_with_fitting_algorithms_only() -> None:
     weak = rsa.generate_private_key(65537, 1024).public_key()
     entries = {entry["kid"]: entry for entry in THEIRS.jwks()["keys"] if isinstance(entry, dict)}
     uses: dict[str, tuple[Any, set[str]]] = {
@@ -459,7 +457,7 @@ def test_a_published_key_is_used_by_the_algorithms_that_fit_it_and_no_others() -
         ({"emailVerifiedClaim": ["user", "verified"]}, {"user": {"verified": True}}, True),
     ],
 )
-def test_an_issuer_says_by_its_own_claim_that_the_address_is_proven(
+def test_the_issuer_s_own_claim_confirms_the_mail_address(
     named: dict[str, Any], claims: dict[str, Any], proven: bool
 ) -> None:
     [issuer] = settings_with(json.dumps([club(**named)])).trusted_issuers

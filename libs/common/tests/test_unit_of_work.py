@@ -25,7 +25,7 @@ async def visible_to(database: Database, caller: Caller) -> set[UUID]:
         return {row["id"] for row in await uow.fetch("SELECT id FROM notes")}
 
 
-async def test_a_caller_sees_own_rows_only_even_when_the_query_forgets_its_filter(mechanisms):
+async def test_row_policies_limit_a_query_without_a_filter(mechanisms):
     ada, bola = new_id(), new_id()
     of_ada, of_bola = await note_of(mechanisms.database, ada), await note_of(mechanisms.database, bola)
     assert await visible_to(mechanisms.database, Caller(user_id=ada)) == {of_ada}
@@ -35,7 +35,7 @@ async def test_a_caller_sees_own_rows_only_even_when_the_query_forgets_its_filte
     assert await visible_to(mechanisms.database, reader) == {of_ada, of_bola}
 
 
-async def test_a_caller_cannot_write_a_row_in_the_name_of_another(mechanisms):
+async def test_a_caller_cannot_write_a_row_of_another_user(mechanisms):
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=new_id())) as uow:
             await uow.execute(INSERT_NOTE, new_id(), new_id(), "forged")
@@ -43,7 +43,7 @@ async def test_a_caller_cannot_write_a_row_in_the_name_of_another(mechanisms):
         assert await uow.fetch("SELECT * FROM notes") == []
 
 
-async def test_the_settings_of_one_caller_never_reach_the_next_on_the_same_connection(mechanisms):
+async def test_row_settings_end_with_their_transaction(mechanisms):
     ada = new_id()
     await note_of(mechanisms.database, ada)
     seen = await asyncio.gather(
@@ -52,7 +52,7 @@ async def test_the_settings_of_one_caller_never_reach_the_next_on_the_same_conne
     assert [len(notes) for notes in seen] == [turn % 2 for turn in range(40)]
 
 
-async def test_what_fails_leaves_neither_rows_nor_events(mechanisms):
+async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms):
     owner = new_id()
     with pytest.raises(RuntimeError, match="the process dies here"):
         async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=owner)) as uow:
@@ -64,7 +64,7 @@ async def test_what_fails_leaves_neither_rows_nor_events(mechanisms):
     assert not mechanisms.database.outbox_wakeup.is_set()
 
 
-async def test_sequences_grow_by_one_for_each_subject_even_when_said_at_once(mechanisms):
+async def test_sequences_have_no_gaps_under_concurrency(mechanisms):
     order = new_id()
 
     async def publish() -> None:
@@ -78,13 +78,13 @@ async def test_sequences_grow_by_one_for_each_subject_even_when_said_at_once(mec
     assert [row["sequence"] for row in rows] == list(range(1, 21))
 
 
-async def test_a_caller_can_say_events_but_not_read_what_others_said(mechanisms):
+async def test_a_caller_cannot_read_the_outbox(mechanisms):
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=new_id())) as uow:
             await uow.fetch("SELECT payload FROM outbox")
 
 
-async def test_transact_tries_a_deadlock_again_and_both_sides_commit(mechanisms):
+async def test_transact_retries_a_deadlock(mechanisms):
     owner = new_id()
     first, second = await note_of(mechanisms.database, owner), await note_of(mechanisms.database, owner)
     met = asyncio.Barrier(2)
@@ -107,7 +107,7 @@ async def test_transact_tries_a_deadlock_again_and_both_sides_commit(mechanisms)
     assert texts == {"hello!!"}
 
 
-async def test_whoever_is_cancelled_in_a_statement_gives_the_connection_back_fit_for_the_next(mechanisms):
+async def test_the_pool_is_usable_after_a_cancelled_statement(mechanisms):
     database = mechanisms.database
 
     async def sleeps(started: asyncio.Event) -> None:
@@ -127,7 +127,7 @@ async def test_whoever_is_cancelled_in_a_statement_gives_the_connection_back_fit
     assert database.service.idle_size == database.service.size
 
 
-async def test_who_waits_for_a_connection_gets_the_first_that_is_free(mechanisms):
+async def test_a_waiting_request_gets_the_first_free_connection(mechanisms):
     pool = mechanisms.database.service
     lent = [await pool.acquire() for _ in range(POOL_CONNECTIONS_MAX)]
     waiting = asyncio.create_task(mechanisms.database.transact(acting_as=THE_SERVICE, work=_one))
@@ -142,7 +142,7 @@ async def _one(uow: UnitOfWork) -> int:
     return await uow.fetch_value("SELECT 1")
 
 
-async def test_a_database_that_is_away_says_so():
+async def test_an_outage_of_the_database_is_unavailable():
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
     with pytest.raises((DatabaseUnavailable, OSError)):
         await open_database(nowhere)

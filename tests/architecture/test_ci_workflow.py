@@ -15,7 +15,7 @@ COMMANDS = [step["run"] for step in STEPS if "run" in step]
 TARGETS = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-def test_what_a_change_must_hold_is_run_there_by_the_same_commands():
+def test_ci_runs_the_commands_of_the_makefile():
     assert COMMANDS == ["bash .ci/run", "tests/compose/run", "make sbom", "make audit-dependencies"]
 
 
@@ -30,31 +30,31 @@ def test_every_command_exists(command):
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
 
 
-def test_what_ci_run_asks_of_make_exists():
+def test_every_make_target_of_ci_exists():
     asked = set(re.findall(r"^make ([a-z-]+)", (ROOT / ".ci/run").read_text(), re.MULTILINE))
     assert {"setup", "lint", "test", "run", "demo"} <= asked <= TARGETS
 
 
-def test_actions_are_pinned_by_commit_with_their_release_beside_it():
+def test_actions_are_pinned_by_commit():
     lines = re.findall(r"uses: (.*)", PATH.read_text())
     assert len(lines) == len([step for step in STEPS if "uses" in step])
     assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in lines)
 
 
-def test_no_job_may_write_or_keeps_the_token_of_the_checkout():
+def test_jobs_have_read_only_tokens():
     assert WORKFLOW["permissions"] == {"contents": "read"}
     assert not [job for job in WORKFLOW["jobs"].values() if "permissions" in job]
     checkouts = [step for step in STEPS if step.get("uses", "").startswith("actions/checkout@")]
     assert [step["with"]["persist-credentials"] for step in checkouts] == [False] * len(WORKFLOW["jobs"])
 
 
-def test_no_step_may_fail_unseen_or_run_for_ever():
+def test_every_step_can_fail_and_has_a_timeout():
     assert "continue-on-error" not in PATH.read_text()
     assert "|| true" not in PATH.read_text()
     assert all(0 < job["timeout-minutes"] <= 90 for job in WORKFLOW["jobs"].values())
 
 
-def test_what_is_kept_between_runs_belongs_to_one_lock():
+def test_caches_are_keyed_by_the_lock_file():
     kept = [step["with"] for step in STEPS if step.get("uses", "").startswith("actions/cache@")]
     assert kept
     for entry in kept:
@@ -62,7 +62,7 @@ def test_what_is_kept_between_runs_belongs_to_one_lock():
         assert "restore-keys" not in entry
 
 
-def test_the_bills_that_are_kept_are_those_that_are_written():
+def test_stored_bills_of_materials_are_the_written_ones():
     (upload,) = [step["with"] for step in STEPS if step.get("uses", "").startswith("actions/upload-artifact@")]
     assert upload["path"] == "build/sbom/*.cdx.json"
     assert upload["if-no-files-found"] == "error"

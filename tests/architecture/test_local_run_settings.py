@@ -28,7 +28,7 @@ def fields_of(service: str) -> set[str]:
 @pytest.mark.parametrize(
     "plan", [plan for plan in CAMPUS.processes if plan.service in SETTINGS], ids=lambda it: it.name
 )
-def test_a_setting_of_the_caller_reaches_the_process_that_reads_it(plan, tmp_path):
+def test_an_exported_setting_reaches_its_process(plan, tmp_path):
     environments = Environments(
         dict.fromkeys(fields_of(plan.service), "given"),
         port_base=9000,
@@ -44,7 +44,7 @@ def test_a_setting_of_the_caller_reaches_the_process_that_reads_it(plan, tmp_pat
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_process_has_its_service_s_account_where_one_can_be_made(shared, tmp_path):
+def test_a_process_uses_the_account_of_its_service(shared, tmp_path):
     environments = Environments(
         {"BROKER_ACCOUNTS": "shared"} if shared else {},
         port_base=9000,

@@ -59,7 +59,7 @@ def test_time_and_randomness_come_from_one_place(path):
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_nothing_outlives_its_transaction_on_a_pooled_connection(path):
+def test_no_session_state_outlives_its_transaction(path):
     """Pools do not reset connections (decision 2)."""
     for text in texts_of(path):
         assert not re.search(r"^\s*(SET (?!LOCAL)\w+\b.*(=|TO)|LISTEN |pg_advisory_lock\()", text, re.IGNORECASE), text
@@ -85,24 +85,24 @@ def test_private_attributes_stay_in_their_module(path):
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_no_promise_is_left_for_later(path):
+def test_no_todo_is_left(path):
     source = path.read_text()
     assert not re.search(r"\b(TODO|FIXME|HACK)\b|NotImplementedError", source)
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_a_module_fits_its_reader(path):
+def test_a_module_has_a_bounded_length(path):
     assert len(path.read_text().splitlines()) <= LINES_MAX
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_a_module_says_what_it_is_for(path):
+def test_a_module_has_a_docstring(path):
     if path.read_text().strip():
         assert ast.get_docstring(tree_of(path)) or path.name == "__init__.py"
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_names_are_the_field_s_words(path):
+def test_names_avoid_vague_words(path):
     refused = {"manager", "helper", "helpers", "util", "utils", "misc", "base", "data", "info"}
     words = set(path.stem.split("_"))
     assert not refused & words
@@ -114,24 +114,24 @@ def test_tests_wait_with_a_probe_and_never_sleep(path):
 
 
 @pytest.mark.parametrize("path", [path for path in ALL if path.name.startswith("test_")], **ids)
-def test_nothing_is_skipped_silently(path):
+def test_no_test_is_skipped_silently(path):
     marks = {ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
     assert not {"pytest.mark.skip", "pytest.mark.xfail", "pytest.skip", "pytest.mark.skipif", "pytest.xfail"} & marks
 
 
 @pytest.mark.parametrize("path", ALL, **ids)
-def test_no_file_knows_the_machine_it_was_written_on(path):
+def test_no_file_contains_a_local_path(path):
     if path.name == "test_tidy.py":
         return
     assert "/work/" not in path.read_text()
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_service_says_what_it_is(service):
+def test_every_service_has_a_description(service):
     assert (ROOT / "services" / service / "README.md").read_text().startswith("# ")
 
 
-def test_the_sandbox_is_reached_by_configuration_alone():
+def test_only_configuration_names_the_sandbox():
     for path in PRODUCT:
         assert "sandbox" not in {name.split(".")[0] for name in imports_of(path)}
         assert not [text for text in texts_of(path) if "sandbox" in text.lower()], path
@@ -165,7 +165,7 @@ def test_every_secret_that_is_rotated_has_its_runbook():
 @pytest.mark.parametrize(
     "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *(ROOT / "deploy").rglob("*.md")], **ids
 )
-def test_every_operator_s_command_that_a_page_names_exists_with_its_options(page):
+def test_every_documented_operator_command_exists(page):
     fills = {"ID": NOBODY, "SERVICE": "orders", "KID": NOBODY, "INSTANT": "2026-11-21T10:00:00Z", "…": "", "...": ""}
     for words in re.findall(r"(?:^ {4,}|`|&& )campusctl ([a-z][^`\n&#|]*[^`\n&#| ])", page.read_text(), re.MULTILINE):
         given = [fills.get(word, word) for word in shlex.split(words)]

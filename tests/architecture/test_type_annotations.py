@@ -65,7 +65,7 @@ def test_every_parameter_of_an_endpoint_or_message_handler_has_a_type(package):
 
 
 @packages
-def test_an_endpoint_or_message_handler_says_what_it_returns(package):
+def test_an_endpoint_or_message_handler_has_a_return_type(package):
     untyped = [
         where for where, function in handlers_of(package) if function.returns is None or is_any(function.returns)
     ]

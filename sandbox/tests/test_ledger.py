@@ -18,7 +18,7 @@ from sandbox.web import RefusedError
 from sandbox.world import build_world
 
 
-def test_movements_can_neither_be_changed_nor_deleted():
+def test_movements_are_append_only():
     book = Database(":memory:", opening_balance_minor=5)
     for statement in ("UPDATE movements SET amount_minor = 6", "DELETE FROM movements"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
@@ -26,7 +26,7 @@ def test_movements_can_neither_be_changed_nor_deleted():
     book.close()
 
 
-def test_no_balance_goes_below_zero_and_currencies_do_not_mix():
+def test_each_currency_has_a_balance_of_at_least_zero():
     book = Database(":memory:", opening_balance_minor=5)
     book.post("charge", "a", 100, "GHS")
     with pytest.raises(InsufficientBalance):
@@ -35,7 +35,7 @@ def test_no_balance_goes_below_zero_and_currencies_do_not_mix():
     book.close()
 
 
-def test_the_opening_float_is_booked_once_however_often_the_book_is_opened(tmp_path):
+def test_the_opening_float_is_recorded_once(tmp_path):
     for _ in range(3):
         book = Database(tmp_path / "sandbox.db", opening_balance_minor=70)
         assert book.balance_minor("NGN") == 70
@@ -110,7 +110,7 @@ def total(book, statement, *values):
 
 @settings(max_examples=60, deadline=None)
 @given(STEPS)
-def test_whatever_happens_the_movements_add_up_to_the_balance_and_to_the_records(steps):
+def test_movements_sum_to_the_balance(steps):
     with tempfile.TemporaryDirectory() as folder:
         story = Story(Path(folder))
         book = story.book
@@ -138,7 +138,7 @@ def test_whatever_happens_the_movements_add_up_to_the_balance_and_to_the_records
         book.close()
 
 
-def test_a_counted_rule_survives_a_restart_with_what_is_left_of_it(tmp_path):
+def test_a_counted_rule_keeps_its_remaining_count_after_a_restart(tmp_path):
     book = Database(tmp_path / "sandbox.db")
     faults = Faults(book)
     faults.replace({"sms": [Fault(fail="x", times=2)]})

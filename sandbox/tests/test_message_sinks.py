@@ -19,7 +19,7 @@ TERMII = {
 }
 
 
-async def test_a_text_message_in_either_shape_reaches_the_same_phone(sandbox):
+async def test_both_sms_formats_reach_the_same_phone(sandbox):
     first = await sandbox.client.post("/sms/api/sms/send", json=TERMII)
     assert first.json()["message_id"]
     form = {"username": "campus", "to": "+2348012345678,+2348099999999", "message": "Your code is 1234"}
@@ -35,7 +35,7 @@ async def test_a_text_message_in_either_shape_reaches_the_same_phone(sandbox):
     assert [message["text"] for message in await sandbox.messages(q="482913", channel="sms")] == ["Your PIN is 482913"]
 
 
-async def test_text_messages_fail_in_each_company_s_own_way(sandbox):
+async def test_sms_failures_have_each_provider_s_form(sandbox):
     await sandbox.fault(sms={"fail": "RejectedByGateway", "match": "+2348012345678"})
     assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 400
     form = {"username": "campus", "to": "+2348012345678", "message": "x"}
@@ -54,7 +54,7 @@ def mail_to(*recipients):
     return mail
 
 
-async def test_a_mail_is_kept_with_both_its_parts_for_each_recipient(sandbox):
+async def test_a_mail_is_stored_with_both_parts_for_each_recipient(sandbox):
     def send():
         with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=60) as server:
             server.login("any", "thing")
@@ -71,7 +71,7 @@ async def test_a_mail_is_kept_with_both_its_parts_for_each_recipient(sandbox):
     assert "<b>words</b>" not in page
 
 
-async def test_a_mail_can_be_refused(sandbox):
+async def test_a_mail_can_be_rejected(sandbox):
     await sandbox.fault(smtp={"fail": "Mailbox full", "times": 1})
 
     def send():
@@ -98,9 +98,7 @@ TEMPLATE = {
 }
 
 
-async def test_a_template_message_is_delivered_and_its_statuses_are_told_only_when_switched_on(
-    sandbox, receiver, eventually
-):
+async def test_message_statuses_are_reported_when_switched_on(sandbox, receiver, eventually):
     async def send():
         answer = await sandbox.client.post("/messaging/v21.0/1065/messages", json=TEMPLATE)
         return answer.json()["messages"][0]["id"]
@@ -116,7 +114,7 @@ async def test_a_template_message_is_delivered_and_its_statuses_are_told_only_wh
     assert (await sandbox.messages(to="+2348012345678"))[0]["text"] == "[order_confirmation, en] Ada | ₦5,000"
 
 
-async def test_a_messaging_call_without_token_or_with_a_fault_is_an_error_in_the_platform_s_shape(sandbox):
+async def test_messaging_errors_have_the_platform_s_form(sandbox):
     path = "/messaging/v21.0/1065/messages"
     refused = await sandbox.client.post(path, json=TEMPLATE, headers={"Authorization": ""})
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, 190)
@@ -131,7 +129,7 @@ async def test_a_messaging_call_without_token_or_with_a_fault_is_an_error_in_the
     assert len(await sandbox.messages()) == 1
 
 
-async def test_a_customer_s_message_arrives_signed_in_the_specified_shape(sandbox, receiver, eventually):
+async def test_a_customer_s_message_sends_the_specified_webhook(sandbox, receiver, eventually):
     body = {"from": "+2348012345678", "name": "Tolu", "text": "Where is my order?"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
     await eventually(receiver.messaging)
@@ -144,9 +142,7 @@ async def test_a_customer_s_message_arrives_signed_in_the_specified_shape(sandbo
     assert set(value["metadata"]) == {"display_phone_number", "phone_number_id"}
 
 
-async def test_a_customer_s_picture_and_a_status_told_by_hand_arrive_in_the_platform_s_words(
-    sandbox, receiver, eventually
-):
+async def test_images_and_manual_statuses_have_the_platform_s_form(sandbox, receiver, eventually):
     picture = {"type": "image", "image": {"id": "7", "caption": "broken"}}
     body = {"from": "2348012345678", "message": picture, "id": "wamid.7"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
@@ -166,7 +162,7 @@ async def test_a_customer_s_picture_and_a_status_told_by_hand_arrive_in_the_plat
     assert {"id": message_id, "status": "read", "recipient_id": "2348012345678", **given}.items() <= status.items()
 
 
-async def test_push_messages_are_kept_native_and_web(sandbox):
+async def test_native_and_web_push_messages_are_stored(sandbox):
     form = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "signed"}
     token = (await sandbox.client.post("/push/oauth/token", data=form)).json()
     assert token["token_type"] == "Bearer"
@@ -195,7 +191,7 @@ async def test_push_messages_are_kept_native_and_web(sandbox):
     assert (await sandbox.client.post("/push/web/browser-1", content=b"x", headers=headers)).status_code == 429
 
 
-async def test_the_words_of_a_message_for_the_app_alone_are_shown_too(sandbox):
+async def test_the_text_of_a_data_message_is_displayed(sandbox):
     message = {"message": {"token": "device-2", "data": {"title": "Campus", "body": "Your PIN is 042917"}}}
     assert (await sandbox.client.post("/push/v1/projects/campus/messages:send", json=message)).status_code == 200
     assert [one["text"] for one in await sandbox.messages(to="device-2")] == ["Your PIN is 042917"]
@@ -204,7 +200,7 @@ async def test_the_words_of_a_message_for_the_app_alone_are_shown_too(sandbox):
 RECEIPT_KEY = "receipt-key"
 
 
-async def test_each_sms_company_tells_what_became_of_a_message(environment, running_sandbox, receiver, eventually):
+async def test_each_sms_provider_sends_delivery_receipts(environment, running_sandbox, receiver, eventually):
     told = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": RECEIPT_KEY}
     async with running_sandbox(told) as sandbox:
         await sandbox.settings_are(sms_receipt_delay_seconds=0.01)
@@ -220,7 +216,7 @@ async def test_each_sms_company_tells_what_became_of_a_message(environment, runn
         assert (other["status"], other["failureReason"]) == ("Failed", "UserInBlacklist")
 
 
-async def test_a_fault_of_one_sms_company_leaves_the_other_alone(sandbox):
+async def test_a_fault_of_one_sms_provider_does_not_affect_the_other(sandbox):
     await sandbox.fault(sms_termii={"error_before": True})
     assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 500
     form = {"username": "campus", "to": "+2348012345678", "message": "x"}
@@ -228,7 +224,7 @@ async def test_a_fault_of_one_sms_company_leaves_the_other_alone(sandbox):
     assert answer.json()["SMSMessageData"]["Recipients"][0]["statusCode"] == 101
 
 
-async def test_what_was_given_along_with_a_message_comes_back_with_its_failure(sandbox, receiver, eventually):
+async def test_a_failure_returns_the_sender_s_data(sandbox, receiver, eventually):
     await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.01)
     await sandbox.fault(messaging_status={"fail": "Message undeliverable"})
     await sandbox.client.post(
@@ -239,7 +235,7 @@ async def test_what_was_given_along_with_a_message_comes_back_with_its_failure(s
     assert (status["status"], status["biz_opaque_callback_data"]) == ("failed", "delivery-1")
 
 
-async def test_alerts_arrive_in_three_dialects(sandbox):
+async def test_alerts_are_accepted_in_three_formats(sandbox):
     alerts = [
         {"labels": {"alertname": "PayoutFailed", "severity": "critical"}, "annotations": {"summary": "Payout failed"}}
     ]
@@ -262,7 +258,7 @@ async def test_alerts_arrive_in_three_dialects(sandbox):
     assert (await sandbox.client.post("/on-call/api/v2/alerts", json=[{}])).status_code == 400
 
 
-async def test_messages_can_be_searched_on_the_page_and_deleted(sandbox):
+async def test_the_page_of_messages_can_be_searched(sandbox):
     await sandbox.client.post("/sms/api/sms/send", json=TERMII)
     await sandbox.client.post("/sms/api/sms/send", json={**TERMII, "to": "2348055555555", "sms": "<b>100%</b>"})
     page = (await sandbox.client.get("/", params={"q": "100%"})).text

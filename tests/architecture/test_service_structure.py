@@ -43,7 +43,7 @@ def offences(service: str, room: str, forbidden: tuple[str, ...]) -> list[str]:
 
 
 @services
-def test_a_service_has_the_rooms_that_all_have_and_no_other(service):
+def test_a_service_has_the_standard_folders_only(service):
     package = SHAPED[service]
     found = {inside(path, package) for path in python_files(package)}
     assert found - ROOMS == set()
@@ -70,7 +70,7 @@ def test_use_cases_know_neither_http_nor_a_provider_s_library(service):
 
 
 @services
-def test_routes_neither_write_sql_nor_reach_past_the_use_cases(service):
+def test_routes_call_use_cases_and_queries_only(service):
     assert offences(service, "routes", ("asyncpg", "sqlalchemy", f"{service}.store")) == []
 
 
@@ -92,7 +92,7 @@ def test_settings_are_read_in_the_composition_root_only(service):
 
 
 @services
-def test_sql_stands_in_its_home_only(service):
+def test_sql_is_written_in_its_modules_only(service):
     package = SHAPED[service]
     strays = [
         f"{path.relative_to(package)}: {text.strip()[:60]}"

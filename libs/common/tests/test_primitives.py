@@ -49,7 +49,7 @@ def test_naira_shows_kobo_as_a_decimal_number():
     assert (naira(500_000), naira(1_005), naira(1)) == (5000, 10.05, 0.01)
 
 
-def test_ids_are_version_7_and_sort_by_birth():
+def test_ids_are_uuid_version_7_in_order_of_creation():
     ids = [new_id() for _ in range(50)]
     assert {identifier.version for identifier in ids} == {7}
     assert [str(a)[:8] for a in ids] == sorted(str(a)[:8] for a in ids)
@@ -69,7 +69,7 @@ def test_only_the_canonical_form_is_a_uuid(text):
     assert parse_uuid(text) is None
 
 
-def test_request_ids_are_recognised_and_foreign_forms_are_not():
+def test_only_well_formed_request_ids_are_accepted():
     assert is_request_id(new_request_id())
     assert not any(
         map(
@@ -79,11 +79,11 @@ def test_request_ids_are_recognised_and_foreign_forms_are_not():
     )
 
 
-def test_digits_have_the_length_asked_for_and_keep_leading_zeros():
+def test_digits_have_the_requested_length():
     assert all(len(new_digits(6)) == 6 and new_digits(6).isdigit() for _ in range(100))
 
 
-def test_a_cursor_opens_in_its_own_list_only():
+def test_a_cursor_is_valid_in_its_own_list_only():
     signer = CursorSigner("key")
     cursor = signer.sign(["products", None, "ada"], ["2026-01-01", 5])
     assert signer.open(["products", None, "ada"], cursor) == ["2026-01-01", 5]
@@ -93,12 +93,12 @@ def test_a_cursor_opens_in_its_own_list_only():
 
 
 @given(st.text(max_size=80))
-def test_an_invented_cursor_is_refused_and_never_breaks(text):
+def test_an_invented_cursor_is_rejected(text):
     with pytest.raises(ValidationFailed):
         CursorSigner("key").open(["products"], text)
 
 
-def test_a_changed_cursor_is_refused():
+def test_a_changed_cursor_is_rejected():
     signer = CursorSigner("key")
     cursor = signer.sign(["products"], [5])
     for place in range(len(cursor) - 1):
@@ -107,7 +107,7 @@ def test_a_changed_cursor_is_refused():
             signer.open(["products"], changed)
 
 
-def test_the_ladder_is_the_specification_s():
+def test_the_retry_ladder_is_that_of_the_specification():
     ladder = RetryLadder()
     assert [ladder.delay_after(attempt) for attempt in range(1, 8)] == [1, 5, 25, 125, 600, None, None]
     assert ladder.attempts_max == len(DELAYS_SECONDS) + 1
@@ -120,7 +120,7 @@ def test_jitter_stays_within_a_fifth(seconds):
     assert seconds * (1 - JITTER) <= jittered(seconds) <= seconds * (1 + JITTER)
 
 
-def test_a_problem_has_the_specification_s_shape():
+def test_a_problem_has_the_form_of_the_specification():
     document = json.loads(
         problems.render(
             ValidationFailed.of("amountMinor", "too much"), instance="/api/x", request_id="req_1", base_url="http://b"
@@ -138,7 +138,7 @@ def test_a_problem_has_the_specification_s_shape():
     }
 
 
-def test_a_server_error_carries_its_correlation_id():
+def test_a_server_error_has_a_correlation_id():
     document = json.loads(problems.render(Problem(), instance="/", request_id="req_1", base_url="b"))
     assert document["correlationId"] == "req_1"
 
@@ -156,7 +156,7 @@ def test_times_are_utc_with_milliseconds():
     assert iso(datetime(2026, 1, 2, tzinfo=UTC)) == "2026-01-02T00:00:00.000Z"
 
 
-def test_revocations_are_remembered_while_a_token_may_live_and_fill_no_memory_after():
+def test_revocations_are_held_for_the_lifetime_of_a_token():
     revocations, began = Revocations(), datetime(2026, 3, 1, tzinfo=UTC)
     revocations.forget_old(began)
     ended, suspended = new_id(), new_id()
@@ -199,6 +199,6 @@ def test_secrets_never_reach_the_log(name, value):
     assert REDACTED in line[name]
 
 
-def test_harmless_facts_stay_readable():
+def test_harmless_values_are_logged():
     facts = {"posting_key": "k", "bank_code": "058", "status_code": 200, "queue": "orders.payments"}
     assert redact(None, "", dict(facts)) == facts

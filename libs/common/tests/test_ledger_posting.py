@@ -44,13 +44,13 @@ async def stands(mechanisms, account: Account) -> int:
         return await balance_of(uow, account)
 
 
-async def test_a_posting_stands_on_both_sides(mechanisms):
+async def test_a_posting_changes_both_accounts(mechanisms):
     assert await written(mechanisms, charge("c1", "a", 500))
     assert await stands(mechanisms, CASH) == 500
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-async def test_the_same_posting_again_has_no_effect_and_other_content_is_refused(mechanisms):
+async def test_a_posting_key_is_used_for_one_content_only(mechanisms):
     assert await written(mechanisms, charge("c1", "a", 500))
     assert not await written(mechanisms, charge("c1", "a", 500))
     with pytest.raises(PostingKeyConflict):
@@ -58,13 +58,13 @@ async def test_the_same_posting_again_has_no_effect_and_other_content_is_refused
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-async def test_twenty_identical_postings_at_once_are_one(mechanisms):
+async def test_concurrent_identical_postings_are_written_once(mechanisms):
     outcomes = await asyncio.gather(*(written(mechanisms, charge("c1", "a", 500)) for _ in range(20)))
     assert sorted(outcomes) == [False] * 19 + [True]
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-async def test_a_guarded_account_never_falls_below_zero_even_in_a_race(mechanisms):
+async def test_a_guarded_account_never_falls_below_zero_under_concurrency(mechanisms):
     await written(mechanisms, charge("c1", "a", 1000))
 
     async def withdraw(number: int) -> bool:
@@ -78,7 +78,7 @@ async def test_a_guarded_account_never_falls_below_zero_even_in_a_race(mechanism
     assert await stands(mechanisms, escrow("a")) == 100
 
 
-async def test_a_guarded_account_cannot_begin_below_zero(mechanisms):
+async def test_a_guarded_account_cannot_start_below_zero(mechanisms):
     with pytest.raises(AccountOverdrawn):
         await written(mechanisms, refund("r1", "nothing-was-paid", 1))
     assert await stands(mechanisms, CASH) == 0
@@ -94,7 +94,7 @@ async def test_a_guarded_account_cannot_begin_below_zero(mechanisms):
         "DELETE FROM ledger_transactions",
     ],
 )
-async def test_history_cannot_be_changed_not_even_by_the_owner_of_the_tables(mechanisms, statement):
+async def test_the_owner_of_the_tables_cannot_change_postings(mechanisms, statement):
     await written(mechanisms, charge("c1", "a", 500))
     owner = await asyncpg.connect(mechanisms.urls.owner)
     try:
@@ -104,7 +104,7 @@ async def test_history_cannot_be_changed_not_even_by_the_owner_of_the_tables(mec
         await owner.close()
 
 
-async def test_the_database_refuses_an_unbalanced_transaction_of_any_writer(mechanisms):
+async def test_the_database_rejects_an_unbalanced_transaction(mechanisms):
     owner = await asyncpg.connect(mechanisms.urls.owner)
     try:
         with pytest.raises(asyncpg.PostgresError, match="sum to zero"):
@@ -118,7 +118,7 @@ async def test_the_database_refuses_an_unbalanced_transaction_of_any_writer(mech
 
 
 @pytest.mark.parametrize("acting_as", [THE_SERVICE, Caller(user_id=new_id())])
-async def test_neither_role_of_the_service_may_write_the_book_past_its_function(mechanisms, acting_as):
+async def test_the_roles_of_the_service_post_by_the_function_only(mechanisms, acting_as):
     for statement in (
         "INSERT INTO ledger_balances VALUES ('a', 'NGN', 'credit', 5)",
         "DELETE FROM ledger_balances",
@@ -137,7 +137,7 @@ async def test_an_account_keeps_its_currency(mechanisms):
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-def test_a_posting_that_does_not_balance_cannot_even_be_made():
+def test_an_unbalanced_posting_cannot_be_constructed():
     with pytest.raises(ValueError, match="sum to zero"):
         Posting("k", "charge", (debit(CASH, 5), credit(escrow("a"), 4)))
 
@@ -146,7 +146,7 @@ def test_a_posting_that_does_not_balance_cannot_even_be_made():
 @settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-async def test_random_histories_keep_every_balance_equal_to_its_entries(mechanisms, steps):
+async def test_every_balance_equals_the_sum_of_its_entries(mechanisms, steps):
     for name, amount_minor, comes in steps:
         posting = (charge if comes else refund)(str(new_id()), name, amount_minor)
         try:

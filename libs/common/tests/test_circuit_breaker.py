@@ -24,20 +24,20 @@ def opened(circuit):
     return [circuit.failed() for _ in range(LIMITS.failures_max)]
 
 
-def test_the_last_of_so_many_failures_opens_it_and_says_so_once(circuit, clock):
+def test_the_last_allowed_failure_opens_the_circuit(circuit, clock):
     assert opened(circuit) == [False, False, True]
     assert circuit.admit() == clock.now() + LIMITS.rest
     assert circuit.failed() is False
 
 
-def test_failures_that_are_far_apart_do_not_open_it(circuit, clock):
+def test_failures_outside_the_window_do_not_open_the_circuit(circuit, clock):
     for _ in range(10):
         assert circuit.failed() is False
         clock.advance(timedelta(seconds=31))
     assert circuit.admit() is None
 
 
-def test_a_success_between_failures_forgets_them(circuit):
+def test_a_success_clears_earlier_failures(circuit):
     circuit.failed()
     circuit.failed()
     circuit.succeeded()
@@ -45,14 +45,14 @@ def test_a_success_between_failures_forgets_them(circuit):
     assert circuit.admit() is None
 
 
-def test_after_the_rest_one_asks_and_the_others_wait_for_what_comes_of_it(circuit, clock):
+def test_a_half_open_circuit_admits_one_probe(circuit, clock):
     opened(circuit)
     clock.advance(LIMITS.rest)
     assert circuit.admit() is None
     assert circuit.admit() == clock.now() + LIMITS.rest
 
 
-def test_the_probe_closes_it_by_success_and_opens_it_again_by_failure(circuit, clock):
+def test_the_result_of_the_probe_closes_or_reopens_the_circuit(circuit, clock):
     opened(circuit)
     clock.advance(LIMITS.rest)
     assert circuit.admit() is None
@@ -66,7 +66,7 @@ def test_the_probe_closes_it_by_success_and_opens_it_again_by_failure(circuit, c
     assert circuit.admit() is None
 
 
-def test_a_probe_that_never_tells_its_end_is_followed_by_another(circuit, clock):
+def test_a_probe_without_a_result_is_followed_by_another(circuit, clock):
     opened(circuit)
     clock.advance(LIMITS.rest)
     assert circuit.admit() is None
@@ -74,14 +74,14 @@ def test_a_probe_that_never_tells_its_end_is_followed_by_another(circuit, clock)
     assert circuit.admit() is None
 
 
-def test_one_counterpart_away_leaves_the_others_alone(clock):
+def test_an_open_circuit_does_not_affect_other_counterparts(clock):
     circuits = Circuits(clock, LIMITS)
     opened(circuits.of("sms"))
     assert circuits.of("sms").admit() is not None
     assert circuits.of("email").admit() is None
 
 
-def test_names_from_outside_do_not_fill_the_memory(clock):
+def test_the_number_of_circuits_is_bounded(clock):
     circuits = Circuits(clock, LIMITS)
     opened(circuits.of("first"))
     for number in range(CIRCUITS_MAX):

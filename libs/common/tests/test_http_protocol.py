@@ -21,7 +21,7 @@ async def _request(url: str, name: bytes) -> tuple[asyncio.StreamReader, asyncio
     return reader, writer
 
 
-async def test_head_and_body_of_an_answer_arrive_together() -> None:
+async def test_head_and_body_of_a_response_are_one_write() -> None:
     async def whole(_: Request) -> Response:
         return PlainTextResponse("all of it")
 
@@ -33,7 +33,7 @@ async def test_head_and_body_of_an_answer_arrive_together() -> None:
     assert arrived.endswith(b"\r\n\r\nall of it")
 
 
-async def test_the_beginning_of_a_stream_does_not_wait_for_its_rest() -> None:
+async def test_the_start_of_a_stream_is_sent_immediately() -> None:
     may_end = asyncio.Event()
 
     async def pieces() -> AsyncIterator[bytes]:

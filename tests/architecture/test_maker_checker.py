@@ -43,7 +43,7 @@ def test_an_approval_takes_the_hash_of_the_decision() -> None:
     assert DecisionApproval.model_fields["hash"].is_required()
 
 
-def test_a_decision_of_two_needs_a_second_factor_at_every_step() -> None:
+def test_every_step_of_a_decision_needs_a_second_factor() -> None:
     routes = _routes()
     for path in set(_approvals()) - ANSWERED:
         for verb in ("approve", "reject", "prepare"):
@@ -52,7 +52,7 @@ def test_a_decision_of_two_needs_a_second_factor_at_every_step() -> None:
                 assert route.endpoint.__guard__.step_up, (path, verb)  # type: ignore[attr-defined]
 
 
-def test_a_decision_of_two_can_be_read_before_it_is_decided() -> None:
+def test_a_prepared_decision_can_be_read() -> None:
     routes = _routes()
     for path in _approvals():
         assert ("GET", path.removesuffix("/approve")) in routes, path
