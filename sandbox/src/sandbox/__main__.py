@@ -15,7 +15,7 @@ STOP_SECONDS_MAX = 1
 
 def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    # It tells every line of every letter, and letters are on the page already.
+    # It logs every line of every mail, and the page shows mails already.
     logging.getLogger("mail.log").setLevel(logging.WARNING)
     try:
         settings = read_settings(os.environ)

@@ -1,4 +1,4 @@
-"""The application: routes, the rendering of refusals, and the background workers of one running sandbox."""
+"""The application: routes, error responses, and the background workers of one running sandbox."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ from sandbox.world import build_world
 
 log = logging.getLogger("sandbox")
 
-# A worker that fell over is started again after this; at once would fill the log when the cause stays.
+# The delay before a failed worker restarts, so that a persistent failure does not fill the log.
 RESTART_SECONDS = 1.0
 
 
@@ -65,7 +65,7 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
         try:
             await run()
         except Exception:
-            log.exception("the %s fell over and starts again", name)
+            log.exception("the %s failed, restarting", name)
         await asyncio.sleep(RESTART_SECONDS)
 
 

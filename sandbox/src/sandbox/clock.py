@@ -1,11 +1,11 @@
-"""One way to write a moment: ISO 8601 in UTC with milliseconds, as the gateway's own answers have it."""
+"""The time format of the gateway's responses: ISO 8601 in UTC with milliseconds."""
 
 import time
 from datetime import UTC, datetime
 
 
 def now_text() -> str:
-    """This moment, for example `2026-05-01T09:30:00.000Z`; such texts sort by time."""
+    """The current time, for example `2026-05-01T09:30:00.000Z`; such texts sort by time."""
     return moment_text(time.time())
 
 
@@ -15,7 +15,7 @@ def moment_text(epoch_seconds: float) -> str:
 
 
 def parse_moment(text: str) -> str:
-    """Bring an ISO 8601 date or moment into the sortable form; raises ValueError when it is none."""
+    """Converts an ISO 8601 date or time to the sortable form. Raises ValueError for any other text."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

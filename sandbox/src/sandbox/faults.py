@@ -1,4 +1,4 @@
-"""The switches for faults: which call or webhook goes wrong, how, how often and for whom."""
+"""The fault rules: which call or webhook fails, how, how often and for which key."""
 
 from collections.abc import Callable
 from typing import Any
@@ -101,7 +101,7 @@ def _check_rule(kind: str, rule: Fault) -> None:
 
 
 class Faults:
-    """The rules in force. They are kept in the book, so a restart does not heal the world."""
+    """The active rules. They are stored in the database, so they survive a restart."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Webhooks waiting to be sent: rows written in the same transaction as the money movement they tell of."""
+"""Pending webhooks: rows written in the transaction of the money movement that they report."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the process is told by its environment."""
+"""The settings of the process, from its environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

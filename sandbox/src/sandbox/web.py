@@ -1,4 +1,4 @@
-"""Reading requests and writing answers, the same way for every provider."""
+"""Parsing of requests and encoding of responses, common to all providers."""
 
 import asyncio
 from contextlib import suppress
@@ -16,7 +16,7 @@ HOLD_SECONDS_MAX = 600.0
 
 
 class RefusedError(Exception):
-    """The caller is told no: `status` and `message` become the gateway's error envelope."""
+    """An error response: `status` and `message` become the gateway's error envelope."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -69,7 +69,7 @@ async def read_json(request: Request) -> dict[str, Any]:
 
 
 async def hold(request: Request, seconds: float | None) -> None:
-    """Leave the caller without an answer for `seconds`, or (None) until it hangs up."""
+    """Delays the response for `seconds`, or (None) until the caller disconnects."""
 
     async def caller_hangs_up() -> None:
         while (await request.receive())["type"] != "http.disconnect":

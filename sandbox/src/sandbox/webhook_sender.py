@@ -29,7 +29,7 @@ RESPONSE_SECONDS_MAX = 10.0
 
 
 def retry_delay_seconds(attempts: int) -> float | None:
-    """How long to wait after so many failed attempts; None when there will be no other."""
+    """Seconds to wait after so many failed attempts; None after the last one."""
     if attempts >= ATTEMPTS_MAX:
         return None
     return RETRY_DELAYS_SECONDS[min(attempts, len(RETRY_DELAYS_SECONDS)) - 1]
@@ -46,7 +46,7 @@ class WebhookSender:
         self._session: aiohttp.ClientSession | None = None
 
     def wake(self) -> None:
-        """Look into the outbox now; called after a commit that added rows."""
+        """Wakes the sender; called after a commit that added rows to the outbox."""
         self._wake.set()
 
     async def run(self) -> None:
@@ -66,7 +66,7 @@ class WebhookSender:
                 await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     def run_once(self) -> float | None:
-        """Start what is due, up to the limit; returns the seconds until more is due (None: nothing, or full)."""
+        """Starts due deliveries, up to the limit. Returns the seconds until the next one (None: none, or full)."""
         rows = self._database.all(
             "SELECT * FROM webhooks WHERE status = 'pending' ORDER BY next_attempt_at, id LIMIT ?",
             PARALLEL_DELIVERIES_MAX + len(self._under_way) + 1,

@@ -1,4 +1,4 @@
-"""The parts of the running sandbox, in one place that every request can reach."""
+"""The components of the running sandbox, available to every request."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ class World:
     faults: Faults
     webhook_sender: WebhookSender
     switches: Switches
-    # Those that the merchant may use now: the first one signs webhooks, all of them open the interface.
+    # The accepted secret keys: the first one signs webhooks, all of them authenticate calls.
     gateway_keys: tuple[str, ...]
-    # Set when a transfer or refund was written that settles by itself.
+    # Set when a transfer or refund was created that settles automatically.
     clearing_wake: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -1,1 +1,1 @@
-"""What tests and developers turn and read: faults, settings, the book, the messages. No provider has these paths."""
+"""The control API for tests and developers: faults, settings, the ledger, the messages. No provider has these paths."""

@@ -1,4 +1,4 @@
-"""Turning the switches: faults, settings, and the moves of single transfers and refunds."""
+"""Changes of faults, settings, and the states of single transfers and refunds."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ async def put_gateway_keys(request: Request) -> Response:
     return JsonResponse({"accepted": len(keys)})
 
 
-# The act in the path, the state it leads to, and the bank's reason when none is given.
+# The action in the path, its resulting state, and the bank's default reason.
 TRANSFER_ACTIONS: dict[str, tuple[str, str | None]] = {
     "succeed": ("success", None),
     "fail": ("failed", FAILURE_DEFAULT),

@@ -1,4 +1,4 @@
-"""The pages and lists a developer looks at: who received what, and what a request did."""
+"""The pages and lists for developers: received messages, and the traces of requests."""
 
 from datetime import UTC, datetime
 from sqlite3 import Row

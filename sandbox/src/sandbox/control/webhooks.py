@@ -1,4 +1,4 @@
-"""Looking at the outbox, sending again, and sending anything."""
+"""Lists webhooks, sends them again, and sends arbitrary ones."""
 
 import time
 from sqlite3 import Row
@@ -86,7 +86,7 @@ def _describe(body: bytes) -> tuple[str, str]:
 
 
 async def resend_webhook(request: Request) -> Response:
-    """Send one webhook again with all its tries, whatever became of it: late, lost or once more."""
+    """Sends one webhook again with all its attempts, whatever its state."""
     world = world_of(request)
     webhook_id = row_id(request.path_params["id"])
     changed = world.database.connection.execute(

@@ -1,1 +1,1 @@
-"""The payment gateway: its protocol, its book, its webhooks."""
+"""The payment gateway: its protocol, its ledger, its webhooks."""

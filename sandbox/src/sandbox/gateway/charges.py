@@ -1,4 +1,4 @@
-"""Money coming in: opening a transaction, paying it, declining it."""
+"""Charges: initialization, payment and decline of a transaction."""
 
 import re
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ def _read_channels(given: Any) -> tuple[str, ...]:
 
 
 def _read_metadata(given: Any) -> str:
-    """The gateway takes an object or its JSON text, and gives the object back."""
+    """Metadata as an object or its JSON text; the gateway returns the object."""
     if isinstance(given, str):
         try:
             return msgspec.json.encode(msgspec.json.decode(given)).decode()
@@ -82,7 +82,7 @@ def _read_metadata(given: Any) -> str:
 
 
 def open_transaction(database: Database, opening: Opening) -> str:
-    """Write the transaction down and return its access code; raises RefusedError 400 for a reference already used."""
+    """Stores the transaction and returns its access code. Raises RefusedError 400 for a used reference."""
     access_code = new_code()
     with database.transaction():
         database.run(
@@ -156,7 +156,7 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
 
 
 def decline(world: World, access_code: str, reason: str) -> Row:
-    """The bank refuses with this reason; the person may try again. No money moves; the webhook commits with the state."""
+    """Declines the payment with this reason; the payer may retry. No money moves; state and webhook commit together."""
     charge = _payable(world.database, access_code)
     with world.database.transaction():
         world.database.run(

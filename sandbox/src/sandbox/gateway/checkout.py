@@ -1,4 +1,4 @@
-"""The page where a person pays. The same form is posted by tests, which ask for JSON."""
+"""The checkout page. Tests post the same form and accept JSON."""
 
 from sqlite3 import Row
 from typing import Any
@@ -13,7 +13,7 @@ from sandbox.pages import render
 from sandbox.web import RefusedError, ok, read_json
 from sandbox.world import world_of
 
-# What a bank says in one line.
+# The reason of a bank, in one line.
 REASON_CHARACTERS_MAX = 200
 CHANNEL_NAMES = {"card": "Card", "bank_transfer": "Bank transfer", "ussd": "USSD"}
 

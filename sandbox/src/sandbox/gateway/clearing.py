@@ -1,4 +1,4 @@
-"""The bank's side of time: transfers and refunds that settle by themselves after a delay."""
+"""The settlement of transfers and refunds after a delay, as at a bank."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from sandbox.world import World
 
 log = logging.getLogger("sandbox.clearing")
 
-# So many at a time, so that a large batch of payouts does not keep the calls of others waiting.
+# The batch size, so that a large batch of payouts does not block other calls.
 BATCH_MAX = 50
 
 
@@ -21,7 +21,7 @@ async def run(world: World) -> None:
         world.clearing_wake.clear()
         seconds = run_once(world)
         if seconds == 0:
-            # More is due: let requests in between two batches.
+            # More are due; requests run between two batches.
             await asyncio.sleep(0)
             continue
         with suppress(TimeoutError):
@@ -29,7 +29,7 @@ async def run(world: World) -> None:
 
 
 def run_once(world: World) -> float | None:
-    """Settle what is due; returns the seconds until the next one is (None: nothing is waiting)."""
+    """Settles due transfers and refunds. Returns the seconds until the next one, or None."""
     now = time.time()
     for row in world.database.all(
         "SELECT id FROM transfers WHERE next_move_at <= ? ORDER BY next_move_at LIMIT ?", now, BATCH_MAX
@@ -37,7 +37,7 @@ def run_once(world: World) -> float | None:
         try:
             settle_next(world, row["id"])
         except RefusedError as refusal:
-            # Only a plan that a control call has overtaken comes here; it must not be tried for ever.
+            # A control call changed the state before the planned transition, which is not retried.
             log.warning("transfer %d: %s", row["id"], refusal)
             world.database.run("UPDATE transfers SET next_move_at = NULL WHERE id = ?", row["id"])
     for row in world.database.all(

@@ -1,4 +1,4 @@
-"""A payer's bank asks for a charge back, and the dispute is won or lost."""
+"""Disputes: a payer's bank requests a chargeback, which is won or lost."""
 
 from sqlite3 import Row
 
@@ -14,12 +14,12 @@ DISPUTES = (
     " customer_id FROM transactions) ON transaction_key = transaction_id"
     " JOIN (SELECT id AS customer_key, email FROM customers) ON customer_key = customer_id"
 )
-# The act in the path, the event that tells of it, and the resolution it leads to.
+# The action in the path, its event, and its resolution.
 DISPUTE_ACTIONS: dict[str, tuple[str, str | None]] = {
     "remind": ("charge.dispute.remind", None),
     "lose": ("charge.dispute.resolve", "merchant-accepted"),
     "win": ("charge.dispute.resolve", "declined"),
-    # Lost before, and won after all: the same event and id with another content.
+    # A lost dispute that is won later: the same event and id with another content.
     "overturn": ("charge.dispute.resolve", "declined"),
 }
 
@@ -29,7 +29,7 @@ def find_dispute(database: Database, dispute_id: int) -> Row | None:
 
 
 def open_dispute(world: World, charge: Row, amount_minor: int | None) -> Row:
-    """The bank asks for all of a paid charge, or a part. Nothing moves yet. Raises RefusedError 400."""
+    """Opens a dispute of a paid charge, or of a part of it. No money moves yet. Raises RefusedError 400."""
     amount_minor = charge["amount_minor"] if amount_minor is None else amount_minor
     if charge["status"] != "success" or not 0 < amount_minor <= charge["amount_minor"]:
         raise RefusedError(400, "Only what was paid can be disputed")

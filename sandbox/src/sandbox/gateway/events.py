@@ -8,7 +8,7 @@ import msgspec
 from sandbox.gateway.banks import bank_name
 from sandbox.gateway.codes import INTEGRATION
 
-# What the gateway tells of the instrument, by channel; every value is a string, as in the specification.
+# The fields of the payment instrument, by channel; every value is a string, as in the specification.
 INSTRUMENTS = {
     "card": {
         "bin": "408408",
@@ -68,7 +68,7 @@ def charge_success(charge: Row) -> dict[str, Any]:
 
 
 def charge_failed(charge: Row) -> dict[str, Any]:
-    """A declined payment: `gateway_response` holds the bank's words, and nothing was paid."""
+    """A declined payment: `gateway_response` is the bank's reason."""
     event = charge_success(charge)
     return {"event": "charge.failed", "data": {**event["data"], "status": "failed", "paid_at": None}}
 

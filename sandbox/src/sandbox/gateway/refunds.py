@@ -1,4 +1,4 @@
-"""Money going back to a payer."""
+"""Refunds to a payer."""
 
 import time
 from sqlite3 import Row
@@ -26,7 +26,7 @@ def find_refund(database: Database, refund_id: int) -> Row | None:
 
 
 def refunded_minor(database: Database, transaction_id: int) -> int:
-    """What was refunded or is about to be; a failed refund gives its part free again."""
+    """The amount of processed and pending refunds, without failed ones."""
     row = database.one(
         "SELECT coalesce(sum(amount_minor), 0) AS total FROM refunds WHERE transaction_id = ? AND status <> 'failed'",
         transaction_id,

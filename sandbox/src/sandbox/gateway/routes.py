@@ -1,4 +1,4 @@
-"""Everything the payment gateway answers to."""
+"""The routes of the payment gateway."""
 
 import hmac
 from collections.abc import Awaitable, Callable

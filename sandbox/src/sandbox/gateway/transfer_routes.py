@@ -104,7 +104,7 @@ def _accepted_view(transfer: Row) -> dict[str, Any]:
 
 
 def transfer_view(transfer: Row) -> dict[str, Any]:
-    """A transfer; once it has failed or was reversed, `reason` and `failures` hold what the bank said."""
+    """A transfer; after a failure or reversal, `reason` and `failures` hold the bank's reason."""
     went_wrong = transfer["status"] in ("failed", "reversed")
     return {
         "integration": INTEGRATION,

@@ -1,4 +1,4 @@
-"""Money going out: accepting a transfer, and every move it can make afterwards."""
+"""Transfers: acceptance, and all transitions afterwards."""
 
 import time
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ TRANSFERS = (
     " bank_code FROM recipients) ON recipient_key = recipient_id"
 )
 
-# From which states a transfer may go to which. `success` after `failed` or `reversed` is the bank contradicting itself:
-# the money leaves a second time, and the merchant has to notice.
+# The permitted transitions. `success` after `failed` or `reversed` is a contradiction of the bank: the money is sent a second
+# time, and the merchant has to detect it.
 TRANSITIONS: dict[str, frozenset[str]] = {
     "success": frozenset({"otp", "pending", "failed", "reversed"}),
     "failed": frozenset({"otp", "pending"}),
@@ -43,14 +43,14 @@ class TransferOrder:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the transfer will end when nobody interferes, and the bank's reason when it does not end well."""
+    """The planned final state of the transfer, and the bank's reason for a failure."""
 
     end: str
     failure: str | None
 
 
 def plan_of(fault: Fault | None) -> Plan:
-    """The end that the fault rules chose for a transfer."""
+    """The final state that the fault rules select for a transfer."""
     if fault is not None and fault.fail is not None:
         return Plan("failed", fault.fail)
     if fault is not None and fault.reverse:
@@ -111,7 +111,7 @@ def _first_state(world: World) -> tuple[str, float | None]:
 
 
 def settle_next(world: World, transfer_id: int) -> None:
-    """Make the move that is due: towards the planned end. A reversal is a success first."""
+    """Runs the due transition to the planned final state. A reversal is a success first."""
     transfer = _found(world.database, transfer_id)
     if transfer["planned"] == "reversed" and transfer["status"] != "success":
         move_transfer(world, transfer_id, "success", None, time.time() + world.switches.transfer_delay_seconds)
@@ -153,7 +153,7 @@ def move_transfer(
 
 
 def _move_money(database: Database, before: Row, status: str) -> None:
-    """The money left at acceptance: it comes back with a failure or reversal, and leaves again with a contradiction."""
+    """The money is deducted at acceptance, returned by a failure or reversal, and deducted again by a contradiction."""
     if status in ("failed", "reversed"):
         database.post(f"transfer_{status}", before["reference"], before["amount_minor"], before["currency"])
     elif before["status"] in ("failed", "reversed"):

@@ -1,4 +1,4 @@
-"""Everything that was sent to a person or to the on-call engineer, as one list."""
+"""All messages to users and to the on-call engineer, as one list."""
 
 import re
 from dataclasses import dataclass, field

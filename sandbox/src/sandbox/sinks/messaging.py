@@ -141,7 +141,7 @@ def _content(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 async def report_status(request: Request) -> Response:
-    """`POST /control/messaging/statuses` `{id, status}`: the platform tells what became of a message that it took."""
+    """`POST /control/messaging/statuses` `{id, status}`: the platform reports the status of an accepted message."""
     world = world_of(request)
     body = await read_json(request)
     message_id, status = body.get("id"), body.get("status")

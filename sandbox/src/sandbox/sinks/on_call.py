@@ -1,4 +1,4 @@
-"""Where alerts go: Alertmanager, PagerDuty Events v2, or a plain webhook."""
+"""The receivers of alerts: Alertmanager, PagerDuty Events v2, or a plain webhook."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Everything the receivers of messages answer to."""
+"""The routes of the message receivers."""
 
 from starlette.routing import Route
 

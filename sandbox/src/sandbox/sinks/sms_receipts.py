@@ -1,4 +1,4 @@
-"""What the SMS companies tell of a message afterwards: that the network has it, then that the telephone has it."""
+"""Delivery receipts of the SMS providers: accepted by the network, then delivered to the telephone."""
 
 import time
 from urllib.parse import urlencode
