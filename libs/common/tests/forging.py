@@ -1,4 +1,4 @@
-"""An issuer's keys in the hands of a test: tokens that no library would write, and a key server that counts its visitors."""
+"""Forged tokens of an issuer that no library would create, and a key server that counts its requests."""
 
 import base64
 import hmac

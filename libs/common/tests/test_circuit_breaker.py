@@ -1,4 +1,4 @@
-"""A counterpart that fails again and again is left alone, then asked once."""
+"""The circuit breaker suspends calls to a failing counterpart, then probes it once."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Decisions of two people: the second one decides, once, on exactly what the first one prepared."""
+"""The checker decides once, on exactly what the maker prepared."""
 
 from uuid import uuid4
 
