@@ -1,4 +1,4 @@
-"""What the tests of deploy/k8s read: the rendered manifests, and what each process is told by them."""
+"""The rendered manifests of deploy/k8s, and the settings of each process in them."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""The source files as the architecture tests see them."""
+"""The source files for the architecture tests."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What runs at the forge is what runs here: the same commands, by actions that cannot change under us, with no right to write."""
+"""CI runs the commands of the Makefile, with pinned actions and without write access."""
 
 import re
 import subprocess

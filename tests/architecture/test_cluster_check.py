@@ -1,4 +1,4 @@
-"""What `make k8s-check` finds in a namespace; the server's own judgement needs a cluster."""
+"""The findings of `make k8s-check` in a namespace; admission by the server needs a cluster."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules that matter and that no linter knows, as ordinary tests."""
+"""Code rules that no linter checks."""
 
 import ast
 import re

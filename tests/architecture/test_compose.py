@@ -1,4 +1,4 @@
-"""docker-compose.yml is the topology: it reads downwards, tells each process what its settings know, and confines what is ours."""
+"""docker-compose.yml declares the dependencies, the settings and the confinement of each process."""
 
 from fnmatch import fnmatchcase
 

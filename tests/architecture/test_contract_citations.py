@@ -1,4 +1,4 @@
-"""Citations of the contract lead somewhere: each cited number is a heading or a numbered line of `docs/contract`."""
+"""Each cited number of the contract is a heading or a numbered line of `docs/contract`."""
 
 import re
 from collections.abc import Iterator

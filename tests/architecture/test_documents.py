@@ -1,4 +1,4 @@
-"""The documents for integrators are as fresh as the code, and what they say is well formed."""
+"""The documents for integrators are up to date and well formed."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""No module imports itself on a detour: a reader can read the modules of a package in one order."""
+"""No circular imports: the modules of a package can be read in one order."""
 
 import ast
 from functools import cache

@@ -1,4 +1,4 @@
-"""The manifests of deploy/k8s are valid to the last field, and run what the code is. Nothing here needs a cluster."""
+"""The manifests of deploy/k8s are valid and match the code. No test here needs a cluster."""
 
 import json
 import re

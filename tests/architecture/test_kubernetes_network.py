@@ -1,4 +1,4 @@
-"""Who may talk to whom in the cluster is what the code calls, no more and no less."""
+"""The connections that the cluster allows are the calls of the code, no more and no less."""
 
 import ipaddress
 from functools import cache

@@ -1,4 +1,4 @@
-"""Processes are told what the code asks for, secrets are fetched and kept fresh, and rights are those that the code needs."""
+"""Processes get the settings, secrets and permissions that the code needs."""
 
 import re
 from collections.abc import Iterator

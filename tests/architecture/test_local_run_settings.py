@@ -1,4 +1,4 @@
-"""`make run` hands a setting of its caller to the process that reads it; what it does not know it drops without a word."""
+"""`make run` passes an exported setting to the process that reads it, and drops unknown ones silently."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""Every approval by a second person names the hash of what was read, behind a second factor (contract section 5.5)."""
+"""Every approval by a checker names the decision hash, behind a second factor (contract section 5.5)."""
 
 from typing import Any, Final
 

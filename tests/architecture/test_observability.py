@@ -1,4 +1,4 @@
-"""What the people on call see: every metric that is asked for exists, every alert fires and has its page, every page holds."""
+"""Every queried metric exists, and every alert fires and has its runbook."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""Whose addresses are called: those of our settings by an ordinary client, those that a client gave by `OutboundClient`."""
+"""Configured addresses are called by an ordinary client, registered ones by `OutboundClient`."""
 
 import ast
 

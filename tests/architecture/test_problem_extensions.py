@@ -1,4 +1,4 @@
-"""Every extension member that a problem document of ours carries is declared, once, and shown in the API's document."""
+"""Every extension member of a problem document is declared once, and is in OpenAPI."""
 
 import ast
 import json

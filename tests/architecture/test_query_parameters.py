@@ -1,4 +1,4 @@
-"""Every operation of the API names its query parameters, and refuses all others (contract section 1.4)."""
+"""Every operation of the API declares its query parameters, and rejects all others (contract section 1.4)."""
 
 from collections.abc import Iterator
 from uuid import UUID, uuid4

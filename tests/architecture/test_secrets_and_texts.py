@@ -1,4 +1,4 @@
-"""No code path compares a person's text with a secret that is not that person's own input for it."""
+"""No code compares a user's text with a secret, except the user's own input for that secret."""
 
 import ast
 import re

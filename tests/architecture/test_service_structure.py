@@ -1,4 +1,4 @@
-"""Who knows one service knows them all."""
+"""All services have the same structure."""
 
 import ast
 import re

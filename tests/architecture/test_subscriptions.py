@@ -1,4 +1,4 @@
-"""The map of the broker, the services' subscription lists and their imports tell one story."""
+"""The topology, the services' subscriptions and their imports agree."""
 
 import importlib
 import re

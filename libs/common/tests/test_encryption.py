@@ -1,4 +1,4 @@
-"""Encrypted texts: bound to key, purpose and context, readable through a rotation, and compatible with the release before."""
+"""Encrypted texts are bound to key, purpose and context, and readable through a rotation."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""An answer leaves in one piece; what comes later does not hold up what is there."""
+"""A response is one write; later parts do not delay earlier ones."""
 
 import asyncio
 from collections.abc import AsyncIterator

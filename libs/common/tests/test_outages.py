@@ -1,4 +1,4 @@
-"""What is away is said when it begins and when it is over, not at every try."""
+"""An outage is logged at its start and its end, not at every attempt."""
 
 import pytest
 from structlog.testing import capture_logs

@@ -1,4 +1,4 @@
-"""Calls to addresses that clients gave: what they resolve to at the moment of the call decides, over real sockets."""
+"""Calls to registered addresses use the checked IP address of the moment, over real sockets."""
 
 import asyncio
 import datetime

@@ -1,4 +1,4 @@
-"""From a commit to an effect over the real broker, through every fault that can be made here."""
+"""Messages from commit to effect over the real broker, with faults."""
 
 import asyncio
 from collections import Counter

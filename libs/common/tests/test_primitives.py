@@ -1,4 +1,4 @@
-"""The pure parts: money, ids, cursors, the ladder, problems, redaction."""
+"""Money, ids, cursors, the retry ladder, problems and redaction."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A message is believed only from the service that it names: every way in that the broker's own permissions leave open."""
+"""A message is accepted from the named service only, on every route that the broker's permissions allow."""
 
 import json
 

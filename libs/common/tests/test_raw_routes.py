@@ -1,4 +1,4 @@
-"""A raw route is a shorter way to the same answers: guard, problems, bugs, methods, documentation."""
+"""A raw route has the guard, problems, bugs, methods and documentation of any other route."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""What is over and old enough leaves in small steps, and nothing else does."""
+"""Expired rows, and no others, are removed in small steps."""
 
 import asyncio
 from datetime import timedelta

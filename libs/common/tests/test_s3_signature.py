@@ -1,4 +1,4 @@
-"""Signed as the published examples of Signature Version 4 for S3 are."""
+"""Signatures equal the published examples of Signature Version 4 for S3."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A bad variable stops the start, and all of them are named at once (architecture, section 6)."""
+"""An invalid variable stops the start; all of them are named at once (architecture, section 6)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A list refuses an order that it does not know, an operation without a body refuses fields, and what cannot be read is called so."""
+"""Unknown orders, parameters and fields are rejected, and malformed bodies are named."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Every way that we know to pass off a token, against the real verifier behind a real door (contract section 5)."""
+"""Known attacks on tokens, against the real verifier behind a real endpoint (contract section 5)."""
 
 import asyncio
 import base64

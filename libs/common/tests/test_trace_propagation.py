@@ -1,4 +1,4 @@
-"""A trace's id travels from request to message to log line, also while no span is recorded."""
+"""The trace id passes from request to message to log line, also while no span is recorded."""
 
 import asyncio
 import re

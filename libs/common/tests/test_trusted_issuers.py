@@ -1,4 +1,4 @@
-"""Tokens of further issuers: each is judged by its own keys, audience and algorithms, and tells identity only (section 5.2)."""
+"""Each trusted issuer has its own keys, audience and algorithms, and identifies users only (section 5.2)."""
 
 import asyncio
 import json
