@@ -44,10 +44,10 @@ ONE, OTHER = UUID(int=1 << 70), UUID(int=2 << 70)
 
 
 def test_the_report_of_wrk_is_read_in_its_units():
-    answer = wrk.parse(WRK)
-    assert (answer.requests, answer.seconds, answer.failures) == (3051, 3.01, 0)
-    assert answer.p50_ms == pytest.approx(0.98)
-    assert answer.p99_ms == pytest.approx(1210)
+    report = wrk.parse(WRK)
+    assert (report.requests, report.seconds, report.failures) == (3051, 3.01, 0)
+    assert report.p50_ms == pytest.approx(0.98)
+    assert report.p99_ms == pytest.approx(1210)
 
 
 def test_wrk_fills_up_whole_seconds_with_a_space():
@@ -66,7 +66,7 @@ def test_a_report_that_cannot_be_read_fails_instead_of_counting_as_nothing(parse
 
 
 def test_the_report_of_pgbench_is_read():
-    assert pgbench.parse(PGBENCH) == pgbench.PgbenchAnswer(12715, 4241.765432, 0)
+    assert pgbench.parse(PGBENCH) == pgbench.PgbenchReport(12715, 4241.765432, 0)
 
 
 def test_failed_transactions_of_pgbench_are_counted():

@@ -47,7 +47,7 @@ MEASURED = Measured("2026-01-01", "2 cores", 1.0, {"orders-api": 100.0}, {}, ORD
 SHIPPED = {"orders-api": Scaling(1, 4), "orders-worker": Scaling(1, 2, 100, 0.6)}
 WORKER = Worker("orders-worker", {"orders.payments": 2.0}, 5.0, Scaling(2, 10, 100, 0.6))
 # Twenty orders a second are forty messages, a fifth of one core.
-QUIET = Hour(20.0, 1.5, killed_every=100_000, silent_seconds=0.0)
+QUIET = Hour(20.0, 1.5, killed_every=100_000, outage_seconds=0.0)
 
 
 def test_a_day_of_equal_hours_has_its_mean_in_every_hour():
@@ -125,7 +125,7 @@ def test_the_same_seed_plays_the_same_hour():
 
 
 def test_what_a_silent_gateway_held_back_is_told_and_worked_off():
-    played = play(WORKER, replace(QUIET, silent_seconds=120.0, told_within=5.0), Cluster(), 5.0)
+    played = play(WORKER, replace(QUIET, outage_seconds=120.0, resend_seconds=5.0), Cluster(), 5.0)
     assert played.longest_queue > 1_000
     assert played.most_instances > 2
     assert played.messages == pytest.approx(20 * 3600 * 2, rel=0.02)

@@ -73,7 +73,7 @@ async def test_webhooks_at_a_rate_while_the_worker_dies_have_all_their_effects_o
     figures = await soak_webhooks(system, market, SHORT, lambda _: None)
     assert figures.sent == SHORT.count
     assert figures.kills == SHORT.kills
-    assert figures.broken_promises == ()
+    assert figures.broken_invariants == ()
     assert figures.holds
 
 

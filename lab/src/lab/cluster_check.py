@@ -94,7 +94,7 @@ def faults_of_policies(policies: list[Resource], pods: list[Resource]) -> Iterat
         spec = it["spec"]
         inside = [it["podSelector"] for it in peers_of(spec) if "podSelector" in it and "namespaceSelector" not in it]
         for selector in (spec["podSelector"], *inside):
-            if PASSING & set(wanted_values(selector, COMPONENT)):
+            if PASSING & set(selected_values(selector, COMPONENT)):
                 continue
             if not any(is_selected(selector, labels_of(pod)) for pod in pods):
                 yield f"network policy {name_of(it)} means {json.dumps(selector)}, which no pod is"
@@ -103,8 +103,8 @@ def faults_of_policies(policies: list[Resource], pods: list[Resource]) -> Iterat
 def roles_without_namespace(policies: list[Resource], namespaces: list[Resource]) -> set[str]:
     """The roles that policies let in or out, and that no namespace of the cluster carries."""
     selectors = [peer.get("namespaceSelector", {}) for it in policies for peer in peers_of(it["spec"])]
-    asked = {role for selector in selectors for role in wanted_values(selector, ROLE)}
-    return asked - {labels_of(it).get(ROLE) for it in namespaces}
+    required = {role for selector in selectors for role in selected_values(selector, ROLE)}
+    return required - {labels_of(it).get(ROLE) for it in namespaces}
 
 
 def peers_of(policy: Resource) -> list[Resource]:
@@ -124,7 +124,7 @@ def labels_of(resource: Resource) -> dict[str, str]:
     return resource["metadata"].get("labels") or {}
 
 
-def wanted_values(selector: Resource, key: str) -> list[str]:
+def selected_values(selector: Resource, key: str) -> list[str]:
     listed = [it.get("values", []) for it in selector.get("matchExpressions", []) if it["key"] == key]
     one = selector.get("matchLabels", {}).get(key)
     return [*(value for values in listed for value in values), *([one] if one else [])]
@@ -132,14 +132,14 @@ def wanted_values(selector: Resource, key: str) -> list[str]:
 
 def is_selected(selector: Resource, labels: dict[str, str]) -> bool:
     """As the server reads a label selector: an empty one means everything."""
-    for wanted in selector.get("matchExpressions", []):
-        value, values = labels.get(wanted["key"]), wanted.get("values", [])
+    for expression in selector.get("matchExpressions", []):
+        value, values = labels.get(expression["key"]), expression.get("values", [])
         if not {
             "In": value in values,
             "NotIn": value not in values,
             "Exists": value is not None,
             "DoesNotExist": value is None,
-        }[wanted["operator"]]:
+        }[expression["operator"]]:
             return False
     return all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
 
@@ -163,11 +163,11 @@ def faults_of_the_server(overlay: str) -> Iterator[str]:
 
 def main(overlay: str) -> int:
     faults = list(faults_of_the_server(overlay))
-    answer = kubectl("get", "-n", NAMESPACE, READ, "-o", "json")
-    if answer.returncode:
-        sys.stdout.write(answer.stderr)
+    found = kubectl("get", "-n", NAMESPACE, READ, "-o", "json")
+    if found.returncode:
+        sys.stdout.write(found.stderr)
         return 1
-    resources = json.loads(answer.stdout)["items"]
+    resources = json.loads(found.stdout)["items"]
     faults += faults_of(resources)
     listed = kubectl("get", "namespaces", "-o", "json")
     if listed.returncode:

@@ -100,8 +100,8 @@ async def _run_all(trials: list[Trial], base_url: str, state_dir: Path, options:
     async def run(trial: Trial) -> bool:
         async with turns:
             token = await _token(base_url, state_dir, trial.who)
-            status, said = await _run(trial, base_url, token, state_dir / "fuzz", options)
-        print(f"\n=== {trial.who}\n{said}", flush=True)
+            status, output = await _run(trial, base_url, token, state_dir / "fuzz", options)
+        print(f"\n=== {trial.who}\n{output}", flush=True)
         return status != 0
 
     return any(await asyncio.gather(*map(run, trials)))
@@ -141,9 +141,11 @@ def _first_who_may(path: str, operation: Mapping[str, Any]) -> str:
         return _SERVICE_KEY
     if _ENDING.search(path):
         return _NEWCOMER
-    asked = set(operation.get("x-permissions", ()))
+    required = set(operation.get("x-permissions", ()))
     users = {user.name: user for user in demo.USERS}
-    return next((name for name in _IN_TURN if not asked or asked & permissions_of(users[name].roles)), _IN_TURN[0])
+    return next(
+        (name for name in _IN_TURN if not required or required & permissions_of(users[name].roles)), _IN_TURN[0]
+    )
 
 
 def _sandbox_of(base_url: str) -> str:
@@ -188,8 +190,8 @@ async def _run(trial: Trial, base_url: str, token: str, folder: Path, options: a
     child = await asyncio.create_subprocess_exec(
         *command, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
-    said, _ = await child.communicate()
-    return child.returncode or 0, said.decode(errors="replace")
+    output, _ = await child.communicate()
+    return child.returncode or 0, output.decode(errors="replace")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from rich.console import Console
 from campus_tools.launcher import StartFailed, System
 from campus_tools.servers import ServerUnavailable
 from lab.bench import report
+from lab.bench.environment import NO_QUOTA, BenchEnvironment
 from lab.bench.figures import FULL, QUICK, Effort, Row
 from lab.bench.paths import (
     catalog,
@@ -29,13 +30,12 @@ from lab.bench.paths import (
 )
 from lab.bench.programs import BenchFailed
 from lab.bench.seeds import seed_catalog, seed_orders
-from lab.bench.stage import NO_QUOTA, Stage
 from testkit.service_kit import issuing
 
 _BEGAN = time.monotonic()
 RESULTS = Path("bench-results.json")
 # In this order: what needs a quiet system comes before what leaves much behind.
-PATHS: dict[str, Callable[[Stage], Awaitable[list[Row]]]] = {
+PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
     "memory": memory.measure,
     "purchase": purchase.measure,
     "gateway": gateway.measure,
@@ -71,28 +71,28 @@ def main() -> int:
 
 async def _measure(names: Sequence[str], effort: Effort) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="campus-bench-", ignore_cleanup_errors=True) as folder:
-        _say("starting the system")
+        _log("starting the system")
         system = System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""})
         async with system, issuing() as issuer:
             try:
-                stage = Stage.of(system, effort, issuer, _say)
-                _say("making 10,000 products and 50,000 orders")
-                orders = await stage.make_database("orders")
-                await stage.make_database("payments")
+                bench = BenchEnvironment.of(system, effort, issuer, _log)
+                _log("making 10,000 products and 50,000 orders")
+                orders = await bench.make_database("orders")
+                await bench.make_database("payments")
                 await seed_catalog(orders.admin)
                 await seed_orders(orders.admin)
-                await seed_catalog(stage.system_database("orders"))
+                await seed_catalog(bench.system_database("orders"))
                 rows: list[Row] = []
                 for name in names:
-                    _say(f"measuring {name.replace('_', ' ')}")
-                    rows += await PATHS[name](stage)
+                    _log(f"measuring {name.replace('_', ' ')}")
+                    rows += await PATHS[name](bench)
             finally:
                 await asyncio.to_thread(system.stop)
                 system.servers.remove_data()
     return rows
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(f"bench {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 

@@ -36,9 +36,9 @@ async def proxy(upstream_url: str) -> AsyncIterator[FastAPI]:
         async def forward(request: Request) -> Response:
             headers = [pair for pair in request.headers.items() if pair[0] not in _OF_ONE_CONNECTION]
             url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            answer = await client.request(request.method, url, headers=headers, content=await request.body())
-            kept = {name: text for name, text in answer.headers.items() if name not in _OF_ONE_CONNECTION}
-            return Response(answer.content, answer.status_code, kept)
+            response = await client.request(request.method, url, headers=headers, content=await request.body())
+            forwarded = {name: text for name, text in response.headers.items() if name not in _OF_ONE_CONNECTION}
+            return Response(response.content, response.status_code, forwarded)
 
         yield app
 

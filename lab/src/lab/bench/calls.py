@@ -49,10 +49,10 @@ def buyer(user_id: UUID) -> Caller:
 async def checkout(database: Database, product: int | None = None) -> None:
     """One line of one product, as POST /api/orders/checkout does it."""
     number = product or random.randint(1, seeds.PRODUCTS)
-    asked = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
+    requested = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
     caller = _CHECKOUT_BUYER
     async with database.unit_of_work(acting_as=caller) as uow:
-        await place_order(uow, caller, asked, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS)
+        await place_order(uow, caller, requested, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS)
 
 
 async def ledger_post(database: Database) -> None:

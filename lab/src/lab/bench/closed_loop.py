@@ -6,42 +6,42 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from lab.bench.environment import CONNECTIONS, BenchEnvironment
 from lab.bench.figures import Reading, Run
 from lab.bench.programs import BenchFailed
-from lab.bench.stage import CONNECTIONS, Stage
 
 _LATE_SECONDS = 60.0
 
 
 @asynccontextmanager
 async def calling(
-    stage: Stage, call: str, service: str, *, label: str = "", connections: int = CONNECTIONS
+    bench: BenchEnvironment, call: str, service: str, *, label: str = "", connections: int = CONNECTIONS
 ) -> AsyncIterator[Run]:
     """A function that runs the call for some seconds on the bench database of a service, or on its labelled one."""
-    urls = stage.databases[f"{service} {label}".strip()]
+    urls = bench.databases[f"{service} {label}".strip()]
     given = {"API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service}
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "lab.bench.calls", call, str(connections),
-        env=stage.environment(service, stage.place(), **given),
+        env=bench.variables(service, bench.next_port(), **given),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert child.stdin is not None
     assert child.stdout is not None
-    answers, questions = child.stdout, child.stdin
+    output, commands = child.stdout, child.stdin
 
     async def run(seconds: float) -> Reading:
-        database = stage.postgresql
+        database = bench.postgresql
         before = database.seconds()
-        questions.write(f"{seconds}\n".encode())
-        line = await asyncio.wait_for(answers.readline(), seconds + _LATE_SECONDS)
+        commands.write(f"{seconds}\n".encode())
+        line = await asyncio.wait_for(output.readline(), seconds + _LATE_SECONDS)
         if not line:
             raise BenchFailed(f"the calls of {call} ended with code {await child.wait()}")
         return Reading(**json.loads(line), database_cpu_seconds=database.seconds() - before)
 
     try:
-        if await asyncio.wait_for(answers.readline(), _LATE_SECONDS) != b"ready\n":
+        if await asyncio.wait_for(output.readline(), _LATE_SECONDS) != b"ready\n":
             raise BenchFailed(f"the calls of {call} did not begin")
         yield run
     finally:
-        questions.close()
+        commands.close()
         await child.wait()

@@ -25,8 +25,8 @@ async def main() -> None:
         min_size=1,
         max_size=10,
         server_settings={"jit": "off"},
-        init=_speak_json,
-        reset=_leave_as_it_is,
+        init=_register_json,
+        reset=_skip_reset,
     )
 
     async def page(_: Request) -> Response:
@@ -40,7 +40,7 @@ async def main() -> None:
     await serve(app, "127.0.0.1", int(os.environ["PORT"]), [], protocol=HttpToolsProtocol)
 
 
-async def _speak_json(connection: asyncpg.Connection) -> None:
+async def _register_json(connection: asyncpg.Connection) -> None:
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",
@@ -50,7 +50,7 @@ async def _speak_json(connection: asyncpg.Connection) -> None:
     )
 
 
-async def _leave_as_it_is(connection: asyncpg.Connection) -> None:
+async def _skip_reset(connection: asyncpg.Connection) -> None:
     """As the services do it: no round trip at release."""
 
 

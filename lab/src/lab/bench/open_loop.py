@@ -18,28 +18,28 @@ class _Client(asyncio.Protocol):
     """One keep-alive connection that carries one request at a time."""
 
     def __init__(self) -> None:
-        self._answer: asyncio.Future[bytes] | None = None
+        self._response: asyncio.Future[bytes] | None = None
         self._received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
-    async def ask(self, request: bytes) -> bytes:
-        self._answer = asyncio.get_running_loop().create_future()
+    async def send(self, request: bytes) -> bytes:
+        self._response = asyncio.get_running_loop().create_future()
         self._received = b""
         self._transport.write(request)
-        return await asyncio.wait_for(self._answer, _LATE_SECONDS)
+        return await asyncio.wait_for(self._response, _LATE_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
         head, found, body = self._received.partition(b"\r\n\r\n")
-        if found and self._answer is not None and not self._answer.done() and len(body) >= _length_of(head):
-            self._answer.set_result(self._received)
+        if found and self._response is not None and not self._response.done() and len(body) >= _length_of(head):
+            self._response.set_result(self._received)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(BenchFailed(f"the server closed the connection: {error!r}"))
+        if self._response is not None and not self._response.done():
+            self._response.set_exception(BenchFailed(f"the server closed the connection: {error!r}"))
 
     def close(self) -> None:
         self._transport.close()
@@ -55,10 +55,10 @@ async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate:
     async def worker(client: _Client) -> None:
         while True:
             due, request = await waiting.get()
-            answer = await client.ask(request)
+            response = await client.send(request)
             times.append((time.perf_counter() - due) * 1000)
-            if not answer.startswith(b"HTTP/1.1 2"):
-                raise BenchFailed(f"refused: {answer[:300]!r}")
+            if not response.startswith(b"HTTP/1.1 2"):
+                raise BenchFailed(f"refused: {response[:300]!r}")
 
     async with asyncio.TaskGroup() as group:
         workers = [group.create_task(worker(client)) for client in clients]

@@ -18,7 +18,7 @@ _PER_MILLISECOND = 100
 
 
 @dataclass(frozen=True, slots=True)
-class PgbenchAnswer:
+class PgbenchReport:
     """What pgbench tells at its end."""
 
     transactions: int
@@ -26,14 +26,14 @@ class PgbenchAnswer:
     failures: int
 
 
-def parse(output: str) -> PgbenchAnswer:
+def parse(output: str) -> PgbenchReport:
     """Reads the report; raises BenchFailed when it is none."""
     done = re.search(r"number of transactions actually processed: (\d+)", output)
     rate = re.search(r"^tps = ([\d.]+)", output, re.MULTILINE)
     failed = re.search(r"number of failed transactions: (\d+)", output)
     if done is None or rate is None:
         raise BenchFailed(f"pgbench told nothing that can be read:\n{output}")
-    return PgbenchAnswer(int(done[1]), float(rate[1]), int(failed[1]) if failed else 0)
+    return PgbenchReport(int(done[1]), float(rate[1]), int(failed[1]) if failed else 0)
 
 
 def parse_log(text: str) -> list[float]:
@@ -58,7 +58,7 @@ def script(statements: Sequence[str], *, draws: Mapping[str, int] | None = None,
 
 async def run(
     program: str, url: str, text: str, *, connections: int, seconds: float
-) -> tuple[PgbenchAnswer, float | None, float | None]:
+) -> tuple[PgbenchReport, float | None, float | None]:
     """Runs a script for so long: the answer, p50 and p99 in milliseconds. Raises BenchFailed for a failed transaction."""
     with tempfile.TemporaryDirectory(prefix="campus-pgbench-") as folder:
         path = Path(folder) / "transaction.sql"
@@ -73,10 +73,10 @@ async def run(
         times = [time for log in Path(folder).glob("log.*") for time in parse_log(log.read_text())]
     if child.returncode != 0:
         raise BenchFailed(f"pgbench ended with code {child.returncode}:\n{output}\n{text}")
-    answer = parse(output)
-    if answer.failures or not answer.transactions:
-        raise BenchFailed(f"{answer.failures} transactions of pgbench failed:\n{output}")
-    return answer, percentile(times, 0.5), percentile(times, 0.99)
+    report = parse(output)
+    if report.failures or not report.transactions:
+        raise BenchFailed(f"{report.failures} transactions of pgbench failed:\n{output}")
+    return report, percentile(times, 0.5), percentile(times, 0.99)
 
 
 def _parts(statement: str) -> list[str]:

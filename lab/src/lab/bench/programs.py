@@ -15,12 +15,12 @@ class BenchFailed(Exception):
     """A measurement could not be made; the message says why."""
 
 
-def find_program(name: str, say: Callable[[str], None]) -> str:
+def find_program(name: str, log: Callable[[str], None]) -> str:
     """The program's path. Raises BenchFailed with what to install."""
     found = shutil.which(name)
     if found is None and can_install():
         try:
-            install([_PACKAGES[name]], why=f"{name} is not installed", say=say)
+            install([_PACKAGES[name]], why=f"{name} is not installed", say=log)
         except ServerUnavailable as error:
             raise BenchFailed(str(error)) from error
         found = shutil.which(name)
@@ -29,10 +29,10 @@ def find_program(name: str, say: Callable[[str], None]) -> str:
     return found
 
 
-def find_pgbench(say: Callable[[str], None]) -> str:
+def find_pgbench(log: Callable[[str], None]) -> str:
     """PostgreSQL's own load generator, of the version that the private server has."""
-    beside = find_binaries(say) / "pgbench"
-    found = str(beside) if Path(beside).exists() else shutil.which("pgbench")
+    bundled = find_binaries(log) / "pgbench"
+    found = str(bundled) if Path(bundled).exists() else shutil.which("pgbench")
     if found is None:
         raise BenchFailed("pgbench is missing: install it (Debian: sudo apt-get install postgresql-contrib).")
     return found

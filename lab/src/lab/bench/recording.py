@@ -32,25 +32,25 @@ class Sent:
 
 async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
     """What `path` sends over the one connection that a fresh pool has."""
-    heard: list[Sent] = []
+    recorded: list[Sent] = []
 
-    def hear(query: Any) -> None:
+    def on_query(query: Any) -> None:
         # asyncpg gives the values of one statement as a tuple, and those of many rows as a list.
         rows = query.args if isinstance(query.args, list) else [query.args]
-        heard.extend(Sent(query.query, tuple(row or ())) for row in rows)
+        recorded.extend(Sent(query.query, tuple(row or ())) for row in rows)
 
     # The first time a connection also asks for the types of the statements, which is no part of the path.
     await path()
     async with pool.connection() as connection:
-        connection.add_query_logger(hear)
+        connection.add_query_logger(on_query)
     await path()
     # The listener is called in the next round of the loop.
     await asyncio.sleep(0.01)
     async with pool.connection() as connection:
-        connection.remove_query_logger(hear)
-    if not heard:
+        connection.remove_query_logger(on_query)
+    if not recorded:
         raise BenchFailed("the path sent nothing over the connection that was listened to")
-    return heard
+    return recorded
 
 
 @dataclass

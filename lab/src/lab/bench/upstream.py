@@ -9,9 +9,9 @@ import uvloop
 
 # About what one order is worth.
 BODY = b'{"success":true,"data":{"text":"' + b"x" * 900 + b'"},"meta":{"api_version":"v1"}}'
-_ANSWER = b"HTTP/1.1 %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\nx-request-id: req_0\r\n\r\n%b"
-_OK = _ANSWER % (b"200 OK", len(BODY), BODY)
-_CREATED = _ANSWER % (b"201 Created", len(BODY), BODY)
+_RESPONSE = b"HTTP/1.1 %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\nx-request-id: req_0\r\n\r\n%b"
+_OK = _RESPONSE % (b"200 OK", len(BODY), BODY)
+_CREATED = _RESPONSE % (b"201 Created", len(BODY), BODY)
 
 
 class Upstream(asyncio.Protocol):

@@ -12,7 +12,7 @@ _UNITS_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
 
 
 @dataclass(frozen=True, slots=True)
-class WrkAnswer:
+class WrkReport:
     """What wrk tells at its end."""
 
     requests: int
@@ -22,7 +22,7 @@ class WrkAnswer:
     failures: int
 
 
-def parse(output: str) -> WrkAnswer:
+def parse(output: str) -> WrkReport:
     """Reads the report of `wrk --latency`; raises BenchFailed when it is none."""
     total = re.search(r"(\d+) requests in ([\d.]+)(us|ms|s|m)\b", output)
     if total is None:
@@ -31,7 +31,7 @@ def parse(output: str) -> WrkAnswer:
     broken = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
     failures = int(refused[1]) if refused else 0
     failures += sum(int(part) for part in broken.groups()) if broken else 0
-    return WrkAnswer(
+    return WrkReport(
         int(total[1]),
         float(total[2]) * _UNITS_MS[total[3]] / 1000,
         _percentile_ms(output, "50%"),
@@ -40,7 +40,7 @@ def parse(output: str) -> WrkAnswer:
     )
 
 
-async def run(program: str, url: str, *, connections: int, seconds: float, script: str | None = None) -> WrkAnswer:
+async def run(program: str, url: str, *, connections: int, seconds: float, script: str | None = None) -> WrkReport:
     """Loads the address from one thread. `script` is Lua. Raises BenchFailed when one answer was not 2xx."""
     with tempfile.TemporaryDirectory(prefix="campus-wrk-") as folder:
         options = ["-t1", f"-c{connections}", f"-d{round(seconds * 1000)}ms", "--latency", "--timeout", "10s"]
@@ -54,10 +54,10 @@ async def run(program: str, url: str, *, connections: int, seconds: float, scrip
             program, *options, url, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )
         output = (await child.communicate())[0].decode(errors="replace")
-    answer = parse(output)
-    if answer.failures or not answer.requests:
-        raise BenchFailed(f"{url}: {answer.failures} of {answer.requests} answers were no success:\n{output}")
-    return answer
+    report = parse(output)
+    if report.failures or not report.requests:
+        raise BenchFailed(f"{url}: {report.failures} of {report.requests} answers were no success:\n{output}")
+    return report
 
 
 def _percentile_ms(output: str, name: str) -> float:

@@ -38,7 +38,7 @@ def main() -> int:
     if not options.kept and not options.orders_a_day:
         effort = Effort(options.orders, options.payouts, options.reads, options.idle_seconds)
         try:
-            measured = asyncio.run(measure(effort, _say))
+            measured = asyncio.run(measure(effort, _log))
         except _STOPPED as error:
             sys.stderr.write(f"{error or type(error).__name__}\n")
             return 1
@@ -52,7 +52,7 @@ def main() -> int:
     return 0
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(f"capacity {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 

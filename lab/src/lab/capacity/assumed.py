@@ -34,7 +34,7 @@ class Assumed:
     """Two pools (the caller's role, the service's) of at most ten: libs/common, database.py."""
     pooler_clients: int = 2_000
     """max_client_conn of one PgBouncer: deploy/k8s/components/databases."""
-    promise_seconds: float = 5.0
+    objective_seconds: float = 5.0
     """A step of the journey takes effect within this (docs/observability.md, order-journey-lag)."""
 
 

@@ -64,10 +64,10 @@ class Measured:
 
 def kept(path: Path = KEPT) -> Measured:
     """The figures of the last run that was kept."""
-    told: dict[str, Any] = json.loads(path.read_text())
-    told |= {name: _step(told[name]) for name in ("order", "payout", "read")}
-    return Measured(**told)
+    stored: dict[str, Any] = json.loads(path.read_text())
+    stored |= {name: _step(stored[name]) for name in ("order", "payout", "read")}
+    return Measured(**stored)
 
 
-def _step(told: dict[str, Any]) -> Step:
-    return Step(**{**told, "tables": {name: Table(**table) for name, table in told["tables"].items()}})
+def _step(stored: dict[str, Any]) -> Step:
+    return Step(**{**stored, "tables": {name: Table(**table) for name, table in stored["tables"].items()}})

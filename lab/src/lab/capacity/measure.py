@@ -12,12 +12,12 @@ from typing import Any, Final
 from uuid import uuid4
 
 from campus_tools.launcher.system import System
-from lab.bench.stage import NO_QUOTA
+from lab.bench.environment import NO_QUOTA
 from lab.capacity.counting import Counters, Reading, idle_between, step_between
 from lab.capacity.figures import Measured
 from operations.journey import Marketplace, Person
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 _AT_ONCE: Final = 4
 """Enough that nothing waits for its turn alone, few enough that two cores are not flooded."""
@@ -40,16 +40,16 @@ class Effort:
     warm: int = 8
 
 
-async def measure(effort: Effort, say: Say) -> Measured:
+async def measure(effort: Effort, log: Log) -> Measured:
     """Starts a system, plays, and stops it. Raises StepFailed, TimeoutError, StartFailed."""
     environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "RATE_LIMIT_STORE_URL": "", "EDGE_CACHE_SECONDS": "0"}
     with tempfile.TemporaryDirectory(prefix="campus-capacity-", ignore_cleanup_errors=True) as folder:
-        say("starting the system")
+        log("starting the system")
         async with System(Path(folder), environment=environment) as system:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
             counters = await Counters.open(system)
             try:
-                return await _played(_Play(market, counters, effort, say))
+                return await _played(_Play(market, counters, effort, log))
             finally:
                 await counters.close()
                 await market.close()
@@ -62,7 +62,7 @@ class _Play:
     market: Marketplace
     counters: Counters
     effort: Effort
-    say: Say
+    log: Log
 
 
 async def _played(play: _Play) -> Measured:
@@ -70,24 +70,24 @@ async def _played(play: _Play) -> Measured:
     vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
     maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
     product = await _product(market, vendor, effort.orders + effort.warm)
-    play.say(f"{effort.warm} orders to warm up")
+    play.log(f"{effort.warm} orders to warm up")
     await _all(effort.warm, lambda _: _order(market, buyer, vendor, product))
     await _paid_out(market, vendor, maker, 2)
     first = await play.counters.read()
-    play.say(f"{effort.idle_seconds:.0f} s in which nobody asks anything")
+    play.log(f"{effort.idle_seconds:.0f} s in which nobody asks anything")
     await asyncio.sleep(effort.idle_seconds)
     rested = await play.counters.read()
     idle = idle_between(first, rested)
     loads = [os.getloadavg()[0]]
-    play.say(f"{effort.orders} orders, from the checkout to the vendor's wallet")
+    play.log(f"{effort.orders} orders, from the checkout to the vendor's wallet")
     await _all(effort.orders, lambda _: _order(market, buyer, vendor, product))
     ordered = await _quiet(play)
     loads.append(os.getloadavg()[0])
-    play.say(f"{effort.payouts} payouts, from the request to the bank's word")
+    play.log(f"{effort.payouts} payouts, from the request to the bank's word")
     await _paid_out(market, vendor, maker, effort.payouts)
     paid = await _quiet(play)
-    play.say(f"{effort.reads} pages: lists of products and single ones by turns")
-    await _all(effort.reads, lambda number: _look(market, product, number))
+    play.log(f"{effort.reads} pages: lists of products and single ones by turns")
+    await _all(effort.reads, lambda number: _read_page(market, product, number))
     read = await play.counters.read()
     loads.append(os.getloadavg()[0])
     widths = await play.counters.widths()
@@ -134,27 +134,27 @@ async def _order(market: Marketplace, buyer: Person, vendor: Person, product: st
 async def _reaches(market: Marketplace, buyer: Person, order_id: str, status: str) -> None:
     """Asks once a second: a buyer's page does, and more would be counted as the order's cost."""
 
-    async def look() -> dict[str, Any] | None:
+    async def check() -> dict[str, Any] | None:
         order = await market.order(buyer, order_id)
         return order if order["status"] == status else None
 
-    await market.until(f"order is {status}", look, _WITHIN_SECONDS, every=1.0)
+    await market.until(f"order is {status}", check, _WITHIN_SECONDS, every=1.0)
 
 
 async def _paid_out(market: Marketplace, vendor: Person, maker: Person, count: int) -> None:
-    asked = list[str]()
+    requested = list[str]()
 
-    async def ask(_: int) -> None:
-        asked.append(str((await market.request_payout(vendor, _PAYOUT_MINOR))["id"]))
+    async def request(_: int) -> None:
+        requested.append(str((await market.request_payout(vendor, _PAYOUT_MINOR))["id"]))
 
-    await _all(count, ask)
+    await _all(count, request)
     for start in range(0, count, _BATCH):
-        await market.dispatch_payouts(maker, asked[start : start + _BATCH], key=uuid4())
-    for payout in asked:
+        await market.dispatch_payouts(maker, requested[start : start + _BATCH], key=uuid4())
+    for payout in requested:
         await market.payout_reaches(vendor, payout, "processed", _WITHIN_SECONDS)
 
 
-async def _look(market: Marketplace, product: str, number: int) -> None:
+async def _read_page(market: Marketplace, product: str, number: int) -> None:
     if number % 2:
         await market.get(f"/api/products/{product}")
     else:

@@ -67,8 +67,8 @@ def write(measured: Measured, path: Path = PAGE) -> None:
 
 def cells_of(processes: list[ProcessLine], assumed: Assumed) -> int:
     """How many times the shipped topology stands side by side, each with campuses of its own, so that no kind outgrows its most."""
-    carried = [line.shipped_orders_a_day for line in processes if line.shipped_orders_a_day]
-    return max(1, math.ceil(assumed.orders_a_day / min(carried)))
+    supported = [line.shipped_orders_a_day for line in processes if line.shipped_orders_a_day]
+    return max(1, math.ceil(assumed.orders_a_day / min(supported)))
 
 
 def workers_of(order: Step, shipped: dict[str, Scaling]) -> list[Worker]:
@@ -89,7 +89,7 @@ def busiest_hour(
     hour = Hour(rates_of(assumed).busiest_hour / cells, assumed.burst)
     if by_lengths_alone:
         shipped = {name: replace(scaling, busy_cores=None) for name, scaling in shipped.items()}
-    return [play(worker, hour, Cluster(), assumed.promise_seconds) for worker in workers_of(order, shipped)]
+    return [play(worker, hour, Cluster(), assumed.objective_seconds) for worker in workers_of(order, shipped)]
 
 
 def _run(measured: Measured) -> str:
@@ -157,7 +157,7 @@ def _node(measured: Measured, assumed: Assumed) -> str:
 
 def _processes(lines: list[ProcessLine], assumed: Assumed) -> str:
     rates = rates_of(assumed)
-    told = (
+    summary = (
         f"{_whole(assumed.orders_a_day)} orders a day are {rates.mean:.0f} a second in the mean, "
         f"{rates.busiest_hour:.0f} in the busiest hour and "
         f"{rates.busiest_second:.0f} in its busiest second.\n\n"
@@ -193,7 +193,7 @@ def _processes(lines: list[ProcessLine], assumed: Assumed) -> str:
     ]
     cells = cells_of(lines, assumed)
     return (
-        told
+        summary
         + _table(heads, rows)
         + f"\n\nThe shipped topology has to stand {cells} times, each with campuses of its own (a cell), or its limits have to grow."
     )
@@ -276,13 +276,13 @@ def _broker(order: Step, assumed: Assumed) -> str:
     ]
     broker = broker_line(order, assumed)
     rows.append(["**all**", f"{broker.messages_an_order:.2f}", _whole(broker.messages_a_second)])
-    told = (
+    summary = (
         f"\n\n{_ms(broker.ms_an_order)} ms of `{BROKER}` a whole order, on {assumed.broker_nodes} nodes that all write: "
         f"{broker.cores:.0f} cores, which is "
         f"{broker.clusters} {'cluster' if broker.clusters == 1 else 'clusters'} "
         f"of {assumed.broker_nodes} nodes with {assumed.broker_cores:.0f} cores."
     )
-    return _table(["queue", "messages a whole order", "a second in the busiest second"], rows) + told
+    return _table(["queue", "messages a whole order", "a second in the busiest second"], rows) + summary
 
 
 def _hour(order: Step, assumed: Assumed, shipped: dict[str, Scaling], processes: list[ProcessLine]) -> str:
@@ -308,7 +308,7 @@ def _hour(order: Step, assumed: Assumed, shipped: dict[str, Scaling], processes:
         )
     heads = [
         "worker", "ms a message", "messages", "may be", "were at most", "longest queue", "wait p50 s", "p99 s", "longest s",
-        f"over {assumed.promise_seconds:.0f} s, before the outage", "in the whole hour", "both, by lengths alone",
+        f"over {assumed.objective_seconds:.0f} s, before the outage", "in the whole hour", "both, by lengths alone",
     ]  # fmt: skip
     rate = rates_of(assumed).busiest_hour / cells
     return (

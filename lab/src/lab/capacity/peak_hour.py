@@ -29,10 +29,10 @@ class Hour:
     """In the mean of the hour."""
     burst: float
     """The busiest second beside that mean."""
-    silent_at: float = 1_200.0
-    silent_seconds: float = 120.0
+    outage_at: float = 1_200.0
+    outage_seconds: float = 120.0
     """The payment gateway says nothing for so long; none of its webhooks is lost."""
-    told_within: float = 30.0
+    resend_seconds: float = 30.0
     """Then it says all of them within this."""
     killed_every: float = 600.0
     seed: int = 1
@@ -82,7 +82,7 @@ class Played:
     """Messages in the queue at the end."""
 
 
-def play(worker: Worker, hour: Hour, cluster: Cluster, promise_seconds: float) -> Played:
+def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float) -> Played:
     """One hour of one kind of worker."""
     chance = random.Random(f"{hour.seed} {worker.name}")
     queues = {name: deque[list[float]]() for name in worker.messages_an_order}
@@ -95,29 +95,29 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, promise_seconds: float) -
         now = number * STEP_SECONDS
         rate, held = _rate(now, hour, held)
         for name, share in worker.messages_an_order.items():
-            came = _poisson(chance, rate * share * STEP_SECONDS)
-            if came:
-                queues[name].append([now, came])
-                lengths[name] += came
-                total += came if number >= 0 else 0
+            arrivals = _poisson(chance, rate * share * STEP_SECONDS)
+            if arrivals:
+                queues[name].append([now, arrivals])
+                lengths[name] += arrivals
+                total += arrivals if number >= 0 else 0
         ready = crew.at(now, lengths)
         if now > 0 and now % hour.killed_every == 0:
-            crew.lose_one(now)
+            crew.restart_one(now)
         # One second of an instance handles so many; the time of a message varies by a third.
         credit += ready * STEP_SECONDS / (worker.ms_a_message / 1000) * max(0.0, chance.gauss(1.0, 0.3))
         done = 0
         while credit >= 1 and (name := _first(queues)):
-            came_at, waiting = queues[name][0]
-            taken = min(int(credit), int(waiting))
-            credit -= taken
-            done += taken
-            lengths[name] -= taken
-            if came_at >= 0:
-                waits.append((now + STEP_SECONDS - came_at, taken, came_at))
-            if taken == waiting:
+            arrived_at, waiting = queues[name][0]
+            processed = min(int(credit), int(waiting))
+            credit -= processed
+            done += processed
+            lengths[name] -= processed
+            if arrived_at >= 0:
+                waits.append((now + STEP_SECONDS - arrived_at, processed, arrived_at))
+            if processed == waiting:
                 queues[name].popleft()
             else:
-                queues[name][0][1] -= taken
+                queues[name][0][1] -= processed
         if not any(lengths.values()):
             credit = min(credit, ready)
         crew.worked(done * worker.ms_a_message / 1000 / STEP_SECONDS)
@@ -130,8 +130,8 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, promise_seconds: float) -
         _percentile(waits, 0.5),
         _percentile(waits, 0.99),
         max((wait for wait, _, _ in waits), default=0.0),
-        _late(waits, promise_seconds),
-        _late([line for line in waits if line[2] < hour.silent_at], promise_seconds),
+        _late(waits, objective_seconds),
+        _late([line for line in waits if line[2] < hour.outage_at], objective_seconds),
         sum(lengths.values()),
     )
 
@@ -142,7 +142,7 @@ class _Crew:
     def __init__(self, scaling: Scaling, cluster: Cluster) -> None:
         self._scaling, self._cluster = scaling, cluster
         self._ready_at = [-math.inf] * scaling.least
-        self._asked_lately: deque[tuple[float, int]] = deque()
+        self._recent_targets: deque[tuple[float, int]] = deque()
         self._grew_at = -math.inf
         self._busy_cores = 0.0
         self.most = scaling.least
@@ -150,33 +150,33 @@ class _Crew:
     def at(self, now: float, lengths: dict[str, int]) -> int:
         """How many work now; the autoscaler looks when it is its time."""
         if now % self._cluster.polled_every == 0:
-            wanted = self._scaling.least
+            target = self._scaling.least
             if self._scaling.queue_length:
-                wanted = max(math.ceil(length / self._scaling.queue_length) for length in lengths.values())
+                target = max(math.ceil(length / self._scaling.queue_length) for length in lengths.values())
             if self._scaling.busy_cores:
-                wanted = max(wanted, math.ceil(self._busy_cores / self._scaling.busy_cores))
-            self._scale(now, min(max(wanted, self._scaling.least), self._scaling.most))
+                target = max(target, math.ceil(self._busy_cores / self._scaling.busy_cores))
+            self._scale(now, min(max(target, self._scaling.least), self._scaling.most))
         return sum(ready <= now for ready in self._ready_at)
 
     def worked(self, cores: float) -> None:
         """What all instances together used in this step."""
         self._busy_cores += (cores - self._busy_cores) * STEP_SECONDS / self._cluster.busy_over
 
-    def lose_one(self, now: float) -> None:
+    def restart_one(self, now: float) -> None:
         """It is started again at once."""
         self._ready_at.sort()
         self._ready_at[0] = now + self._cluster.ready_after
 
-    def _scale(self, now: float, wanted: int) -> None:
-        self._asked_lately.append((now, wanted))
-        while self._asked_lately[0][0] < now - self._cluster.calm_seconds:
-            self._asked_lately.popleft()
+    def _scale(self, now: float, target: int) -> None:
+        self._recent_targets.append((now, target))
+        while self._recent_targets[0][0] < now - self._cluster.calm_seconds:
+            self._recent_targets.popleft()
         there = len(self._ready_at)
-        if wanted > there and now - self._grew_at >= self._cluster.grows_every:
-            grown = min(wanted, max(2 * there, there + 4))
+        if target > there and now - self._grew_at >= self._cluster.grows_every:
+            grown = min(target, max(2 * there, there + 4))
             self._ready_at += [now + self._cluster.ready_after] * (grown - there)
             self._grew_at = now
-        highest = max(asked for _, asked in self._asked_lately)
+        highest = max(recent for _, recent in self._recent_targets)
         if highest < there:
             self._ready_at = sorted(self._ready_at)[:highest]
         self.most = max(self.most, len(self._ready_at))
@@ -186,11 +186,11 @@ def _rate(now: float, hour: Hour, held: float) -> tuple[float, float]:
     """Orders that come in this second, and how many the silent gateway still holds back."""
     # A wave with one crest in the hour: its mean is the hour's, its crest the busiest second.
     rate = hour.orders_a_second * (1 - (hour.burst - 1) * math.cos(2 * math.pi * max(now, 0.0) / SECONDS_AN_HOUR))
-    ended = hour.silent_at + hour.silent_seconds
-    if hour.silent_at <= now < ended:
+    ended = hour.outage_at + hour.outage_seconds
+    if hour.outage_at <= now < ended:
         return 0.0, held + rate * STEP_SECONDS
-    if ended <= now < ended + hour.told_within:
-        return rate + held / hour.told_within, held
+    if ended <= now < ended + hour.resend_seconds:
+        return rate + held / hour.resend_seconds, held
     return rate, held
 
 
@@ -211,14 +211,14 @@ def _first(queues: dict[str, deque[list[float]]]) -> str:
 
 
 def _percentile(waits: list[tuple[float, int, float]], share: float) -> float:
-    total, seen = sum(taken for _, taken, _ in waits), 0
-    for wait, taken, _ in sorted(waits):
-        seen += taken
+    total, seen = sum(processed for _, processed, _ in waits), 0
+    for wait, processed, _ in sorted(waits):
+        seen += processed
         if seen >= share * total:
             return wait
     return 0.0
 
 
-def _late(waits: list[tuple[float, int, float]], promise_seconds: float) -> float:
-    total = sum(taken for _, taken, _ in waits)
-    return sum(taken for wait, taken, _ in waits if wait > promise_seconds) / total if total else 0.0
+def _late(waits: list[tuple[float, int, float]], objective_seconds: float) -> float:
+    total = sum(processed for _, processed, _ in waits)
+    return sum(processed for wait, processed, _ in waits if wait > objective_seconds) / total if total else 0.0

@@ -120,10 +120,10 @@ def process_lines(order: Step, assumed: Assumed, shipped: dict[str, Scaling]) ->
             continue
         cores = spent / 1000 * peak
         scaling = shipped.get(name)
-        carried = None
+        supported = None
         if scaling is not None and spent:
             # At its most in the busiest second; the day has the same shape, however many orders it has.
-            carried = scaling.most * assumed.busy_at_most / (spent / 1000) / peak * mean * SECONDS_A_DAY
+            supported = scaling.most * assumed.busy_at_most / (spent / 1000) / peak * mean * SECONDS_A_DAY
         lines.append(
             ProcessLine(
                 name,
@@ -131,7 +131,7 @@ def process_lines(order: Step, assumed: Assumed, shipped: dict[str, Scaling]) ->
                 cores,
                 max(1, math.ceil(cores / assumed.busy_at_most)),
                 scaling.most if scaling else None,
-                carried,
+                supported,
             )
         )
     return lines

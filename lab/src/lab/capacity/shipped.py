@@ -30,20 +30,20 @@ def scalings(folder: Path = _FOLDER) -> dict[str, Scaling]:
         for resource in yaml.safe_load_all(path.read_text()):
             if resource["kind"] == "HorizontalPodAutoscaler":
                 spec = resource["spec"]
-                found[_shown(spec)] = Scaling(spec["minReplicas"], spec["maxReplicas"])
+                found[_process_name(spec)] = Scaling(spec["minReplicas"], spec["maxReplicas"])
             elif resource["kind"] == "ScaledObject":
                 spec = resource["spec"]
-                told = {trigger["type"]: str(trigger["metadata"]["value"]) for trigger in spec["triggers"]}
-                found[_shown(spec)] = Scaling(
+                triggers = {trigger["type"]: str(trigger["metadata"]["value"]) for trigger in spec["triggers"]}
+                found[_process_name(spec)] = Scaling(
                     spec["minReplicaCount"],
                     spec["maxReplicaCount"],
-                    int(told["rabbitmq"]) if "rabbitmq" in told else None,
-                    int(told["cpu"].removesuffix("m")) / 1000 if "cpu" in told else None,
+                    int(triggers["rabbitmq"]) if "rabbitmq" in triggers else None,
+                    int(triggers["cpu"].removesuffix("m")) / 1000 if "cpu" in triggers else None,
                 )
     return found
 
 
-def _shown(spec: dict[str, Any]) -> str:
+def _process_name(spec: dict[str, Any]) -> str:
     """The launcher runs the gateway's one kind under its service's name."""
     name = str(spec["scaleTargetRef"]["name"])
     return "api-gateway" if name == "api-gateway-api" else name

@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _start(options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
-        return _show_start(await drill_start(Path(folder), options.each, _say))
+        return _show_start(await drill_start(Path(folder), options.each, _log))
 
 
 def _show_start(figures: StartFigures) -> bool:
@@ -86,14 +86,14 @@ def _show_start(figures: StartFigures) -> bool:
     table.add_row("started again", str(figures.restarts or "none"))
     table.add_row("purchases up to the paid-out vendor", str(figures.purchases))
     table.add_row("unpaid orders, times that each expired", f"{figures.unpaid}, {sorted(figures.expired.values())}")
-    table.add_row("broken promises of the audit", _none(figures.broken_promises))
+    table.add_row("broken promises of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
     return figures.holds
 
 
 async def _upgrade(options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
-        return _show_upgrade(await drill_upgrade(Path(folder), options.old, _say))
+        return _show_upgrade(await drill_upgrade(Path(folder), options.old, _log))
 
 
 def _show_upgrade(figures: UpgradeFigures) -> bool:
@@ -101,28 +101,28 @@ def _show_upgrade(figures: UpgradeFigures) -> bool:
     table.add_row("from", figures.old)
     table.add_row("revisions applied beside the old code", f"{figures.revisions}, in {figures.migrated_seconds:.1f} s")
     table.add_row("processes replaced", f"{figures.rolled}, in {figures.rolled_seconds:.1f} s")
-    for name, count in figures.answered.items():
+    for name, count in figures.succeeded.items():
         table.add_row(name, f"{count} answered")
     table.add_row("failed requests", f"{len(figures.failures)}\n{chr(10).join(figures.failures[:20])}".strip())
-    table.add_row("broken promises of the audit", _none(figures.broken_promises))
+    table.add_row("broken promises of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
     return figures.holds
 
 
 async def _restore(options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
-        return _show_restore(await drill_restore(Path(folder), RestoreLoad(options.each, options.skew), _say))
+        return _show_restore(await drill_restore(Path(folder), RestoreLoad(options.each, options.skew), _log))
 
 
 def _show_restore(figures: RestoreFigures) -> bool:
     table = Table("what", "seen")
     table.add_row("the server stood again after", f"{figures.restore_seconds:.1f} s")
-    table.add_row("payouts stood still until they were compared", "yes" if figures.stood_still else "NO")
+    table.add_row("payouts stood still until they were compared", "yes" if figures.was_blocked else "NO")
     table.add_row(
         "dispatches refused, the first one taken after",
         f"{figures.refused_dispatches}, {figures.until_dispatch_seconds:.1f} s",
     )
-    table.add_row("messages said again", ", ".join(f"{count} {name}" for name, count in figures.said_again.items()))
+    table.add_row("messages said again", ", ".join(f"{count} {name}" for name, count in figures.republished.items()))
     table.add_row("webhooks sent again", str(figures.webhooks_again))
     table.add_row("transfers that the books did not know", str(figures.found or "none"))
     table.add_row("transfers in all; not exactly once", f"{figures.transfers}; {_none(figures.wrong_transfers)}")
@@ -130,7 +130,7 @@ def _show_restore(figures: RestoreFigures) -> bool:
     table.add_row("charges; wrong ones", f"{figures.charges}; {_none(figures.wrong_charges)}")
     table.add_row("said by the comparisons", figures.reconciled)
     table.add_row("dead letters left", str(figures.dead_letters or "none"))
-    table.add_row("broken promises of the audit", _none(figures.broken_promises))
+    table.add_row("broken promises of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
     return figures.holds
 
@@ -139,7 +139,7 @@ def _none(lines: tuple[str, ...]) -> str:
     return "\n".join(lines) or "none"
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(f"drill {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 

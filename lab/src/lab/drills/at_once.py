@@ -15,7 +15,7 @@ import asyncpg
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerPorts, Servers, find_servers
-from lab.bench.stage import NO_QUOTA
+from lab.bench.environment import NO_QUOTA
 from lab.drills.history import Actors, History, Play
 from lab.soak.webhooks import database_of
 from operations.audit import findings_of
@@ -28,14 +28,16 @@ from operations.services import Service
 
 COPIES: Final = 3
 # Places above the port base that the plan and the servers leave free.
-_FIRST_PLACE: Final = 30
+_FIRST_PORT: Final = 30
 # Thirty-three interpreters on two cores that others use as well.
 _READY_SECONDS: Final = 600.0
 # Long enough for a purchase on a busy machine, short enough to wait for.
 _WINDOW_SECONDS: Final = 60
-_SAID: Final = "SELECT subject, count(*) AS times FROM outbox WHERE type = 'orders.order_expired.v1' GROUP BY subject"
+_EXPIRED: Final = (
+    "SELECT subject, count(*) AS times FROM outbox WHERE type = 'orders.order_expired.v1' GROUP BY subject"
+)
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,51 +52,51 @@ class StartFigures:
     purchases: int
     expired: dict[str, int]
     unpaid: int
-    broken_promises: tuple[str, ...]
+    broken_invariants: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
         """Whether nobody had to be started twice, each timer fired once, and the books are clean."""
         once = len(self.expired) == self.unpaid and set(self.expired.values()) <= {1}
-        return once and not self.restarts and not self.broken_promises
+        return once and not self.restarts and not self.broken_invariants
 
 
-async def drill_start(folder: Path, each: int, say: Say) -> StartFigures:
+async def drill_start(folder: Path, each: int, log: Log) -> StartFigures:
     """Starts everything three times at once, plays purchases, leaves orders unpaid, and looks."""
     port_base = free_port_base()
-    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=say)
+    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=log)
     try:
-        say("starting empty servers")
+        log("starting empty servers")
         await asyncio.to_thread(servers.start)
         secrets = load_secrets(folder, {})
         began = time.monotonic()
-        say(f"{COPIES} provisioners at once")
+        log(f"{COPIES} provisioners at once")
         await asyncio.gather(*(provision_databases(servers.database_url, secrets) for _ in range(COPIES)))
         provisioned = time.monotonic()
-        say(f"{COPIES} migrations of each service at once")
+        log(f"{COPIES} migrations of each service at once")
         environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PAYMENT_WINDOW_SECONDS": str(_WINDOW_SECONDS)}
         environments = _environments(servers, secrets, port_base, folder, environment)
         await asyncio.gather(*(_migrate(environments, service) for service in CAMPUS.services for _ in range(COPIES)))
         migrated = time.monotonic()
         plan = _three_of_each(CAMPUS)
-        say(f"{len(plan.processes)} processes at once")
+        log(f"{len(plan.processes)} processes at once")
         system = System(
             folder, port_base, environment, plan=plan, servers=servers, ready_seconds=_READY_SECONDS
         )  # fmt: skip
         async with system:
             times = (provisioned - began, migrated - provisioned, time.monotonic() - migrated)
-            return await _look(system, times, each, say)
+            return await _verify(system, times, each, log)
     finally:
         await asyncio.to_thread(servers.stop)
         servers.remove_data()
 
 
-async def _look(system: System, times: tuple[float, float, float], each: int, say: Say) -> StartFigures:
+async def _verify(system: System, times: tuple[float, float, float], each: int, log: Log) -> StartFigures:
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
     try:
-        play = Play(await Actors.arrive(market), History())
-        say(f"{each} purchases, and {each} orders that nobody pays")
-        await play.stock_shelf()
+        play = Play(await Actors.sign_in(market), History())
+        log(f"{each} purchases, and {each} orders that nobody pays")
+        await play.stock_product()
         unpaid = [(await play.placed())[0] for _ in range(each)]
         for _ in range(each):
             await play.delivered(await play.paid())
@@ -103,10 +105,10 @@ async def _look(system: System, times: tuple[float, float, float], each: int, sa
             await market.order_reaches(play.actors.buyer, order_id, "expired", within=10 * _WINDOW_SECONDS)
         connection = await asyncpg.connect(database_of(system, "orders"))
         try:
-            expired = {row["subject"]: row["times"] for row in await connection.fetch(_SAID)}
+            expired = {row["subject"]: row["times"] for row in await connection.fetch(_EXPIRED)}
         finally:
             await connection.close()
-        say("auditing")
+        log("auditing")
         findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
         return StartFigures(
             len(system.processes),
@@ -123,14 +125,14 @@ async def _look(system: System, times: tuple[float, float, float], each: int, sa
 
 def _three_of_each(plan: SystemPlan) -> SystemPlan:
     """Every process of a service three times; the sandbox, which is the outside world, once."""
-    places = itertools.count(_FIRST_PLACE)
+    ports = itertools.count(_FIRST_PORT)
     copies: list[ProcessPlan] = []
     for process in plan.processes:
         if process.service == "sandbox":
             continue
         for number in range(2, COPIES + 1):
-            port = next(places)
-            health = port if process.health_offset == process.port_offset else next(places)
+            port = next(ports)
+            health = port if process.health_offset == process.port_offset else next(ports)
             copies.append(replace(process, name=f"{process.name}-{number}", port_offset=port, health_offset=health))
     return replace(plan, processes=(*plan.processes, *copies))
 
@@ -153,6 +155,6 @@ async def _migrate(environments: Environments, service: Service) -> None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await process.communicate()
+    output, _ = await process.communicate()
     if process.returncode != os.EX_OK:
-        raise OSError(f"migrate of {service.name}: {said.decode(errors='replace')[-2000:]}")
+        raise OSError(f"migrate of {service.name}: {output.decode(errors='replace')[-2000:]}")

@@ -21,7 +21,7 @@ class Balancer:
 
     instances: Mapping[int, int]
     ready: set[int] = field(default_factory=set)
-    _leaving: set[int] = field(default_factory=set)
+    _draining: set[int] = field(default_factory=set)
     _turn: int = 0
 
     async def probe_for_ever(self) -> None:
@@ -31,9 +31,9 @@ class Balancer:
                     await self._probe(client, port, health_port)
                 await asyncio.sleep(PROBE_SECONDS)
 
-    async def leave(self, port: int) -> None:
+    async def drain(self, port: int) -> None:
         """The instance gets no more connections until it has been away and is back."""
-        self._leaving.add(port)
+        self._draining.add(port)
         self.ready.discard(port)
         await asyncio.sleep(SHUTDOWN_DRAIN_SECONDS)
 
@@ -44,26 +44,26 @@ class Balancer:
                 break
             port = ready[self._turn % len(ready)]
             try:
-                there, here = await asyncio.open_connection("127.0.0.1", port)
+                upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
             except OSError:
                 # Nothing was sent yet: the next one is asked.
                 self.ready.discard(port)
                 continue
-            await asyncio.gather(_pipe(reader, here), _pipe(there, writer))
+            await asyncio.gather(_pipe(reader, upstream_writer), _pipe(upstream_reader, writer))
             return
         writer.close()
 
     async def _probe(self, client: httpx.AsyncClient, port: int, health_port: int) -> None:
         try:
-            answer = await client.get(
+            response = await client.get(
                 f"http://127.0.0.1:{health_port}/health/readiness", headers={"Connection": "close"}
             )
-            is_ready = answer.status_code == 200
+            is_ready = response.status_code == 200
         except httpx.TransportError:
             is_ready = False
         if not is_ready:
-            self._leaving.discard(port)
-        (self.ready.add if is_ready and port not in self._leaving else self.ready.discard)(port)
+            self._draining.discard(port)
+        (self.ready.add if is_ready and port not in self._draining else self.ready.discard)(port)
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

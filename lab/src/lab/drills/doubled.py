@@ -34,7 +34,7 @@ class DoubledSystem:
         def before_stop(name: str) -> None:
             port = self.system.process(name).port
             if port in self.balancers:
-                asyncio.run_coroutine_threadsafe(self.balancers[port].leave(port), loop).result()
+                asyncio.run_coroutine_threadsafe(self.balancers[port].drain(port), loop).result()
 
         return await asyncio.to_thread(self.system.roll, every=every, before_stop=before_stop)
 
@@ -44,11 +44,11 @@ class DoubledSystem:
         loop = asyncio.get_running_loop()
         rolls: set[asyncio.Task[Any]] = set()
 
-        def begin(every: bool) -> None:
+        def start(every: bool) -> None:
             rolls.add(loop.create_task(self.roll(every=every)))
 
         for number, every in ((signal.SIGUSR1, False), (signal.SIGUSR2, True)):
-            loop.add_signal_handler(number, begin, every)
+            loop.add_signal_handler(number, start, every)
         try:
             yield
         finally:
@@ -95,14 +95,18 @@ def doubled(plan: SystemPlan) -> SystemPlan:
             processes.append(process)
             continue
         # As the manifests tell them.
-        told = {"SHUTDOWN_DRAIN_SECONDS": SHUTDOWN_DRAIN_SECONDS}
+        settings = {"SHUTDOWN_DRAIN_SECONDS": SHUTDOWN_DRAIN_SECONDS}
         for number, above in enumerate((_FIRST, _SECOND), start=1):
             port = process.port_offset + above
             is_gateway = process.port_offset != process.health_offset
             health = _GATEWAYS_HEALTH + number if is_gateway else port
             processes.append(
                 replace(
-                    process, name=f"{process.name}-{number}", port_offset=port, health_offset=health, environment=told
+                    process,
+                    name=f"{process.name}-{number}",
+                    port_offset=port,
+                    health_offset=health,
+                    environment=settings,
                 )
             )
     return replace(plan, processes=tuple(processes))

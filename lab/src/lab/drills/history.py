@@ -30,7 +30,7 @@ class Actors:
     ops: Person
 
     @classmethod
-    async def arrive(cls, market: Marketplace) -> "Actors":
+    async def sign_in(cls, market: Marketplace) -> "Actors":
         return cls(
             market,
             buyer=await market.sign_in("buyer@unilag.edu.ng"),
@@ -57,10 +57,10 @@ class History:
     # Of these the restored databases know nothing.
     placed_after: list[str] = field(default_factory=list)
     # Released before the instant; the message of it was with the broker and had reached nobody.
-    unheard: str = ""
+    unprocessed: str = ""
     payouts: list[int] = field(default_factory=list)
     waiting_payout: str = ""
-    asked_after_minor: int = 0
+    requested_after_minor: int = 0
 
     def next_amount(self) -> int:
         self.payouts.append(FIRST_AMOUNT_MINOR + len(self.payouts))
@@ -78,7 +78,7 @@ class Play:
     def market(self) -> Marketplace:
         return self.actors.market
 
-    async def stock_shelf(self) -> None:
+    async def stock_product(self) -> None:
         body = {
             "name": f"Drill {uuid4().hex[:8]}",
             "description": "For a drill",
@@ -142,7 +142,7 @@ class Play:
 
 async def play_before(play: Play, each: int) -> None:
     """Every end that an order and a payout may come to, before the copy is made."""
-    await play.stock_shelf()
+    await play.stock_product()
     for _ in range(each):
         for end in (play.delivered, play.cancelled, play.charged_back):
             order_id = await play.paid()
@@ -169,16 +169,16 @@ async def play_up_to_the_instant(play: Play, each: int) -> None:
     await play.sent([await play.payout(unknown)])
 
 
-async def leave_unheard(play: Play, system: System) -> None:
+async def hold_release_event(play: Play, system: System) -> None:
     """A release whose message the broker has taken, and payouts' worker has not: it gets no turn until `let_go`."""
     order_id = await play.paid()
     _signal(system, "payouts-worker", signal.SIGSTOP)
     await play.delivered(order_id)
-    play.history.unheard = order_id
+    play.history.unprocessed = order_id
     await _until_published(system, "payments")
 
 
-def let_go(system: System) -> None:
+def resume_payouts_worker(system: System) -> None:
     """The worker that was held still goes on."""
     _signal(system, "payouts-worker", signal.SIGCONT)
 
@@ -201,18 +201,18 @@ async def play_after_the_instant(play: Play, each: int) -> None:
         history.placed_after.append(await play.paid())
     await _settle_transfers(play)
     # More than the wallet held at the instant: the same vendor cannot ask for it again before it was earned again.
-    history.asked_after_minor = int((await play.market.wallet(play.actors.vendor))["availableMinor"])
-    history.payouts.append(history.asked_after_minor)
-    await play.paid_out(history.asked_after_minor)
+    history.requested_after_minor = int((await play.market.wallet(play.actors.vendor))["availableMinor"])
+    history.payouts.append(history.requested_after_minor)
+    await play.paid_out(history.requested_after_minor)
 
 
 async def _settle_transfers(play: Play) -> None:
     """Those that the gateway holds by hand succeed, and every payout that was sent is processed."""
     for transfer in await transfers_of(play.market):
         if transfer["status"] == "pending":
-            act = f"/control/transfers/{transfer['reference']}/succeed"
+            path = f"/control/transfers/{transfer['reference']}/succeed"
             # One that settles by itself may be quicker.
-            await play.market.sandbox.post(act)
+            await play.market.sandbox.post(path)
 
     async def settled() -> bool | None:
         left = await transfers_of(play.market)
@@ -222,7 +222,7 @@ async def _settle_transfers(play: Play) -> None:
     await Marketplace.until("every payout that was asked for has left", settled, 180, every=1.0)
 
 
-async def repeat_lost_acts(play: Play) -> None:
+async def repeat_lost_actions(play: Play) -> None:
     """People do again what they had done: goods are handed over, an order is cancelled."""
     for order_id in play.history.to_deliver:
         await play.delivered(order_id)
@@ -233,8 +233,8 @@ async def repeat_lost_acts(play: Play) -> None:
 async def transfers_of(market: Marketplace) -> list[dict[str, Any]]:
     """What the sandbox has accepted, by its own book."""
     bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
-    answer = await market.sandbox.get("/gateway/transfer", params={"perPage": 1000}, headers=bearer)
-    return list(answer.raise_for_status().json()["data"])
+    response = await market.sandbox.get("/gateway/transfer", params={"perPage": 1000}, headers=bearer)
+    return list(response.raise_for_status().json()["data"])
 
 
 async def _until_published(system: System, service: str) -> None:

@@ -14,13 +14,13 @@ class ModelCompany:
 
     keys: set[str]
     url: str = ""
-    answered: dict[str, int] = field(default_factory=dict)
+    responses: dict[str, int] = field(default_factory=dict)
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def complete(self, request: web.Request) -> web.Response:
         key = request.headers.get("Authorization", "").removeprefix("Bearer ")
         if key not in self.keys:
             return web.json_response({"error": {"message": "Incorrect API key provided."}}, status=401)
-        self.answered[key] = self.answered.get(key, 0) + 1
+        self.responses[key] = self.responses.get(key, 0) + 1
         await request.read()
         choice = {"index": 0, "message": {"role": "assistant", "content": "Good day."}, "finish_reason": "stop"}
         return web.json_response({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 3}})
@@ -30,7 +30,7 @@ class ModelCompany:
 async def model_company(*keys: str) -> AsyncIterator[ModelCompany]:
     company = ModelCompany(set(keys))
     app = web.Application()
-    app.router.add_post("/v1/chat/completions", company.answer)
+    app.router.add_post("/v1/chat/completions", company.complete)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -32,10 +32,10 @@ class Load:
     """`webhook_key` is what the payment company signs with now, `service_key` what callers of functions hold now."""
 
     market: Marketplace
-    shelf: list[str]
+    product_ids: list[str]
     webhook_key: str
     service_key: str
-    answered: Counter[str] = field(default_factory=Counter)
+    succeeded: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     # Who answers the assistant; None: whoever it is told to ask.
     assistant: str | None = "openai-compatible"
@@ -46,13 +46,13 @@ class Load:
     _user_id: str = field(init=False)
     _renewed_at: float = 0.0
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
-    _ending: asyncio.Event = field(default_factory=asyncio.Event)
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         self._buyer, self._renewed_at = await self.market.sign_in("buyer@unilag.edu.ng"), time.monotonic()
         profile = await self.market.get("/api/profiles/current", self._buyer)
         self._user_id = str(profile["id"])
-        for name, every, act in (
+        for name, every, action in (
             ("signed webhook", 0.2, self._webhook),
             ("function by the service key", 0.25, self._function),
             ("logged-in read", 0.1, self._read),
@@ -63,11 +63,11 @@ class Load:
             ("renewed session", RENEW_SECONDS, self._renew),
             ("signing in", 10.0, self._sign_in),
         ):
-            self._tasks.append(asyncio.create_task(self._steadily(name, every, act)))
+            self._tasks.append(asyncio.create_task(self._steadily(name, every, action)))
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         """Stops, and lets what is under way end."""
-        self._ending.set()
+        self._stopping.set()
         await asyncio.gather(*self._tasks)
 
     @property
@@ -75,17 +75,17 @@ class Load:
         """The access token that the readers use now."""
         return self._buyer.access_token
 
-    async def _steadily(self, name: str, every: float, act: Callable[[], Awaitable[None]]) -> None:
-        while not self._ending.is_set():
+    async def _steadily(self, name: str, every: float, action: Callable[[], Awaitable[None]]) -> None:
+        while not self._stopping.is_set():
             began = time.monotonic()
             try:
-                await act()
-                self.answered[name] += 1
+                await action()
+                self.succeeded[name] += 1
             except (Failed, StepFailed, TimeoutError, httpx.TransportError) as error:
                 stamp = time.strftime("%H:%M:%S")
                 self.failures.append(f"{stamp} {name}: {error if str(error) else type(error).__name__}")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._ending.wait(), max(0.0, every - (time.monotonic() - began)))
+                await asyncio.wait_for(self._stopping.wait(), max(0.0, every - (time.monotonic() - began)))
 
     async def _webhook(self) -> None:
         _must(await self.call_webhook(self.webhook_key))
@@ -97,11 +97,11 @@ class Load:
         return await self.market.http.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signature})
 
     async def _function(self) -> None:
-        answer = await self.call_function(self.service_key)
-        if answer.status_code == 401 and self.may_be_refused:
+        response = await self.call_function(self.service_key)
+        if response.status_code == 401 and self.may_be_refused:
             self.refused += 1
             return
-        _must(answer)
+        _must(response)
 
     async def call_function(self, key: str) -> httpx.Response:
         """deliver-notification under this key."""
@@ -115,10 +115,10 @@ class Load:
         _must(await self.market.http.get("/api/orders", headers=self._buyer.headers))
 
     async def _write(self) -> None:
-        await self.market.checkout(self._buyer, self.shelf[0])
+        await self.market.checkout(self._buyer, self.product_ids[0])
 
     async def _purchase(self) -> None:
-        order = await self.market.checkout(self._buyer, self.shelf[1])
+        order = await self.market.checkout(self._buyer, self.product_ids[1])
         await self.market.pay(
             await self.market.until("payments has heard of the order", lambda: self._intent(order), 60)
         )
@@ -127,18 +127,18 @@ class Load:
         """None while payments has not heard of the order: its one worker may be restarting, and 404 is the answer until then."""
         try:
             return await self.market.pay_intent(self._buyer, order["id"])
-        except StepFailed as refusal:
-            if refusal.status == 404:
+        except StepFailed as error:
+            if error.status == 404:
                 return None
             raise
 
     async def _chat(self) -> None:
-        answer = await self.market.http.post(
+        response = await self.market.http.post(
             "/api/assistant/chat", json={"message": "Good day?"}, headers=self._buyer.headers
         )
-        said: dict[str, Any] = _must(answer).json()["data"]
-        if self.assistant is not None and said["provider"] != self.assistant:
-            raise Failed(f"answered by {said['provider']}")
+        reply: dict[str, Any] = _must(response).json()["data"]
+        if self.assistant is not None and reply["provider"] != self.assistant:
+            raise Failed(f"answered by {reply['provider']}")
 
     async def _browse(self) -> None:
         _must(await self.market.http.get("/api/products"))
@@ -155,7 +155,7 @@ class Load:
         await self.market.sign_in("buyer2@unilag.edu.ng")
 
 
-def _must(answer: httpx.Response) -> httpx.Response:
-    if not answer.is_success:
-        raise Failed(f"{answer.status_code} {answer.text[:200]}")
-    return answer
+def _must(response: httpx.Response) -> httpx.Response:
+    if not response.is_success:
+        raise Failed(f"{response.status_code} {response.text[:200]}")
+    return response

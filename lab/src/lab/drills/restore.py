@@ -21,34 +21,34 @@ from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.point_in_time import PointInTime
 from campus_tools.servers.postgresql import PrivatePostgresql
 from campus_tools.servers.rabbitmq import PrivateRabbitmq
+from lab.bench.environment import NO_QUOTA
 from lab.bench.programs import BenchFailed
-from lab.bench.stage import NO_QUOTA
 from lab.drills.history import (
     Actors,
     History,
     Play,
-    leave_unheard,
-    let_go,
+    hold_release_event,
     play_after_the_instant,
     play_before,
     play_up_to_the_instant,
-    repeat_lost_acts,
+    repeat_lost_actions,
+    resume_payouts_worker,
     transfers_of,
 )
 from lab.soak.webhooks import database_of
 from operations.audit import findings_of
 from operations.journey import Marketplace, StepFailed
 
-SENT_AGAIN: Final = timedelta(days=3)
+RESENT: Final = timedelta(days=3)
 # The broker held nothing older in this system; on a real one as far back as its longest queue reaches.
-SAID_AGAIN: Final = timedelta(hours=1)
-SPEAKERS: Final = ("identity", "orders", "payments", "payouts", "notifications")
+REPUBLISHED: Final = timedelta(hours=1)
+PUBLISHERS: Final = ("identity", "orders", "payments", "payouts", "notifications")
 _QUIET_SECONDS_MAX: Final = 240.0
 # The specification's ladder made quick: what has no subject is given up within a minute.
 SETTINGS: Final = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10"}
 
 _WAITING: Final = {
-    **dict.fromkeys(SPEAKERS, "SELECT count(*) FROM outbox WHERE published_at IS NULL"),
+    **dict.fromkeys(PUBLISHERS, "SELECT count(*) FROM outbox WHERE published_at IS NULL"),
     "payments": """
         SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)
              + (SELECT count(*) FROM processed_webhook_events WHERE outcome = 'queued')
@@ -67,7 +67,7 @@ _REFUNDED: Final = "SELECT count(*) FROM refunds WHERE status = 'settled'"
 _CHARGES: Final = "SELECT verdict, count(*) AS count FROM charges GROUP BY verdict"
 _FOUND: Final = "SELECT outcome, count(*) AS count FROM found_transfers GROUP BY outcome"
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ class RestoreFigures:
 
     lost_orders: int = 0
     restore_seconds: float = 0.0
-    stood_still: bool = False
+    was_blocked: bool = False
     refused_dispatches: int = 0
     until_dispatch_seconds: float = 0.0
-    said_again: dict[str, int] = field(default_factory=dict)
+    republished: dict[str, int] = field(default_factory=dict)
     webhooks_again: int = 0
     found: dict[str, int] = field(default_factory=dict)
     transfers: int = 0
@@ -97,26 +97,26 @@ class RestoreFigures:
     wrong_charges: tuple[str, ...] = ()
     reconciled: str = ""
     dead_letters: dict[str, int] = field(default_factory=dict)
-    broken_promises: tuple[str, ...] = ()
+    broken_invariants: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether nothing left or came in twice, nothing was sent before it was compared, and the books are clean."""
         doubled = self.wrong_transfers or self.wrong_refunds or self.wrong_charges
-        return self.stood_still and not doubled and not self.dead_letters and not self.broken_promises
+        return self.was_blocked and not doubled and not self.dead_letters and not self.broken_invariants
 
 
-async def drill_restore(folder: Path, load: RestoreLoad, say: Say) -> RestoreFigures:
+async def drill_restore(folder: Path, load: RestoreLoad, log: Log) -> RestoreFigures:
     """Starts a system in that folder, loses it, restores it, and looks. Raises BenchFailed where no private servers can be had."""
     port_base = free_port_base()
     # Whatever servers the caller has stay untouched.
-    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=say)
+    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=log)
     if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
         raise BenchFailed("the drill destroys its servers: it needs private ones, from local binaries")
     copies = PointInTime.beside(servers.postgresql)
     try:
         await asyncio.to_thread(servers.start)
-        return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, say).run()
+        return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, log).run()
     finally:
         await asyncio.to_thread(servers.stop)
         servers.remove_data()
@@ -130,18 +130,18 @@ class _Drill:
     broker: PrivateRabbitmq
     copies: PointInTime
     load: RestoreLoad
-    say: Say
+    log: Log
     history: History = field(default_factory=History)
     figures: RestoreFigures = field(default_factory=RestoreFigures)
 
     async def run(self) -> RestoreFigures:
         instant, earlier = await self._live()
-        await self._lose_and_restore(instant, earlier)
+        await self._destroy_and_restore(instant, earlier)
         async with self._system() as system:
             market = _market(system)
             try:
-                await self._heal(system, market, instant)
-                await self._look(system, market)
+                await self._recover(system, market, instant)
+                await self._verify(system, market)
             finally:
                 await market.close()
         return self.figures
@@ -151,26 +151,26 @@ class _Drill:
 
     async def _live(self) -> tuple[datetime, Path | None]:
         """The life before; the instant to which everything will be put back, and the dump of payouts from before that."""
-        self.say("starting the system")
+        self.log("starting the system")
         async with self._system() as system:
             market = _market(system)
             try:
-                play = Play(await Actors.arrive(market), self.history)
-                self.say("orders and payouts in every state")
+                play = Play(await Actors.sign_in(market), self.history)
+                self.log("orders and payouts in every state")
                 await play_before(play, self.load.each)
-                self.say("copying the server while it works")
+                self.log("copying the server while it works")
                 await asyncio.to_thread(self.copies.back_up)
                 earlier, since = None, time.monotonic()
                 if self.load.skew_seconds:
                     earlier = await asyncio.to_thread(self.copies.dump, "campus_payouts")
                 await play_up_to_the_instant(play, self.load.each)
                 await asyncio.sleep(max(0.0, self.load.skew_seconds - (time.monotonic() - since)))
-                await leave_unheard(play, system)
+                await hold_release_event(play, system)
                 instant = datetime.now(UTC)
                 # Whatever is committed from now on is later than the instant.
                 await asyncio.sleep(1)
-                let_go(system)
-                self.say("life goes on after the instant: money comes in and leaves")
+                resume_payouts_worker(system)
+                self.log("life goes on after the instant: money comes in and leaves")
                 await play_after_the_instant(play, self.load.each)
                 await self.copies.archive_all()
                 self.figures.lost_orders = len(self.history.placed_after)
@@ -178,79 +178,79 @@ class _Drill:
                 await market.close()
         return instant, earlier
 
-    async def _lose_and_restore(self, instant: datetime, earlier: Path | None) -> None:
-        self.say("the database server and the broker are lost with their disks")
+    async def _destroy_and_restore(self, instant: datetime, earlier: Path | None) -> None:
+        self.log("the database server and the broker are lost with their disks")
         await asyncio.to_thread(self.copies.destroy)
         await asyncio.to_thread(self.broker.kill)
         self.broker.forget()
         began = time.monotonic()
-        self.say(f"restoring to {instant.isoformat()}")
+        self.log(f"restoring to {instant.isoformat()}")
         await self.copies.restore(instant)
         if earlier is not None:
-            self.say(f"payouts' database is put back {self.load.skew_seconds:g} s earlier still")
+            self.log(f"payouts' database is put back {self.load.skew_seconds:g} s earlier still")
             await self.copies.load("campus_payouts", earlier)
         self.figures.restore_seconds = time.monotonic() - began
         await asyncio.to_thread(self.broker.start)
         connection = await asyncpg.connect(_admin_address(self.servers, "campus_payouts"))
         try:
-            self.figures.stood_still = not await connection.fetchval(_IS_COMPARED)
+            self.figures.was_blocked = not await connection.fetchval(_IS_COMPARED)
         finally:
             await connection.close()
 
-    async def _heal(self, system: System, market: Marketplace, instant: datetime) -> None:
+    async def _recover(self, system: System, market: Marketplace, instant: datetime) -> None:
         """The commands of the runbook, in its order, while staff and vendors press on."""
         began = time.monotonic()
-        actors = await Actors.arrive(market)
+        actors = await Actors.sign_in(market)
         play = Play(actors, self.history)
-        self.say("everything that waits is dispatched at once, again and again")
-        await self._press(play)
+        self.log("everything that waits is dispatched at once, again and again")
+        await self._retry_dispatch(play)
         self.figures.until_dispatch_seconds = time.monotonic() - began
-        self.say("what the broker lost is said again")
-        for service in SPEAKERS:
-            since = (instant - SAID_AGAIN).isoformat()
-            code, said = await asyncio.to_thread(system.command, service, "republish", "--since", since)
+        self.log("what the broker lost is said again")
+        for service in PUBLISHERS:
+            since = (instant - REPUBLISHED).isoformat()
+            code, output = await asyncio.to_thread(system.command, service, "republish", "--since", since)
             if code != 0:
-                raise BenchFailed(f"republish of {service}: {said}")
-            self.figures.said_again[service] = int(said.strip().splitlines()[-1].split(" ", 1)[0])
-        self.say("the gateway sends its last three days again")
-        since = (datetime.now(UTC) - SENT_AGAIN).isoformat()
+                raise BenchFailed(f"republish of {service}: {output}")
+            self.figures.republished[service] = int(output.strip().splitlines()[-1].split(" ", 1)[0])
+        self.log("the gateway sends its last three days again")
+        since = (datetime.now(UTC) - RESENT).isoformat()
         again = await market.sandbox.post("/control/webhooks/resend", params={"since": since})
         self.figures.webhooks_again = int(again.raise_for_status().json()["count"])
         await _until_quiet(system, market)
-        self.say("people repeat what is lost, and the gateway is reconciled")
-        await repeat_lost_acts(play)
+        self.log("people repeat what is lost, and the gateway is reconciled")
+        await repeat_lost_actions(play)
         for order_id in self.history.to_pay:
             await market.order_reaches(actors.buyer, order_id, "paid_escrow")
         await _until_quiet(system, market)
         await self._replay_dead(play)
         await _until_quiet(system, market)
         period = ("--from", (instant - timedelta(days=1)).isoformat(), "--to", datetime.now(UTC).isoformat())
-        _, said = await asyncio.to_thread(system.command, "payments", "reconcile", *period)
-        self.figures.reconciled = said.strip().splitlines()[-1]
-        _, said = await asyncio.to_thread(system.command, "payouts", "compare-transfers")
-        self.figures.reconciled += "\n" + said.strip().splitlines()[-1]
-        await self._press(play)
+        _, output = await asyncio.to_thread(system.command, "payments", "reconcile", *period)
+        self.figures.reconciled = output.strip().splitlines()[-1]
+        _, output = await asyncio.to_thread(system.command, "payouts", "compare-transfers")
+        self.figures.reconciled += "\n" + output.strip().splitlines()[-1]
+        await self._retry_dispatch(play)
         await _until_quiet(system, market)
 
-    async def _press(self, play: Play) -> None:
+    async def _retry_dispatch(self, play: Play) -> None:
         """Dispatches all that waits until it is allowed; the vendor asks again for what the wallet does not show as paid."""
 
         async def dispatched() -> bool | None:
             try:
-                await play.market.request_payout(play.actors.vendor, self.history.asked_after_minor)
+                await play.market.request_payout(play.actors.vendor, self.history.requested_after_minor)
                 raise AssertionError("the wallet gave what had left it before")
             except StepFailed as refused:
                 if refused.status >= 500:
                     raise
-            answer = await play.market.http.post(
+            response = await play.market.http.post(
                 "/api/payouts/dispatch",
                 json={},
                 headers={**play.actors.maker.headers, "Idempotency-Key": str(uuid4())},
             )
-            if answer.status_code == 503:
+            if response.status_code == 503:
                 self.figures.refused_dispatches += 1
                 return None
-            answer.raise_for_status()
+            response.raise_for_status()
             return True
 
         await Marketplace.until("a dispatch is allowed", dispatched, 120, every=0.2)
@@ -258,15 +258,15 @@ class _Drill:
     async def _replay_dead(self, play: Play) -> None:
         """What was given up for want of its subject, whose act has been repeated meanwhile."""
         market, ops = play.market, play.actors.ops
-        for letter in await market.get("/api/dead-letter-webhooks", ops, params={"outcome": "dead", "limit": 100}):
-            await market.post(f"/api/dead-letter-webhooks/{letter['id']}/replay", {}, ops, key=None)
-        for service in SPEAKERS:
-            for letter in await market.get(f"/api/dead-letters/{service}", ops, params={"limit": 100}):
-                if letter["replayedAt"] is None:
-                    await market.post(f"/api/dead-letters/{service}/{letter['id']}/replay", {}, ops)
+        for dead_letter in await market.get("/api/dead-letter-webhooks", ops, params={"outcome": "dead", "limit": 100}):
+            await market.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", {}, ops, key=None)
+        for service in PUBLISHERS:
+            for dead_letter in await market.get(f"/api/dead-letters/{service}", ops, params={"limit": 100}):
+                if dead_letter["replayedAt"] is None:
+                    await market.post(f"/api/dead-letters/{service}/{dead_letter['id']}/replay", {}, ops)
 
-    async def _look(self, system: System, market: Marketplace) -> None:
-        self.say("looking")
+    async def _verify(self, system: System, market: Marketplace) -> None:
+        self.log("looking")
         figures, history = self.figures, self.history
         left = Counter(int(line["amount"]) for line in await transfers_of(market) if line["status"] == "success")
         figures.transfers = sum(left.values())
@@ -294,16 +294,16 @@ class _Drill:
             figures.wrong_charges += (f"{len(history.placed_after)} orders are unknown, {figures.charges}",)
         if settled != sum(refunds.values()):
             figures.wrong_refunds += (f"{sum(refunds.values())} refunds at the gateway, {settled} settled in the book",)
-        for service in SPEAKERS:
+        for service in PUBLISHERS:
             connection = await asyncpg.connect(database_of(system, service))
             try:
                 if count := await connection.fetchval(_DEAD):
                     figures.dead_letters[service] = count
             finally:
                 await connection.close()
-        self.say("auditing")
+        self.log("auditing")
         findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
-        figures.broken_promises = tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings)
+        figures.broken_invariants = tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings)
 
 
 def _market(system: System) -> Marketplace:
@@ -317,22 +317,22 @@ def _admin_address(servers: Servers, database: str) -> str:
 async def _refunds(market: Marketplace) -> list[dict[str, Any]]:
     """What the sandbox paid back, by its own list."""
     bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
-    answer = await market.sandbox.get("/gateway/refund", params={"perPage": 1000}, headers=bearer)
-    return [line for line in answer.raise_for_status().json()["data"] if line["status"] == "processed"]
+    response = await market.sandbox.get("/gateway/refund", params={"perPage": 1000}, headers=bearer)
+    return [line for line in response.raise_for_status().json()["data"] if line["status"] == "processed"]
 
 
 async def _movements(market: Marketplace, kind: str) -> list[dict[str, Any]]:
-    answer = await market.sandbox.get("/control/book/movements", params={"kind": kind, "limit": 1000})
-    return list(answer.raise_for_status().json())
+    response = await market.sandbox.get("/control/book/movements", params={"kind": kind, "limit": 1000})
+    return list(response.raise_for_status().json())
 
 
 async def _until_quiet(system: System, market: Marketplace) -> None:
     """No outbox holds anything, no webhook waits to be sent or taken, and no transfer is open."""
-    connections = {service: await asyncpg.connect(database_of(system, service)) for service in SPEAKERS}
+    connections = {service: await asyncpg.connect(database_of(system, service)) for service in PUBLISHERS}
 
     async def quiet() -> bool | None:
-        answer = await market.sandbox.get("/control/webhooks", params={"status": "pending", "target": "gateway"})
-        waiting = len(answer.raise_for_status().json())
+        response = await market.sandbox.get("/control/webhooks", params={"status": "pending", "target": "gateway"})
+        waiting = len(response.raise_for_status().json())
         for service, connection in connections.items():
             waiting += await connection.fetchval(_WAITING[service])
         return None if waiting else True

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from lab.bench.environment import NO_QUOTA
 from lab.bench.programs import BenchFailed
-from lab.bench.stage import NO_QUOTA
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.load import Load
 from lab.soak.stock import add_stock
@@ -40,17 +40,17 @@ class UpgradeFigures:
     migrated_seconds: float
     rolled: int
     rolled_seconds: float
-    answered: dict[str, int]
+    succeeded: dict[str, int]
     failures: tuple[str, ...]
-    broken_promises: tuple[str, ...]
+    broken_invariants: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
         """Whether nobody noticed."""
-        return not self.failures and not self.broken_promises
+        return not self.failures and not self.broken_invariants
 
 
-async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None]) -> UpgradeFigures:
+async def drill_upgrade(folder: Path, old: str | None, log: Callable[[str], None]) -> UpgradeFigures:
     """From commit `old`, else from the one before the newest migration, to the code that runs this.
 
     Raises:
@@ -64,7 +64,7 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
                 "Name a commit since the initial migrations with --from."
             )
         revisions = len(_revisions(Path.cwd()) - _revisions(tree))
-        say(f"starting {commit[:10]}, two instances of each door; {revisions} revisions are ahead of it")
+        log(f"starting {commit[:10]}, two instances of each door; {revisions} revisions are ahead of it")
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
         # The key that all services shared before each purpose had its own (decision 36): older code reads no other.
         # Older code declares its queues itself, which the account of a service may not.
@@ -75,23 +75,25 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
             try:
                 await pay_without_kept_connections(market, system)
-                shelf = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
-                load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
+                product_ids = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+                load = Load(
+                    market, product_ids, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"]
+                )
                 load.assistant = None
-                await load.begin()
+                await load.start()
                 await asyncio.sleep(_WATCH_SECONDS)
-                say("migrating beside the old code")
+                log("migrating beside the old code")
                 began = time.monotonic()
                 await asyncio.to_thread(system.migrate, {"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
                 migrated_seconds = time.monotonic() - began
                 await asyncio.sleep(_WATCH_SECONDS)
-                say("replacing process by process")
+                log("replacing process by process")
                 began = time.monotonic()
                 rolled = await doubled.roll(every=True)
                 rolled_seconds = time.monotonic() - began
                 await asyncio.sleep(_WATCH_SECONDS)
-                await load.end()
-                say("auditing")
+                await load.stop()
+                log("auditing")
                 findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
             finally:
                 await market.close()
@@ -101,9 +103,9 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
         migrated_seconds=migrated_seconds,
         rolled=len(rolled),
         rolled_seconds=rolled_seconds,
-        answered=dict(load.answered),
+        succeeded=dict(load.succeeded),
         failures=tuple(load.failures),
-        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
     )
 
 

@@ -21,12 +21,12 @@ from rich.table import Table
 
 from campus_tools.launcher import StartFailed, System
 from campus_tools.servers import ServerUnavailable
+from lab.bench.environment import NO_QUOTA
 from lab.bench.programs import BenchFailed
-from lab.bench.stage import NO_QUOTA
 from lab.counts import one_or_more
 from lab.soak import races
 from lab.soak.notifications import MAY_BE_DOWN, MessageFigures, MessageLoad, soak_messages
-from lab.soak.outages import Away, OutageFigures, count_outlasting, soak_outages
+from lab.soak.outages import OutageFigures, Outages, count_outlasting, soak_outages
 from lab.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
 from lab.soak.webhooks import Figures, Load, soak_webhooks
 from operations.audit import audit_system
@@ -90,19 +90,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _webhooks(options: argparse.Namespace) -> bool:
-    away = Away(options.read_only, options.broker_away)
-    outlasting = count_outlasting(away, options.rate) if away.seconds else 1
+    outages = Outages(options.read_only, options.broker_away)
+    outlasting = count_outlasting(outages, options.rate) if outages.seconds else 1
     load = Load(options.count or max(WEBHOOKS, outlasting), options.rate, options.kills)
     if load.count < outlasting:
         raise BenchFailed(f"{load.count} webhooks end before the outages do: --count must be at least {outlasting}")
     with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
-        _say("starting the system")
+        _log("starting the system")
         async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
             try:
-                if away.seconds:
-                    return _show_outages(await soak_outages(system, market, load, away, _say))
-                return _show(await soak_webhooks(system, market, load, _say))
+                if outages.seconds:
+                    return _show_outages(await soak_outages(system, market, load, outages, _log))
+                return _show(await soak_webhooks(system, market, load, _log))
             finally:
                 await market.close()
                 await asyncio.to_thread(system.stop)
@@ -112,12 +112,12 @@ async def _webhooks(options: argparse.Namespace) -> bool:
 async def _payouts(options: argparse.Namespace) -> bool:
     load = PayoutLoad(options.count, options.timeouts, options.errors)
     with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
-        _say("starting the system")
+        _log("starting the system")
         environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "GATEWAY_TIMEOUT_SECONDS": "5"}
         async with System(folder, environment=environment) as system:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
             try:
-                return _show_payouts(await soak_payouts(system, market, load, _say))
+                return _show_payouts(await soak_payouts(system, market, load, _log))
             finally:
                 await market.close()
                 await asyncio.to_thread(system.stop)
@@ -127,11 +127,11 @@ async def _payouts(options: argparse.Namespace) -> bool:
 async def _notifications(options: argparse.Namespace) -> bool:
     load = MessageLoad(options.count, options.rate, options.down, options.down_seconds, options.kills, options.how)
     with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
-        _say("starting the system")
+        _log("starting the system")
         async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
             try:
-                return _show_messages(await soak_messages(system, market, load, _say))
+                return _show_messages(await soak_messages(system, market, load, _log))
             finally:
                 await market.close()
                 await asyncio.to_thread(system.stop)
@@ -145,7 +145,7 @@ async def _races(options: argparse.Namespace) -> bool:
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{options.port_base + 90}"
     market = Marketplace.at(base_url, sandbox_url, known, patient=True)
     try:
-        figures = await races.run_races(market, options.rounds, _say)
+        figures = await races.run_races(market, options.rounds, _log)
         table = Table("race", "rounds", "ended", "wrong")
         for line in figures:
             ended = "\n".join(f"{count} {outcome}" for outcome, count in line.outcomes.items())
@@ -166,7 +166,7 @@ def _show(figures: Figures) -> bool:
     )
     table.add_row("payments' worker killed", f"{figures.kills} times")
     table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
-    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_invariants) or "none")
     Console(width=150).print(table)
     return figures.holds and figures.p99_ms <= P99_MS_MAX
 
@@ -180,7 +180,7 @@ def _show_outages(figures: OutageFigures) -> bool:
     table.add_row("answered 503 and yet kept", str(figures.kept_though_refused))
     table.add_row("longest from the end of read-only to the last 503", f"{figures.recovered_seconds:.1f} s")
     table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
-    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_invariants) or "none")
     Console(width=150).print(table)
     return figures.holds
 
@@ -195,9 +195,9 @@ def _show_payouts(figures: PayoutFigures) -> bool:
     table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
     table.add_row(
         "left by the sandbox's book: once, twice, unasked",
-        f"{figures.moved}, {figures.moved_twice}, {figures.strangers}",
+        f"{figures.moved}, {figures.moved_twice}, {figures.unrequested}",
     )
-    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_invariants) or "none")
     Console(width=150).print(table)
     return figures.holds
 
@@ -216,9 +216,9 @@ def _show_messages(figures: MessageFigures) -> bool:
     for name, line in figures.channels.items():
         table.add_row(
             name,
-            str(line.taken),
+            str(line.accepted),
             str(line.arrived),
-            f"{line.in_doubt}, {line.missing}",
+            f"{line.uncertain}, {line.missing}",
             f"{line.twice} ({line.replaced}, {line.unexplained})",
             str(line.quiet),
             str(line.down),
@@ -236,7 +236,7 @@ def _show_messages(figures: MessageFigures) -> bool:
     return figures.holds
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(f"soak {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 

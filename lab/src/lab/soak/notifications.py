@@ -31,7 +31,7 @@ CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
 # At the mail server the sandbox knows no refusal that passes: mail is never the channel that is down.
 MAY_BE_DOWN: Final[tuple[Channel, ...]] = ("push", "messaging", "sms")
 WORKER: Final = "notifications-worker"
-PEOPLE: Final = 8
+USERS: Final = 8
 # The channel goes down when this part of the messages was taken.
 DOWN_AFTER: Final = 0.2
 SENDERS: Final = 16
@@ -41,7 +41,7 @@ _KILL_WAIT_SECONDS: Final = 60.0
 _NUMBER: Final = re.compile(r"5A[0-9A-F]{6}")
 _PER_PAGE: Final = 1_000
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ class ChannelFigures:
     `missing` are the others that did not arrive.
     """
 
-    taken: int
+    accepted: int
     arrived: int
     twice: int
     replaced: int
     unexplained: int
-    in_doubt: int
+    uncertain: int
     missing: int
     quiet: "Lateness"
     down: "Lateness"
@@ -111,15 +111,17 @@ class MessageFigures:
         """What was taken arrived, but for what dead workers left in doubt, and what came twice did so as documented."""
         lines = self.channels.values()
         whole = not any(line.missing or line.unexplained for line in lines)
-        in_doubt = sum(line.in_doubt for line in lines)
+        uncertain = sum(line.uncertain for line in lines)
         settled = set(self.statuses) <= {"sent", "delivered", "read", "failed"}
-        known = settled and self.statuses.get("failed", 0) == in_doubt
-        return whole and known and not self.refused and sum(self.statuses.values()) == sum(line.taken for line in lines)
+        known = settled and self.statuses.get("failed", 0) == uncertain
+        return (
+            whole and known and not self.refused and sum(self.statuses.values()) == sum(line.accepted for line in lines)
+        )
 
 
 @dataclass(slots=True)
 class _Addressee:
-    person_id: str
+    user_id: str
     addresses: dict[Channel, str]
 
 
@@ -131,7 +133,7 @@ class _Sent:
     channel: Channel
     to: _Addressee
     notification_id: UUID = field(default_factory=uuid4)
-    taken_at: float = 0.0
+    accepted_at: float = 0.0
 
     @property
     def order_id(self) -> str:
@@ -148,45 +150,45 @@ class _Outage:
     ended: float = 0.0
 
 
-async def soak_messages(system: System, market: Marketplace, load: MessageLoad, say: Say) -> MessageFigures:
+async def soak_messages(system: System, market: Marketplace, load: MessageLoad, log: Log) -> MessageFigures:
     """Signs people up, sends at the rate, breaks, kills, heals, resends what was given up, and counts what arrived."""
     if load.down not in MAY_BE_DOWN:
         raise ValueError(f"down must be one of: {', '.join(MAY_BE_DOWN)}")
-    say(f"signing {PEOPLE} people up")
-    people = await asyncio.gather(*(_addressee(market, place) for place in range(PEOPLE)))
+    log(f"signing {USERS} people up")
+    users = await asyncio.gather(*(_addressee(market, place) for place in range(USERS)))
     # Every person is reached by every channel, and neighbours in time differ in both.
     sent = [
-        _Sent(number, CHANNELS[number % len(CHANNELS)], people[number // len(CHANNELS) % PEOPLE])
+        _Sent(number, CHANNELS[number % len(CHANNELS)], users[number // len(CHANNELS) % USERS])
         for number in range(load.count)
     ]
-    say(f"sending {load.count} messages, {load.rate:g} in a second")
+    log(f"sending {load.count} messages, {load.rate:g} in a second")
     outage = _Outage()
     began, spent = time.monotonic(), ProcessorTime(system.process(WORKER))
-    _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, say))
-    say("waiting until everything has an end")
+    _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, log))
+    log("waiting until everything has an end")
     database = await asyncpg.connect(_database(system))
     try:
-        taken = [one for one in sent if one.taken_at]
-        await _ended(database, taken, _ARRIVED_SECONDS_MAX)
-        given_up = await _given_up(database, taken)
+        accepted = [one for one in sent if one.accepted_at]
+        await _ended(database, accepted, _ARRIVED_SECONDS_MAX)
+        given_up = await _given_up(database, accepted)
         if given_up:
-            say(f"support sends {len(given_up)} again")
+            log(f"support sends {len(given_up)} again")
             await _resend(market, given_up)
-            await _ended(database, taken, _ARRIVED_SECONDS_MAX)
+            await _ended(database, accepted, _ARRIVED_SECONDS_MAX)
         arrived_seconds = time.monotonic() - began
-        say("counting at the sandbox")
-        arrivals = await _arrivals(market, people)
-        open_ones = await _with_open_attempts(database, taken)
-        in_doubt = await _in_doubt(database, taken)
-        statuses = await _statuses(database, taken)
+        log("counting at the sandbox")
+        arrivals = await _arrivals(market, users)
+        open_ones = await _with_open_attempts(database, accepted)
+        uncertain = await _uncertain(database, accepted)
+        statuses = await _statuses(database, accepted)
     finally:
         await database.close()
     return MessageFigures(
         channels={
-            name: _figures([one for one in taken if one.channel == name], arrivals, open_ones, in_doubt, outage)
+            name: _figures([one for one in accepted if one.channel == name], arrivals, open_ones, uncertain, outage)
             for name in CHANNELS
         },
-        refused=len(sent) - len(taken),
+        refused=len(sent) - len(accepted),
         kills=kills,
         given_up=len(given_up),
         resent=len(given_up),
@@ -200,9 +202,9 @@ async def _addressee(market: Marketplace, place: int) -> _Addressee:
     """A student with a phone, a mailbox and a telephone's app."""
     mail, phone, device = f"soak.{uuid4().hex}@unilag.edu.ng", f"+23480{uuid4().int % 10**8:08d}", uuid4().hex
     student = await market.sign_up(mail, f"Soak {place}", phone)
-    person_id = str((await market.get("/api/profiles/current", student))["id"])
+    user_id = str((await market.get("/api/profiles/current", student))["id"])
     await market.post("/api/devices", {"kind": "android", "token": device}, student)
-    addressee = _Addressee(person_id, {"push": device, "messaging": phone, "sms": phone, "email": mail})
+    addressee = _Addressee(user_id, {"push": device, "messaging": phone, "sms": phone, "email": mail})
     await _is_known(market, student, addressee)
     return addressee
 
@@ -210,22 +212,22 @@ async def _addressee(market: Marketplace, place: int) -> _Addressee:
 async def _is_known(market: Marketplace, student: Person, addressee: _Addressee) -> None:
     """Until the service has heard of the person: it answers 404 before."""
 
-    async def look() -> bool | None:
+    async def check() -> bool | None:
         body = {
-            "userId": addressee.person_id,
+            "userId": addressee.user_id,
             "channel": "email",
             "template": "order_dispatched",
-            "data": _told_of(uuid4()),
+            "data": _template_data(uuid4()),
         }
-        answer = await market.http.post(
+        response = await market.http.post(
             "/functions/v1/deliver-notification", json={"notificationId": str(uuid4()), **body}, headers=_key(market)
         )
-        return True if answer.status_code == 200 else None
+        return True if response.status_code == 200 else None
 
-    await Marketplace.until(f"{student.email} is known", look, 60)
+    await Marketplace.until(f"{student.email} is known", check, 60)
 
 
-def _told_of(order_id: object) -> dict[str, str]:
+def _template_data(order_id: object) -> dict[str, str]:
     return {"orderId": str(order_id), "businessName": ADA.business_name}
 
 
@@ -240,14 +242,14 @@ async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None
     async def one(message: _Sent) -> None:
         body = {
             "notificationId": str(message.notification_id),
-            "userId": message.to.person_id,
+            "userId": message.to.user_id,
             "channel": message.channel,
             "template": "order_dispatched",
-            "data": _told_of(message.order_id),
+            "data": _template_data(message.order_id),
         }
         async with gate:
-            answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=headers)
-            message.taken_at = time.time() if answer.status_code == 200 else 0.0
+            response = await market.http.post("/functions/v1/deliver-notification", json=body, headers=headers)
+            message.accepted_at = time.time() if response.status_code == 200 else 0.0
 
     began = time.monotonic()
     async with asyncio.TaskGroup() as group:
@@ -257,16 +259,16 @@ async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None
 
 
 async def _break(
-    system: System, market: Marketplace, load: MessageLoad, outage: _Outage, spent: ProcessorTime, say: Say
+    system: System, market: Marketplace, load: MessageLoad, outage: _Outage, spent: ProcessorTime, log: Log
 ) -> int:
     """First the outage, then the deaths in what is left of the sending, so that each is seen by itself; how many deaths."""
-    await _take_down(market, load, outage, say)
-    return await _kill(system, load.kills, (1 - DOWN_AFTER) * load.count / load.rate - load.down_seconds, spent, say)
+    await _stop_provider(market, load, outage, log)
+    return await _kill(system, load.kills, (1 - DOWN_AFTER) * load.count / load.rate - load.down_seconds, spent, log)
 
 
-async def _take_down(market: Marketplace, load: MessageLoad, outage: _Outage, say: Say) -> None:
+async def _stop_provider(market: Marketplace, load: MessageLoad, outage: _Outage, log: Log) -> None:
     await asyncio.sleep(DOWN_AFTER * load.count / load.rate)
-    say(f"{load.down} is down for {load.down_seconds:g} s, {load.how}")
+    log(f"{load.down} is down for {load.down_seconds:g} s, {load.how}")
     # The wait comes before anything happens: nobody receives what was not answered.
     rule = {"error_before": True, **({"delay": 30.0} if load.how == "hanging" else {})}
     (await market.sandbox.put("/control/faults", json={load.down: rule})).raise_for_status()
@@ -274,16 +276,16 @@ async def _take_down(market: Marketplace, load: MessageLoad, outage: _Outage, sa
     await asyncio.sleep(load.down_seconds)
     (await market.sandbox.put("/control/faults", json={load.down: None})).raise_for_status()
     outage.ended = time.time()
-    say(f"{load.down} is back")
+    log(f"{load.down} is back")
 
 
-async def _kill(system: System, times: int, seconds: float, spent: ProcessorTime, say: Say) -> int:
+async def _kill(system: System, times: int, seconds: float, spent: ProcessorTime, log: Log) -> int:
     """`kill -9` at equal distances while messages are sent."""
     worker = system.process(WORKER)
     began = time.monotonic()
     for number in range(times):
         await asyncio.sleep(max(0.0, began + (number + 1) * seconds / (times + 1) - time.monotonic()))
-        say("the worker is killed")
+        log("the worker is killed")
         spent.note_death()
         before = await asyncio.to_thread(worker.kill)
         await asyncio.to_thread(worker.wait_restarted, before, _KILL_WAIT_SECONDS)
@@ -305,7 +307,7 @@ WHERE d.notification_id = ANY ($1) AND d.status IN ('failed', 'bounced') AND l.s
 ORDER BY l.delivery_id, l.attempted_at DESC
 """
 # Support cannot know whether these went out either, so it sends none of them here: what came of them is to be seen.
-_IN_DOUBT: Final = """
+_UNCERTAIN: Final = """
 SELECT DISTINCT d.notification_id FROM notification_deliveries d
 JOIN notification_delivery_logs l ON l.delivery_id = d.id AND l.status = 'unknown'
 WHERE d.notification_id = ANY ($1) AND d.status = 'failed'
@@ -320,19 +322,19 @@ SELECT status, count(*) AS count FROM notification_deliveries WHERE notification
 """
 
 
-def _ids(taken: Sequence[_Sent]) -> list[UUID]:
-    return [one.notification_id for one in taken]
+def _ids(accepted: Sequence[_Sent]) -> list[UUID]:
+    return [one.notification_id for one in accepted]
 
 
-async def _ended(database: Any, taken: Sequence[_Sent], seconds_max: float) -> None:
-    async def look() -> bool | None:
-        return None if await database.fetchval(_COUNT_QUEUED, _ids(taken)) else True
+async def _ended(database: Any, accepted: Sequence[_Sent], seconds_max: float) -> None:
+    async def check() -> bool | None:
+        return None if await database.fetchval(_COUNT_QUEUED, _ids(accepted)) else True
 
-    await Marketplace.until("every message is sent or given up", look, seconds_max, every=0.5)
+    await Marketplace.until("every message is sent or given up", check, seconds_max, every=0.5)
 
 
-async def _given_up(database: Any, taken: Sequence[_Sent]) -> list[str]:
-    return [str(row["id"]) for row in await database.fetch(_GIVEN_UP, _ids(taken))]
+async def _given_up(database: Any, accepted: Sequence[_Sent]) -> list[str]:
+    return [str(row["id"]) for row in await database.fetch(_GIVEN_UP, _ids(accepted))]
 
 
 async def _resend(market: Marketplace, log_ids: Sequence[str]) -> None:
@@ -341,58 +343,60 @@ async def _resend(market: Marketplace, log_ids: Sequence[str]) -> None:
         await market.post(f"/api/notification-delivery-logs/{log_id}/resend", {}, support, key=uuid4())
 
 
-async def _with_open_attempts(database: Any, taken: Sequence[_Sent]) -> set[UUID]:
-    return {row["notification_id"] for row in await database.fetch(_OPEN_ATTEMPTS, _ids(taken))}
+async def _with_open_attempts(database: Any, accepted: Sequence[_Sent]) -> set[UUID]:
+    return {row["notification_id"] for row in await database.fetch(_OPEN_ATTEMPTS, _ids(accepted))}
 
 
-async def _in_doubt(database: Any, taken: Sequence[_Sent]) -> set[UUID]:
-    return {row["notification_id"] for row in await database.fetch(_IN_DOUBT, _ids(taken))}
+async def _uncertain(database: Any, accepted: Sequence[_Sent]) -> set[UUID]:
+    return {row["notification_id"] for row in await database.fetch(_UNCERTAIN, _ids(accepted))}
 
 
-async def _statuses(database: Any, taken: Sequence[_Sent]) -> dict[str, int]:
-    return {row["status"]: row["count"] for row in await database.fetch(_STATUSES, _ids(taken))}
+async def _statuses(database: Any, accepted: Sequence[_Sent]) -> dict[str, int]:
+    return {row["status"]: row["count"] for row in await database.fetch(_STATUSES, _ids(accepted))}
 
 
-async def _arrivals(market: Marketplace, people: Sequence[_Addressee]) -> dict[tuple[str, str], list[float]]:
+async def _arrivals(market: Marketplace, users: Sequence[_Addressee]) -> dict[tuple[str, str], list[float]]:
     """When each message came to its provider, by channel and marker."""
     arrivals: dict[tuple[str, str], list[float]] = {}
-    for person in people:
-        for channel, address in person.addresses.items():
+    for user in users:
+        for channel, address in user.addresses.items():
             query = {"to": address, "channel": channel, "limit": str(_PER_PAGE)}
-            answer = await market.sandbox.get("/control/messages", params=query)
-            for message in answer.raise_for_status().json():
-                words = f"{message['subject']} {message['text']} {msgspec.json.encode(message['payload']).decode()}"
-                for marker in {*_NUMBER.findall(words)}:
+            response = await market.sandbox.get("/control/messages", params=query)
+            for message in response.raise_for_status().json():
+                content = f"{message['subject']} {message['text']} {msgspec.json.encode(message['payload']).decode()}"
+                for marker in {*_NUMBER.findall(content)}:
                     at = datetime.fromisoformat(message["created_at"]).timestamp()
                     arrivals.setdefault((channel, marker), []).append(at)
     return arrivals
 
 
 def _figures(
-    taken: Sequence[_Sent],
+    accepted: Sequence[_Sent],
     arrivals: Mapping[tuple[str, str], Sequence[float]],
     open_ones: set[UUID],
-    in_doubt: set[UUID],
+    uncertain: set[UUID],
     outage: _Outage,
 ) -> ChannelFigures:
     copies: Counter[str] = Counter()
     late: dict[str, list[float]] = {"quiet": [], "down": [], "killed": []}
-    for one in taken:
-        came = arrivals.get((one.channel, one.marker), ())
-        copies[one.marker] = len(came)
-        if came:
-            stretch = "quiet" if one.taken_at < outage.began else "down" if one.taken_at < outage.ended else "killed"
+    for one in accepted:
+        arrived_at = arrivals.get((one.channel, one.marker), ())
+        copies[one.marker] = len(arrived_at)
+        if arrived_at:
+            stretch = (
+                "quiet" if one.accepted_at < outage.began else "down" if one.accepted_at < outage.ended else "killed"
+            )
             # The provider may have it before the answer that took it is back here.
-            late[stretch].append(max(0.0, min(came) - one.taken_at) * 1000)
+            late[stretch].append(max(0.0, min(arrived_at) - one.accepted_at) * 1000)
     return ChannelFigures(
-        taken=len(taken),
+        accepted=len(accepted),
         arrived=sum(count > 0 for count in copies.values()),
         twice=sum(count > 1 for count in copies.values()),
         # A push bears the tag of its notification, by which a device shows the second in the place of the first.
-        replaced=sum(one.channel == "push" and copies[one.marker] > 1 for one in taken),
-        unexplained=sum(copies[one.marker] > 1 and one.notification_id not in open_ones for one in taken),
-        in_doubt=sum(one.notification_id in in_doubt for one in taken),
-        missing=sum(not copies[one.marker] and one.notification_id not in in_doubt for one in taken),
+        replaced=sum(one.channel == "push" and copies[one.marker] > 1 for one in accepted),
+        unexplained=sum(copies[one.marker] > 1 and one.notification_id not in open_ones for one in accepted),
+        uncertain=sum(one.notification_id in uncertain for one in accepted),
+        missing=sum(not copies[one.marker] and one.notification_id not in uncertain for one in accepted),
         quiet=Lateness.of(late["quiet"]),
         down=Lateness.of(late["down"]),
         killed=Lateness.of(late["killed"]),

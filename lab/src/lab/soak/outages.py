@@ -18,7 +18,7 @@ import httpx
 import msgspec
 
 from campus_tools.launcher.system import System
-from lab.soak.webhooks import PATH, Load, Say, count_held, database_of, in_disorder, paid_charges, wait_for_effects
+from lab.soak.webhooks import PATH, Load, Log, count_held, database_of, in_disorder, paid_charges, wait_for_effects
 from operations.audit import findings_of
 from operations.journey import Marketplace
 
@@ -32,11 +32,11 @@ EFFECTS_SECONDS_MAX: Final = 60.0 + 150.0
 AGAIN_SECONDS: Final = 0.5
 DISPUTE_SHARE: Final = 0.05
 DUPLICATE_SHARE: Final = 0.05
-READ_ONLY, BROKER_AWAY, OTHERWISE = range(3)
+READ_ONLY, BROKER_DOWN, OTHERWISE = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Away:
+class Outages:
     """How many seconds the database takes no writes, and how many the broker is gone after that."""
 
     read_only_seconds: float
@@ -60,68 +60,72 @@ class OutageFigures:
     kept_though_refused: int
     recovered_seconds: float
     effects_seconds: float
-    broken_promises: tuple[str, ...]
+    broken_invariants: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
         """503 while read-only and for the moment of its end alone, nothing else but 200, nothing lost, clean books."""
-        read_only, broker_away, otherwise = self.stretches
+        read_only, broker_down, otherwise = self.stretches
         return (
             not any(stretch.get("another") for stretch in self.stretches)
-            and not broker_away.get("503")
+            and not broker_down.get("503")
             and not otherwise.get("503")
             and (read_only.get("503", 0) > 0 or not read_only)
             and self.kept_though_refused == 0
             and self.recovered_seconds <= RECOVERY_SECONDS_MAX
             and self.effects_seconds <= EFFECTS_SECONDS_MAX
-            and not self.broken_promises
+            and not self.broken_invariants
         )
 
 
 @dataclass(slots=True)
-class _Stage:
+class _Progress:
     """Which stretch runs now, and what was answered in each."""
 
     stretch: int = OTHERWISE
-    answers: tuple[Counter[str], ...] = field(default_factory=lambda: (Counter(), Counter(), Counter()))
+    statuses: tuple[Counter[str], ...] = field(default_factory=lambda: (Counter(), Counter(), Counter()))
     refused: dict[bytes, str] = field(default_factory=dict)
     read_only_ended: float = 0.0
-    last_refusal: float = 0.0
+    last_rejected_at: float = 0.0
     open_again: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-def count_outlasting(away: Away, rate: float) -> int:
+def count_outlasting(outages: Outages, rate: float) -> int:
     """How many webhooks at `rate` a second are still being sent when the last outage ends."""
-    return math.ceil(away.sending_seconds * rate)
+    return math.ceil(outages.sending_seconds * rate)
 
 
-async def soak_outages(system: System, market: Marketplace, load: Load, away: Away, say: Say) -> OutageFigures:
+async def soak_outages(system: System, market: Marketplace, load: Load, outages: Outages, log: Log) -> OutageFigures:
     """Makes and pays the orders, sends while parts are away, waits, audits."""
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
-    say(f"making and paying {load.count - disputes - duplicates} orders")
+    log(f"making and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
     charges = await paid_charges(market, system.secrets["GATEWAY_SECRET_KEY"], load.count - disputes - duplicates)
     bodies = in_disorder(charges, disputes, duplicates)
-    say(f"sending {len(bodies)} webhooks, {load.rate:g} in a second")
-    stage = _Stage()
-    stage.open_again.set()
-    _, kept = await asyncio.gather(_send(system, stage, bodies, load.rate), _take_away(system, stage, away, say))
-    say("waiting for their effects")
+    log(f"sending {len(bodies)} webhooks, {load.rate:g} in a second")
+    progress = _Progress()
+    progress.open_again.set()
+    _, kept = await asyncio.gather(
+        _send(system, progress, bodies, load.rate), _run_outages(system, progress, outages, log)
+    )
+    log("waiting for their effects")
     began = time.monotonic()
     await wait_for_effects(system, held_before + len(charges), 2 * EFFECTS_SECONDS_MAX)
     effects_seconds = time.monotonic() - began
-    say("auditing")
+    log("auditing")
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
     return OutageFigures(
-        stretches=stage.answers,
+        stretches=progress.statuses,
         kept_though_refused=kept,
-        recovered_seconds=max(0.0, stage.last_refusal - stage.read_only_ended) if stage.read_only_ended else 0.0,
+        recovered_seconds=max(0.0, progress.last_rejected_at - progress.read_only_ended)
+        if progress.read_only_ended
+        else 0.0,
         effects_seconds=effects_seconds,
-        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
     )
 
 
-async def _send(system: System, stage: _Stage, bodies: Sequence[bytes], rate: float) -> None:
+async def _send(system: System, progress: _Progress, bodies: Sequence[bytes], rate: float) -> None:
     secret = system.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
     limits = httpx.Limits(max_connections=128)
     async with (
@@ -132,59 +136,61 @@ async def _send(system: System, stage: _Stage, bodies: Sequence[bytes], rate: fl
         for number, body in enumerate(bodies):
             await asyncio.sleep(max(0.0, began + number / rate - time.monotonic()))
             signed = {"X-Gateway-Signature": hmac.digest(secret, body, "sha512").hex()}
-            group.create_task(_send_until_kept(client, stage, body, {**signed, "Content-Type": "application/json"}))
+            group.create_task(_send_until_kept(client, progress, body, {**signed, "Content-Type": "application/json"}))
 
 
-async def _send_until_kept(client: httpx.AsyncClient, stage: _Stage, body: bytes, headers: dict[str, str]) -> None:
+async def _send_until_kept(
+    client: httpx.AsyncClient, progress: _Progress, body: bytes, headers: dict[str, str]
+) -> None:
     while True:
         # The stretch at the moment of the answer may be the next one already: the worse of the two is what is right.
-        began_in = stage.stretch
+        began_in = progress.stretch
         status = (await client.post(PATH, content=body, headers=headers)).status_code
-        stretch = READ_ONLY if READ_ONLY in (began_in, stage.stretch) else began_in
-        stage.answers[stretch]["200" if status == 200 else "503" if status == 503 else "another"] += 1
+        stretch = READ_ONLY if READ_ONLY in (began_in, progress.stretch) else began_in
+        progress.statuses[stretch]["200" if status == 200 else "503" if status == 503 else "another"] += 1
         if status == 200:
             return
-        stage.last_refusal = time.monotonic()
-        stage.refused[body] = _key_of(body)
+        progress.last_rejected_at = time.monotonic()
+        progress.refused[body] = _key_of(body)
         # Held back until it was seen that nothing of it was kept.
-        await stage.open_again.wait()
+        await progress.open_again.wait()
         await asyncio.sleep(AGAIN_SECONDS)
 
 
 def _key_of(body: bytes) -> str:
-    told = msgspec.json.decode(body)
-    return f"{told['event']}:{told['data']['id']}"
+    payload = msgspec.json.decode(body)
+    return f"{payload['event']}:{payload['data']['id']}"
 
 
-async def _take_away(system: System, stage: _Stage, away: Away, say: Say) -> int:
+async def _run_outages(system: System, progress: _Progress, outages: Outages, log: Log) -> int:
     """Both outages, one after the other; how many webhooks were refused and stand in the database all the same."""
     await asyncio.sleep(PAUSE_SECONDS)
     kept = 0
-    if away.read_only_seconds:
-        say(f"payments' database takes no writes for {away.read_only_seconds:g} s")
-        stage.open_again.clear()
-        stage.stretch = READ_ONLY
+    if outages.read_only_seconds:
+        log(f"payments' database takes no writes for {outages.read_only_seconds:g} s")
+        progress.open_again.clear()
+        progress.stretch = READ_ONLY
         known = await _known_keys(system)
         try:
             await _set_read_only(system, "on")
-            await asyncio.sleep(away.read_only_seconds)
+            await asyncio.sleep(outages.read_only_seconds)
             # What came before the first refusal was kept rightly, and its repetition was refused rightly.
-            kept = len((await _known_keys(system) - known) & set(stage.refused.values()))
+            kept = len((await _known_keys(system) - known) & set(progress.refused.values()))
         finally:
             await _set_read_only(system, "off")
-            stage.read_only_ended = time.monotonic()
-            stage.open_again.set()
+            progress.read_only_ended = time.monotonic()
+            progress.open_again.set()
         await asyncio.sleep(RECOVERY_SECONDS_MAX)
-        stage.stretch = OTHERWISE
+        progress.stretch = OTHERWISE
         await asyncio.sleep(PAUSE_SECONDS)
-    if away.broker_seconds:
-        say(f"the broker is gone for {away.broker_seconds:g} s")
-        stage.stretch = BROKER_AWAY
+    if outages.broker_seconds:
+        log(f"the broker is gone for {outages.broker_seconds:g} s")
+        progress.stretch = BROKER_DOWN
         await asyncio.to_thread(system.servers.rabbitmq.kill)
-        await asyncio.sleep(away.broker_seconds)
+        await asyncio.sleep(outages.broker_seconds)
         await asyncio.to_thread(system.servers.rabbitmq.start)
-        stage.stretch = OTHERWISE
-        say("the broker is back")
+        progress.stretch = OTHERWISE
+        log("the broker is back")
     return kept
 
 

@@ -18,12 +18,12 @@ from operations.journey import Marketplace, Person
 
 FIRST_AMOUNT_MINOR: Final = 10_000
 # Requests of one vendor stand in line for its wallet; more at once would only wait there.
-ASKERS: Final = 4
+REQUESTERS: Final = 4
 # What is unknown is asked about at once; this is for the machine, not for the promise.
 _SETTLED_SECONDS_MAX: Final = 300.0
 _PAGE: Final = 100
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +57,31 @@ class PayoutFigures:
     statuses: dict[str, int]
     moved: int
     moved_twice: int
-    strangers: int
-    broken_promises: tuple[str, ...]
+    unrequested: int
+    broken_invariants: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
         """Whether every payout ended processed, left once and once only, and the books are clean."""
-        left_once = self.moved == self.count and not self.moved_twice and not self.strangers
-        return self.statuses == {"processed": self.count} and left_once and not self.broken_promises
+        left_once = self.moved == self.count and not self.moved_twice and not self.unrequested
+        return self.statuses == {"processed": self.count} and left_once and not self.broken_invariants
 
 
-async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, say: Say) -> PayoutFigures:
+async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, log: Log) -> PayoutFigures:
     """Fills a wallet, asks for the payouts, breaks the calls, dispatches until nothing remains, waits, and audits."""
     amounts = [FIRST_AMOUNT_MINOR + number for number in range(load.count)]
-    say("an order fills the vendor's wallet")
+    log("an order fills the vendor's wallet")
     vendor = await _rich_vendor(market, sum(amounts))
     already = {transfer["reference"] for transfer in await _transfers(market, system)}
-    say(f"asking for {load.count} payouts")
-    payouts = await _ask(market, vendor, amounts)
+    log(f"asking for {load.count} payouts")
+    payouts = await _request(market, vendor, amounts)
     await _break_calls(market, amounts, load)
     try:
-        say(f"dispatching; {load.timeouts} calls will not answer, {load.errors} answer an error after acceptance")
+        log(f"dispatching; {load.timeouts} calls will not answer, {load.errors} answer an error after acceptance")
         maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
         batches, times = await _dispatch(market, maker)
         unknown = sum(line["status"] == "unknown" for batch in batches for line in batch["transfers"])
-        say("waiting until the gateway was asked for all that is unknown")
+        log("waiting until the gateway was asked for all that is unknown")
         began = time.monotonic()
         statuses = await _settled(market, maker, payouts)
         settled_seconds = time.monotonic() - began
@@ -89,7 +89,7 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, sa
         await market.sandbox.put("/control/faults", json={"transfer_call": None})
     left = [line for line in await _transfers(market, system) if line["reference"] not in already]
     by_amount = Counter(int(line["amount"]) for line in left if line["status"] == "success")
-    say("auditing")
+    log("auditing")
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=30)
     return PayoutFigures(
         count=load.count,
@@ -102,8 +102,8 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, sa
         statuses=dict(statuses),
         moved=sum(amount in by_amount for amount in amounts),
         moved_twice=sum(count > 1 for count in by_amount.values()),
-        strangers=len(set(by_amount) - set(amounts)),
-        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        unrequested=len(set(by_amount) - set(amounts)),
+        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
     )
 
 
@@ -128,8 +128,8 @@ async def _rich_vendor(market: Marketplace, net_minor: int) -> Person:
     return vendor
 
 
-async def _ask(market: Marketplace, vendor: Person, amounts: list[int]) -> set[str]:
-    turn = asyncio.Semaphore(ASKERS)
+async def _request(market: Marketplace, vendor: Person, amounts: list[int]) -> set[str]:
+    turn = asyncio.Semaphore(REQUESTERS)
 
     async def one(amount_minor: int) -> str:
         async with turn:
@@ -165,13 +165,13 @@ async def _settled(market: Marketplace, maker: Person, payouts: set[str]) -> Cou
     """The statuses of the payouts, when none of them waits any more or the time is up."""
     seen: Counter[str] = Counter()
 
-    async def look() -> Counter[str] | None:
+    async def check() -> Counter[str] | None:
         nonlocal seen
         seen = Counter([payout["status"] for payout in await _list(market, maker) if payout["id"] in payouts])
         return None if seen["pending"] else seen
 
     try:
-        return await Marketplace.until("all payouts settled", look, _SETTLED_SECONDS_MAX, every=1.0)
+        return await Marketplace.until("all payouts settled", check, _SETTLED_SECONDS_MAX, every=1.0)
     except TimeoutError:
         return seen
 
@@ -192,8 +192,8 @@ async def _transfers(market: Marketplace, system: System) -> list[dict[str, Any]
     transfers: list[dict[str, Any]] = []
     while True:
         page = {"page": len(transfers) // _PAGE + 1, "perPage": _PAGE}
-        answer = await market.sandbox.get("/gateway/transfer", params=page, headers=bearer)
-        lines = answer.raise_for_status().json()["data"]
+        response = await market.sandbox.get("/gateway/transfer", params=page, headers=bearer)
+        lines = response.raise_for_status().json()["data"]
         transfers += lines
         if len(lines) < _PAGE:
             return transfers

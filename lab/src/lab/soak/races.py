@@ -19,7 +19,7 @@ from lab.soak.stock import add_stock
 from operations.journey import Marketplace, Person
 
 Order = Mapping[str, Any]
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 Sending = Callable[[], Awaitable[httpx.Response]]
 
 # New orders are put on new shelves, and people who signed in long ago sign in again, after so many rounds.
@@ -87,16 +87,16 @@ class Round:
             raise RacesImpossible("the quotas are in the way: start the system with RATE_TIER_2, _3 and _4 raised")
         return first, second
 
-    async def call(self, person: Person, path: str, body: Mapping[str, Any]) -> httpx.Response:
+    async def call(self, user: Person, path: str, body: Mapping[str, Any]) -> httpx.Response:
         """A POST on the order under a key of its own, sent once."""
-        headers = {**person.headers, "Idempotency-Key": str(uuid4())}
+        headers = {**user.headers, "Idempotency-Key": str(uuid4())}
         return await self.market.http.post(f"/api/orders/{self.order['id']}/{path}", json=body, headers=headers)
 
     def release(self, checker: Person, amount_minor: int) -> Sending:
         return partial(self.call, checker, "release", {"amountMinor": amount_minor})
 
-    def cancel(self, person: Person) -> Sending:
-        return partial(self.call, person, "cancel", {"reason": "a race"})
+    def cancel(self, user: Person) -> Sending:
+        return partial(self.call, user, "cancel", {"reason": "a race"})
 
     def verify(self, pin: str) -> Sending:
         return partial(self.call, self.cast.vendor, "verify-delivery", {"pin": pin})
@@ -115,9 +115,9 @@ class Round:
 
     async def _sums(self) -> dict[str, int]:
         """What the transactions of the order leave, debit positive, in kobo; `earned` is the vendor's and the platform's."""
-        told = {"orderId": self.order["id"], "limit": 100}
+        parameters = {"orderId": self.order["id"], "limit": 100}
         sums = {"escrow": 0, "refund_payable": 0, "gateway_cash": 0, "earned": 0}
-        for transaction in await self.market.get("/api/transactions", self.cast.auditor, params=told):
+        for transaction in await self.market.get("/api/transactions", self.cast.auditor, params=parameters):
             # What the gateway keeps for its work changes nothing between buyer and vendor.
             for entry in () if transaction["type"] == "gateway_fee" else transaction["entries"]:
                 kind = entry["account"].split(":", 1)[0]
@@ -131,8 +131,8 @@ async def two_releases(round_: Round) -> str:
     one, other = await round_.meet(
         round_.release(round_.cast.checker, part), round_.release(round_.cast.checker_again, part)
     )
-    if sorted(_words(one, other)) != ["200", "409 ESCROW_BALANCE_DEFICIT"]:
-        raise WrongOutcome(f"answered {_words(one, other)}")
+    if sorted(_codes(one, other)) != ["200", "409 ESCROW_BALANCE_DEFICIT"]:
+        raise WrongOutcome(f"answered {_codes(one, other)}")
     rest = await round_.release(round_.cast.checker, round_.total_minor - part)()
     if rest.status_code != 200 or rest.json()["data"]["remainingLockedMinor"] != 0:
         raise WrongOutcome(f"the rest: {rest.text}")
@@ -152,7 +152,7 @@ async def release_against_refund(round_: Round) -> str:
     }
     ended = allowed.get((released.status_code, cancelled.status_code))
     if ended is None:
-        raise WrongOutcome(f"answered {_words(released, cancelled)}")
+        raise WrongOutcome(f"answered {_codes(released, cancelled)}")
     await round_.ends(ended[0])
     return ended[1]
 
@@ -165,7 +165,7 @@ async def verify_against_cancel(round_: Round) -> str:
     allowed = {(200, 409): ("paid", "delivered and paid"), (409, 200): ("refunded", "cancelled and refunded")}
     ended = allowed.get((verified.status_code, cancelled.status_code))
     if ended is None:
-        raise WrongOutcome(f"answered {_words(verified, cancelled)}")
+        raise WrongOutcome(f"answered {_codes(verified, cancelled)}")
     await round_.ends(ended[0])
     return ended[1]
 
@@ -177,7 +177,7 @@ RACES: Final[Mapping[str, Callable[[Round], Awaitable[str]]]] = {
 }
 
 
-async def run_races(market: Marketplace, rounds: int, say: Say, cast: Cast | None = None) -> list[Figures]:
+async def run_races(market: Marketplace, rounds: int, log: Log, cast: Cast | None = None) -> list[Figures]:
     """Every race, so many rounds of it, by this cast or by people who sign in.
 
     Raises RacesImpossible at a quota, and StepFailed when an order cannot be made.
@@ -186,14 +186,14 @@ async def run_races(market: Marketplace, rounds: int, say: Say, cast: Cast | Non
     for name, race in RACES.items():
         outcomes: Counter[str] = Counter()
         wrong: list[str] = []
-        for begin in range(0, rounds, PIECE):
-            piece = range(begin, min(begin + PIECE, rounds))
+        for start in range(0, rounds, PIECE):
+            piece = range(start, min(start + PIECE, rounds))
             if cast is None or time.monotonic() - signed_in > SIGNED_IN_SECONDS:
                 cast, signed_in = await _cast(market), time.monotonic()
-            shelf = await add_stock(market, cast.vendor, len(piece))
-            say(f"{name}: rounds {piece.start + 1} to {piece.stop}")
+            product_ids = await add_stock(market, cast.vendor, len(piece))
+            log(f"{name}: rounds {piece.start + 1} to {piece.stop}")
             gate = asyncio.Semaphore(AT_ONCE)
-            tasks = [_run(gate, market, cast, shelf[number % len(shelf)], race, number) for number in piece]
+            tasks = [_run(gate, market, cast, product_ids[number % len(product_ids)], race, number) for number in piece]
             for outcome, mistake in await asyncio.gather(*tasks):
                 outcomes[outcome] += 1
                 wrong += [mistake] if mistake else []
@@ -231,6 +231,6 @@ async def _cast(market: Marketplace) -> Cast:
     )
 
 
-def _words(*answers: httpx.Response) -> list[str]:
+def _codes(*responses: httpx.Response) -> list[str]:
     """Status, and the problem's code where there is one."""
-    return [f"{answer.status_code} {answer.json().get('code', '')}".strip() for answer in answers]
+    return [f"{response.status_code} {response.json().get('code', '')}".strip() for response in responses]

@@ -35,7 +35,7 @@ AHEAD: Final = 20
 MAKERS: Final = 12
 _KILL_WAIT_SECONDS: Final = 60.0
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +59,29 @@ class Figures:
     longest_ms: float
     kills: int
     effects_seconds: float
-    broken_promises: tuple[str, ...]
+    broken_invariants: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
         """Whether every effect came in time and the books are clean; that all answers were 200 is seen while they are sent."""
-        return self.effects_seconds <= EFFECTS_SECONDS_MAX and not self.broken_promises
+        return self.effects_seconds <= EFFECTS_SECONDS_MAX and not self.broken_invariants
 
 
-async def soak_webhooks(system: System, market: Marketplace, load: Load, say: Say) -> Figures:
+async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Log) -> Figures:
     """Makes and pays the orders, sends, kills, waits, audits. Raises BenchFailed for an answer that is no 2xx."""
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
-    say(f"making and paying {load.count - disputes - duplicates} orders")
+    log(f"making and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
     charges = await paid_charges(market, system.secrets["GATEWAY_SECRET_KEY"], load.count - disputes - duplicates)
     bodies = in_disorder(charges, disputes, duplicates)
-    say(f"sending {len(bodies)} webhooks, {load.rate:g} in a second, killing payments' worker {load.kills} times")
+    log(f"sending {len(bodies)} webhooks, {load.rate:g} in a second, killing payments' worker {load.kills} times")
     seconds = len(bodies) / load.rate
     times, kills = await asyncio.gather(_send(system, bodies, load.rate), _kill(system, load.kills, seconds))
-    say("waiting for their effects")
+    log("waiting for their effects")
     began = time.monotonic()
     await wait_for_effects(system, held_before + len(charges))
     effects_seconds = time.monotonic() - began
-    say("auditing")
+    log("auditing")
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=30)
     return Figures(
         sent=len(times),
@@ -92,7 +92,7 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, say: Sa
         longest_ms=max(times),
         kills=kills,
         effects_seconds=effects_seconds,
-        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
     )
 
 
@@ -100,13 +100,13 @@ async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dic
     """Orders of a demo buyer, paid at the sandbox without a word from it: the `data` of their `charge.success`."""
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
-    shelf = await add_stock(market, vendor, count)
+    product_ids = await add_stock(market, vendor, count)
     rule = {"charge_webhook": {"drop": True}, "dispute_webhook": {"drop": True}}
     (await market.sandbox.put("/control/faults", json=rule)).raise_for_status()
     bearer = {"Authorization": f"Bearer {secret.split(',', 1)[0]}"}
 
     async def one(number: int) -> dict[str, Any]:
-        order = await market.checkout(buyer, shelf[number % len(shelf)])
+        order = await market.checkout(buyer, product_ids[number % len(product_ids)])
         intent = await market.pay_intent(buyer, order["id"])
         await market.pay(intent)
         paid = await market.sandbox.get(f"/gateway/transaction/verify/{intent['reference']}", headers=bearer)
@@ -119,7 +119,7 @@ async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dic
 
 
 def _charge(paid: dict[str, Any]) -> dict[str, Any]:
-    told = (
+    fields = (
         "id",
         "domain",
         "status",
@@ -131,7 +131,7 @@ def _charge(paid: dict[str, Any]) -> dict[str, Any]:
         "currency",
         "metadata",
     )
-    return {name: paid.get(name) for name in told}
+    return {name: paid.get(name) for name in fields}
 
 
 async def _some_at_once(make: Callable[[int], Awaitable[Made]], numbers: Iterable[int]) -> list[Made]:
@@ -151,7 +151,7 @@ def in_disorder(charges: Sequence[dict[str, Any]], disputes: int, duplicates: in
     for number in range(disputes):
         place = number * len(charges) // disputes
         charge = charges[place]
-        told = {
+        fields = {
             "id": 50_000_000 + charge["id"],
             "refund_amount": charge["amount"],
             "currency": charge["currency"],
@@ -162,7 +162,7 @@ def in_disorder(charges: Sequence[dict[str, Any]], disputes: int, duplicates: in
         }
         # Those already put in stand before this one: the place of its charge has moved by as many.
         bodies.insert(
-            max(0, place + number - AHEAD), msgspec.json.encode({"event": "charge.dispute.resolve", "data": told})
+            max(0, place + number - AHEAD), msgspec.json.encode({"event": "charge.dispute.resolve", "data": fields})
         )
     for number in range(duplicates):
         place = (number * 37) % len(bodies)
@@ -201,23 +201,23 @@ async def _kill(system: System, times: int, seconds: float) -> int:
 
 async def count_held(system: System) -> int:
     """Orders whose money is held in escrow."""
-    shop = await asyncpg.connect(database_of(system, "orders"))
+    database = await asyncpg.connect(database_of(system, "orders"))
     try:
-        return int(await shop.fetchval("SELECT count(*) FROM orders WHERE status IN ('paid_escrow', 'disputed')"))
+        return int(await database.fetchval("SELECT count(*) FROM orders WHERE status IN ('paid_escrow', 'disputed')"))
     finally:
-        await shop.close()
+        await database.close()
 
 
 async def _count_unfinished(system: System) -> int:
     """Webhooks of charges that are neither done nor ignored, and what waits in payments' outbox."""
-    books = await asyncpg.connect(database_of(system, "payments"))
+    database = await asyncpg.connect(database_of(system, "payments"))
     try:
-        unfinished = await books.fetchval(
+        unfinished = await database.fetchval(
             "SELECT count(*) FROM processed_webhook_events WHERE outcome NOT IN ('done', 'ignored') AND event_type LIKE 'charge.%'"
         )
-        return int(unfinished + await books.fetchval("SELECT count(*) FROM outbox WHERE published_at IS NULL"))
+        return int(unfinished + await database.fetchval("SELECT count(*) FROM outbox WHERE published_at IS NULL"))
     finally:
-        await books.close()
+        await database.close()
 
 
 async def wait_for_effects(system: System, held: int, within: float = 3 * EFFECTS_SECONDS_MAX) -> None:
@@ -227,10 +227,10 @@ async def wait_for_effects(system: System, held: int, within: float = 3 * EFFECT
     arrives, which is ignored then.
     """
 
-    async def look() -> bool | None:
+    async def check() -> bool | None:
         return True if await count_held(system) >= held and await _count_unfinished(system) == 0 else None
 
-    await Marketplace.until("the effects of all webhooks", look, within)
+    await Marketplace.until("the effects of all webhooks", check, within)
 
 
 def database_of(system: System, service: str) -> str:

@@ -2,8 +2,8 @@
 
 from lab.bench import catalogs
 from lab.bench.closed_loop import calling
+from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Goal, Row, alternate
-from lab.bench.stage import Stage
 
 _READS = {
     "first_page": "first page",
@@ -13,16 +13,16 @@ _READS = {
 }
 
 
-async def measure(stage: Stage) -> list[Row]:
+async def measure(bench: BenchEnvironment) -> list[Row]:
     for label, products in (("small", catalogs.SMALL), ("large", catalogs.LARGE)):
-        stage.say(f"making a catalog of {products:,} products")
-        made = await stage.make_database("orders", label)
+        bench.log(f"making a catalog of {products:,} products")
+        made = await bench.make_database("orders", label)
         await catalogs.fill(made.admin, products)
     rows = []
     for read, name in _READS.items():
         async with (
-            calling(stage, f"products_{read}", "orders", label="large") as large,
-            calling(stage, f"products_{read}", "orders", label="small") as small,
+            calling(bench, f"products_{read}", "orders", label="large") as large,
+            calling(bench, f"products_{read}", "orders", label="small") as small,
         ):
             rows.append(
                 await alternate(
@@ -31,7 +31,7 @@ async def measure(stage: Stage) -> list[Row]:
                     limit="1,000 products",
                     run_limit=small,
                     measured="rate",
-                    effort=stage.effort,
+                    effort=bench.effort,
                     goals=[Goal("ratio", 0.5, at_least=True)],
                 )
             )

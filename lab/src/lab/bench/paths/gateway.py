@@ -5,8 +5,8 @@ from collections.abc import Callable
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from lab.bench.cpu import Meter
+from lab.bench.environment import BenchEnvironment, BenchProcess, nginx
 from lab.bench.figures import Goal, Reading, Row, Run, alternate
-from lab.bench.stage import Beside, Stage, nginx
 from testkit.service_kit import BASE_URL
 
 _TOKENS = 64
@@ -15,28 +15,28 @@ _GET = "/api/orders"
 _POST = "/api/orders/checkout"
 
 
-async def measure(stage: Stage) -> list[Row]:
+async def measure(bench: BenchEnvironment) -> list[Row]:
     callers = [Caller(user_id=new_id(), roles=frozenset({"buyer"})) for _ in range(_TOKENS)]
-    tokens = [stage.token(caller) for caller in callers]
+    tokens = [bench.token(caller) for caller in callers]
     async with (
-        stage.beside("lab.bench.upstream") as upstream,
-        stage.beside(
+        bench.start_process("lab.bench.upstream") as upstream,
+        bench.start_process(
             "api_gateway",
             "api",
             service="api-gateway",
             ORDERS_URL=upstream.url,
-            JWKS_URL=stage.issuer.jwks_url,
+            JWKS_URL=bench.issuer.jwks_url,
             BASE_URL=BASE_URL,
         ) as gateway,
-        stage.beside("lab.bench.bare_proxy", UPSTREAM_URL=upstream.url) as bare,
-        nginx(stage, upstream_url=upstream.url, page=b"{}") as limit,
+        bench.start_process("lab.bench.bare_proxy", UPSTREAM_URL=upstream.url) as bare,
+        nginx(bench, upstream_url=upstream.url, page=b"{}") as limit,
     ):
 
-        def loading(server: Beside, path: str, script: Callable[[list[str]], str]) -> Run:
+        def loading(server: BenchProcess, path: str, script: Callable[[list[str]], str]) -> Run:
             meter = Meter([server.pid])
 
             async def run(seconds: float) -> Reading:
-                return await stage.load(
+                return await bench.load(
                     server.url + path, seconds, meter, script=script(tokens), connections=_CONNECTIONS
                 )
 
@@ -47,16 +47,16 @@ async def measure(stage: Stage) -> list[Row]:
                 path=f"gateway, {what}",
                 run=loading(gateway, path, script),
                 limit=named,
-                run_limit=loading(beside, path, script),
+                run_limit=loading(reference, path, script),
                 measured="cpu",
-                effort=stage.effort,
+                effort=bench.effort,
                 goals=[Goal("ratio", bound, unit="x")],
             )
             for what, path, script, of_nginx in (
                 ("authenticated GET", _GET, reading, 5),
                 ("POST with a fresh key", _POST, writing, 8),
             )
-            for named, beside, bound in (
+            for named, reference, bound in (
                 ("nginx proxy_pass", limit, of_nginx),
                 # With all that it checks, counts and keeps it costs no more than a proxy that does nothing of it.
                 ("FastAPI + httpx, which only pass it on", bare, 1),

@@ -2,21 +2,21 @@
 
 from lab.bench.calls import ledger_post
 from lab.bench.closed_loop import calling
+from lab.bench.environment import BenchEnvironment, opened_database, together
 from lab.bench.figures import Goal, Reading, Row, alternate
 from lab.bench.pgbench import script
 from lab.bench.recording import Repeatable, Sent, record
-from lab.bench.stage import Stage, opened_database, together
 
 
-async def measure(stage: Stage) -> list[Row]:
-    urls = stage.databases["payments"]
-    statements = await Repeatable(await _recorded(stage), await _recorded(stage)).statements(urls.admin)
+async def measure(bench: BenchEnvironment) -> list[Row]:
+    urls = bench.databases["payments"]
+    statements = await Repeatable(await _recorded(bench), await _recorded(bench)).statements(urls.admin)
     text = script(statements, pipelined=True)
 
     async def limit(seconds: float) -> Reading:
-        return await stage.load_database(urls.service, seconds, text, grows=(urls.admin, "ledger_transactions"))
+        return await bench.load_database(urls.service, seconds, text, grows=(urls.admin, "ledger_transactions"))
 
-    async with together(calling(stage, "ledger_post_alone", "payments"), calling(stage, "ledger_post", "payments")) as (
+    async with together(calling(bench, "ledger_post_alone", "payments"), calling(bench, "ledger_post", "payments")) as (
         alone,
         in_a_unit_of_work,
     ):
@@ -27,7 +27,7 @@ async def measure(stage: Stage) -> list[Row]:
                 limit="pgbench, the transaction in one pipeline",
                 run_limit=limit,
                 measured="rate",
-                effort=stage.effort,
+                effort=bench.effort,
                 goals=[Goal("ratio", 0.9, at_least=True)],
             ),
             await alternate(
@@ -36,11 +36,11 @@ async def measure(stage: Stage) -> list[Row]:
                 limit="pgbench, the transaction in one pipeline",
                 run_limit=limit,
                 measured="rate",
-                effort=stage.effort,
+                effort=bench.effort,
             ),
         ]
 
 
-async def _recorded(stage: Stage) -> list[Sent]:
-    async with opened_database(stage.databases["payments"]) as database:
+async def _recorded(bench: BenchEnvironment) -> list[Sent]:
+    async with opened_database(bench.databases["payments"]) as database:
         return await record(database.service, lambda: ledger_post(database))

@@ -1,12 +1,12 @@
 """Memory of the six services with their workers."""
 
 from lab.bench.cpu import proportional_mib, resident_mib
+from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Figures, Goal, Row
-from lab.bench.stage import Stage
 
 
-async def measure(stage: Stage) -> list[Row]:
-    pids = [process.pid for process in stage.system.processes if process.name != "sandbox" and process.pid is not None]
+async def measure(bench: BenchEnvironment) -> list[Row]:
+    pids = [process.pid for process in bench.system.processes if process.name != "sandbox" and process.pid is not None]
     return [
         Row(
             f"memory of {len(pids)} processes, shared pages once (PSS)",

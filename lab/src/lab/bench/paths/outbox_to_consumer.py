@@ -13,37 +13,37 @@ import httpx
 from common.messaging.topology import declare_topology, declared_topology
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
+from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Figures, Goal, Reading, Row, percentile
 from lab.bench.programs import BenchFailed
-from lab.bench.stage import Stage
 
 _RATE = 200
 
 
-async def measure(stage: Stage) -> list[Row]:
+async def measure(bench: BenchEnvironment) -> list[Row]:
     """On a virtual host of its own: `orders` says OrderPlaced, the consumers of `payments` write the order down."""
-    seconds = stage.effort.seconds * stage.effort.rounds
-    broker_url = await _virtual_host(stage)
-    await _forget_waiting(stage.databases["orders"].admin)
-    folder = stage.system.state_dir / "bench"
+    seconds = bench.effort.seconds * bench.effort.rounds
+    broker_url = await _virtual_host(bench)
+    await _truncate_outbox(bench.databases["orders"].admin)
+    folder = bench.system.state_dir / "bench"
     folder.mkdir(exist_ok=True)
-    hearing = await _start(stage, "payments", broker_url, "hear", folder / "heard.json", round(seconds * _RATE))
-    saying = await _start(stage, "orders", broker_url, "say", folder / "said.json", round(seconds * _RATE))
+    consumer = await _start(bench, "payments", broker_url, "consume", folder / "consumed.json", round(seconds * _RATE))
+    publisher = await _start(bench, "orders", broker_url, "publish", folder / "published.json", round(seconds * _RATE))
     within = seconds + 60
     try:
-        output = (await asyncio.wait_for(asyncio.gather(saying.communicate(), hearing.communicate()), within))[0][0]
+        output = (await asyncio.wait_for(asyncio.gather(publisher.communicate(), consumer.communicate()), within))[0][0]
     except TimeoutError as error:
-        raise BenchFailed("the events did not all arrive") from error
+        raise BenchFailed(f"not all events were consumed within {within:.0f} s") from error
     finally:
-        for child in (saying, hearing):
+        for child in (publisher, consumer):
             if child.returncode is None:
                 child.kill()
-    if saying.returncode or hearing.returncode:
-        raise BenchFailed(f"saying or hearing ended with an error:\n{output.decode()}")
-    said = json.loads((folder / "said.json").read_text())
-    heard = json.loads((folder / "heard.json").read_text())
-    times = [(heard["at_ns"][subject] - at_ns) / 1e6 for subject, at_ns in said["at_ns"].items()]
-    cpu = said["cpu_seconds"] + heard["cpu_seconds"]
+    if publisher.returncode or consumer.returncode:
+        raise BenchFailed(f"publisher or consumer exited with an error:\n{output.decode()}")
+    published = json.loads((folder / "published.json").read_text())
+    consumed = json.loads((folder / "consumed.json").read_text())
+    times = [(consumed["at_ns"][subject] - at_ns) / 1e6 for subject, at_ns in published["at_ns"].items()]
+    cpu = published["cpu_seconds"] + consumed["cpu_seconds"]
     reading = Reading(len(times), len(times) / _RATE, percentile(times, 0.5), percentile(times, 0.99), cpu)
     return [
         Row(
@@ -57,23 +57,23 @@ async def measure(stage: Stage) -> list[Row]:
 
 
 async def _start(
-    stage: Stage, service: str, broker_url: str, part: str, path: Path, count: int
+    bench: BenchEnvironment, service: str, broker_url: str, part: str, path: Path, count: int
 ) -> asyncio.subprocess.Process:
-    urls = stage.databases[service]
-    environment = stage.environment(
+    urls = bench.databases[service]
+    environment = bench.variables(
         service,
-        stage.place(),
+        bench.next_port(),
         BROKER_URL=broker_url,
         API_DATABASE_URL=urls.api,
         SERVICE_DATABASE_URL=urls.service,
     )
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "lab.bench.passing", part, str(path), str(count), str(_RATE),
+        sys.executable, "-m", "lab.bench.event_processes", part, str(path), str(count), str(_RATE),
         env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
 
 
-async def _forget_waiting(admin_url: str) -> None:
+async def _truncate_outbox(admin_url: str) -> None:
     """The checkouts of the run before left their events in the outbox; nobody was there to relay them."""
     connection: Any = await asyncpg.connect(admin_url)
     try:
@@ -82,8 +82,8 @@ async def _forget_waiting(admin_url: str) -> None:
         await connection.close()
 
 
-async def _virtual_host(stage: Stage) -> str:
-    servers = stage.system.servers
+async def _virtual_host(bench: BenchEnvironment) -> str:
+    servers = bench.system.servers
     parts = urlsplit(servers.broker_url)
     name = f"bench-{new_id().hex[-12:]}"
     async with httpx.AsyncClient(base_url=servers.management_url, timeout=30, trust_env=False) as api:

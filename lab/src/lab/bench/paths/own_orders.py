@@ -3,15 +3,15 @@
 from lab.bench import seeds
 from lab.bench.calls import own_orders
 from lab.bench.closed_loop import calling
+from lab.bench.environment import BenchEnvironment, opened_database
 from lab.bench.figures import Goal, Reading, Row, alternate
 from lab.bench.pgbench import script
 from lab.bench.programs import BenchFailed
 from lab.bench.recording import Repeatable, record
-from lab.bench.stage import Stage, opened_database
 
 
-async def measure(stage: Stage) -> list[Row]:
-    urls = stage.databases["orders"]
+async def measure(bench: BenchEnvironment) -> list[Row]:
+    urls = bench.databases["orders"]
     async with opened_database(urls) as database:
         sent = await record(database.api, lambda: own_orders(database, 1))
     reads = [one for one in sent if "FROM orders" in one.statement]
@@ -22,9 +22,9 @@ async def measure(stage: Stage) -> list[Row]:
     text = script(page, draws={"buyer": seeds.BUYERS})
 
     async def limit(seconds: float) -> Reading:
-        return await stage.load_database(urls.service, seconds, text)
+        return await bench.load_database(urls.service, seconds, text)
 
-    async with calling(stage, "own_orders", "orders") as call:
+    async with calling(bench, "own_orders", "orders") as call:
         return [
             await alternate(
                 path="own orders under row security",
@@ -32,7 +32,7 @@ async def measure(stage: Stage) -> list[Row]:
                 limit="pgbench, the page alone, past the policies",
                 run_limit=limit,
                 measured="rate",
-                effort=stage.effort,
+                effort=bench.effort,
                 goals=[Goal("ratio", 0.7, at_least=True)],
             )
         ]

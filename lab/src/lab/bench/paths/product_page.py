@@ -6,9 +6,9 @@ from common.auth.caller import ANONYMOUS
 from common.database.unit_of_work import Database
 from common.primitives.cursors import CursorSigner
 from lab.bench.cpu import Meter
+from lab.bench.environment import BenchEnvironment, nginx
 from lab.bench.figures import Goal, Reading, Row, alternate
 from lab.bench.recording import record
-from lab.bench.stage import Stage, nginx
 from orders.queries.products import page_of_products
 
 _PATH = "/api/products"
@@ -22,36 +22,36 @@ end
 """
 
 
-async def measure(stage: Stage) -> list[Row]:
-    statement = await _statement(stage)
-    orders_url = f"http://127.0.0.1:{stage.system.process('orders-api').port}"
-    async with stage.beside(
+async def measure(bench: BenchEnvironment) -> list[Row]:
+    statement = await _statement(bench)
+    orders_url = f"http://127.0.0.1:{bench.system.process('orders-api').port}"
+    async with bench.start_process(
         "lab.bench.direct",
         service="orders",
         BENCH_STATEMENT=statement,
     ) as direct:
-        service_meter, direct_meter = stage.meter("orders-api"), Meter([direct.pid])
-        whole_meter = stage.meter("orders-api", "api-gateway")
+        service_meter, direct_meter = bench.meter("orders-api"), Meter([direct.pid])
+        whole_meter = bench.meter("orders-api", "api-gateway")
 
         async def at_the_service(seconds: float) -> Reading:
-            return await stage.load(orders_url + _PATH, seconds, service_meter)
+            return await bench.load(orders_url + _PATH, seconds, service_meter)
 
         async def at_the_bare_one(seconds: float) -> Reading:
-            return await stage.load(f"{direct.url}/page", seconds, direct_meter)
+            return await bench.load(f"{direct.url}/page", seconds, direct_meter)
 
         async def through_the_gateway(seconds: float) -> Reading:
-            url = stage.system.base_url + _PATH
-            return with_database(await stage.load(url, seconds, whole_meter, script=_EACH_ITS_OWN))
+            url = bench.system.base_url + _PATH
+            return with_database(await bench.load(url, seconds, whole_meter, script=_EACH_ITS_OWN))
 
         async def from_the_edge(seconds: float) -> Reading:
-            return with_database(await stage.load(stage.system.base_url + _PATH, seconds, whole_meter))
+            return with_database(await bench.load(bench.system.base_url + _PATH, seconds, whole_meter))
 
-        page = await stage.get(orders_url + _PATH)
-        async with nginx(stage, upstream_url=orders_url, page=page) as front:
+        page = await bench.get(orders_url + _PATH)
+        async with nginx(bench, upstream_url=orders_url, page=page) as front:
             front_meter = Meter([front.pid])
 
             async def from_nginx(seconds: float) -> Reading:
-                return await stage.load(f"{front.url}/page", seconds, front_meter)
+                return await bench.load(f"{front.url}/page", seconds, front_meter)
 
             return [
                 await alternate(
@@ -60,7 +60,7 @@ async def measure(stage: Stage) -> list[Row]:
                     limit="Starlette + asyncpg + msgspec",
                     run_limit=at_the_bare_one,
                     measured="cpu",
-                    effort=stage.effort,
+                    effort=bench.effort,
                     goals=[Goal("ratio", 1.5, unit="x")],
                 ),
                 await alternate(
@@ -69,7 +69,7 @@ async def measure(stage: Stage) -> list[Row]:
                     limit="nginx, the same bytes from a file",
                     run_limit=from_nginx,
                     measured="cpu",
-                    effort=stage.effort,
+                    effort=bench.effort,
                     goals=[Goal("cpu_us", 1000, unit=" us")],
                 ),
                 await alternate(
@@ -78,7 +78,7 @@ async def measure(stage: Stage) -> list[Row]:
                     limit="nginx, the same bytes from a file",
                     run_limit=from_nginx,
                     measured="cpu",
-                    effort=stage.effort,
+                    effort=bench.effort,
                     goals=[Goal("cpu_us", 150, unit=" us")],
                 ),
             ]
@@ -96,9 +96,9 @@ def with_database(reading: Reading) -> Reading:
     )
 
 
-async def _statement(stage: Stage) -> str:
+async def _statement(bench: BenchEnvironment) -> str:
     """The statement that the service sends for the first page."""
-    urls = stage.databases["orders"]
+    urls = bench.databases["orders"]
 
     async with Database.connect(api_url=urls.api, service_url=urls.service, name="bench") as database:
 

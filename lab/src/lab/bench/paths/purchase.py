@@ -8,32 +8,32 @@ import asyncpg
 
 from lab.bench import seeds
 from lab.bench.cpu import Meter
+from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Figures, Goal, Reading, Row, percentile
-from lab.bench.stage import Stage
 from operations.journey import Marketplace, Person
 
-_LOOK_SECONDS = 0.002
+_POLL_SECONDS = 0.002
 _WITHIN_SECONDS = 30.0
 _QUIET_SECONDS = 2.0
 _STATUS = "SELECT status FROM orders WHERE id = $1"
 
 
-async def measure(stage: Stage) -> list[Row]:
-    ours = [process.name for process in stage.system.processes if process.name != "sandbox"]
-    services, database, broker = stage.meter(*ours), stage.postgresql, stage.rabbitmq
-    watch: Any = await asyncpg.connect(stage.system_database("orders"))
+async def measure(bench: BenchEnvironment) -> list[Row]:
+    ours = [process.name for process in bench.system.processes if process.name != "sandbox"]
+    services, database, broker = bench.meter(*ours), bench.postgresql, bench.rabbitmq
+    watch: Any = await asyncpg.connect(bench.system_database("orders"))
     try:
         watcher = Meter([watch.get_server_pid()])
-        async with stage.market() as market:
-            person = await market.sign_in("buyer@unilag.edu.ng")
+        async with bench.market() as market:
+            buyer = await market.sign_in("buyer@unilag.edu.ng")
             product = str(seeds.product_id(1))
             await asyncio.sleep(_QUIET_SECONDS)
             idle = await _idle_share(services, database, broker)
             for _ in range(3):
-                await _purchase(market, person, product, watch)
+                await _purchase(market, buyer, product, watch)
             before = (services.seconds(), database.seconds() - watcher.seconds(), broker.seconds())
             began = time.perf_counter()
-            times = [await _purchase(market, person, product, watch) for _ in range(stage.effort.purchases)]
+            times = [await _purchase(market, buyer, product, watch) for _ in range(bench.effort.purchases)]
             lasted = time.perf_counter() - began
             # PIN, messages and the rest of the chain belong to the purchase, too.
             await asyncio.sleep(_QUIET_SECONDS)
@@ -59,16 +59,16 @@ async def measure(stage: Stage) -> list[Row]:
     ]
 
 
-async def _purchase(market: Marketplace, person: Person, product: str, watch: Any) -> float:
+async def _purchase(market: Marketplace, buyer: Person, product: str, watch: Any) -> float:
     """Checkout, intent and payment; the time until the order is paid, in milliseconds."""
     began = time.perf_counter()
-    order = await market.checkout(person, product)
-    await market.pay(await market.pay_intent(person, order["id"]))
+    order = await market.checkout(buyer, product)
+    await market.pay(await market.pay_intent(buyer, order["id"]))
     deadline = began + _WITHIN_SECONDS
     while await watch.fetchval(_STATUS, order["id"]) != "paid_escrow":
         if time.perf_counter() > deadline:
             raise TimeoutError(f"the order {order['id']} was not paid within {_WITHIN_SECONDS:.0f} s")
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
     return (time.perf_counter() - began) * 1000
 
 

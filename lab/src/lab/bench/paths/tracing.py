@@ -1,26 +1,26 @@
 """A database endpoint with tracing on, exporting to the collector's place in the sandbox, beside the same with tracing off."""
 
 from lab.bench.cpu import Meter
+from lab.bench.environment import BenchEnvironment, together
 from lab.bench.figures import Goal, Reading, Row, alternate
-from lab.bench.stage import Stage, together
 
 _PATH = "/api/products"
 
 
-async def measure(stage: Stage) -> list[Row]:
-    collector = f"{stage.system.sandbox_url}/otlp"
+async def measure(bench: BenchEnvironment) -> list[Row]:
+    collector = f"{bench.system.sandbox_url}/otlp"
     async with together(
-        stage.beside("orders", "api", service="orders"),
-        stage.beside("orders", "api", service="orders", OTEL_EXPORTER_OTLP_ENDPOINT=collector),
+        bench.start_process("orders", "api", service="orders"),
+        bench.start_process("orders", "api", service="orders", OTEL_EXPORTER_OTLP_ENDPOINT=collector),
     ) as (plain, traced):
         plain_meter, traced_meter = Meter([plain.pid]), Meter([traced.pid])
-        product = (await stage.get_json(plain.url + _PATH))["data"][0]["id"]
+        product = (await bench.get_json(plain.url + _PATH))["data"][0]["id"]
 
         async def on(seconds: float) -> Reading:
-            return await stage.load(f"{traced.url}{_PATH}/{product}", seconds, traced_meter)
+            return await bench.load(f"{traced.url}{_PATH}/{product}", seconds, traced_meter)
 
         async def off(seconds: float) -> Reading:
-            return await stage.load(f"{plain.url}{_PATH}/{product}", seconds, plain_meter)
+            return await bench.load(f"{plain.url}{_PATH}/{product}", seconds, plain_meter)
 
         return [
             await alternate(
@@ -29,7 +29,7 @@ async def measure(stage: Stage) -> list[Row]:
                 limit="tracing off",
                 run_limit=off,
                 measured="cpu",
-                effort=stage.effort,
+                effort=bench.effort,
                 goals=[Goal("ratio", 1.4, unit="x")],
             )
         ]

@@ -9,11 +9,11 @@ import msgspec
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
 from lab.bench.cpu import Meter
+from lab.bench.environment import BenchEnvironment, opened_database
 from lab.bench.figures import Figures, Goal, Reading, Row, alternate, percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
 from lab.bench.pgbench import script
 from lab.bench.recording import Repeatable, Sent, record
-from lab.bench.stage import Stage, opened_database
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
 _PATH = "/functions/v1/gateway-webhook"
@@ -22,22 +22,22 @@ _PER_SECOND_MAX = 6_000
 _RATES = (100, 200)
 
 
-async def measure(stage: Stage) -> list[Row]:
-    urls = stage.databases["payments"]
-    secret = stage.system.secrets["GATEWAY_SECRET_KEY"]
-    statements = await Repeatable(await _recorded(stage), await _recorded(stage)).statements(urls.admin)
+async def measure(bench: BenchEnvironment) -> list[Row]:
+    urls = bench.databases["payments"]
+    secret = bench.system.secrets["GATEWAY_SECRET_KEY"]
+    statements = await Repeatable(await _recorded(bench), await _recorded(bench)).statements(urls.admin)
     text = script(statements)
 
     async def limit(seconds: float) -> Reading:
-        return await stage.load_database(urls.service, seconds, text, grows=(urls.admin, "processed_webhook_events"))
+        return await bench.load_database(urls.service, seconds, text, grows=(urls.admin, "processed_webhook_events"))
 
-    async with stage.endpoint("payments") as endpoint:
+    async with bench.endpoint("payments") as endpoint:
         meter = Meter([endpoint.pid])
 
         async def over_http(seconds: float) -> Reading:
             with tempfile.TemporaryDirectory(prefix="campus-webhooks-") as folder:
                 load = _posting(Path(folder) / "bodies", secret, round(max(1.0, seconds) * _PER_SECOND_MAX))
-                return await stage.load(endpoint.url + _PATH, seconds, meter, script=load)
+                return await bench.load(endpoint.url + _PATH, seconds, meter, script=load)
 
         row = await alternate(
             path="webhook intake",
@@ -45,24 +45,24 @@ async def measure(stage: Stage) -> list[Row]:
             limit="pgbench, the same statement",
             run_limit=limit,
             measured="rate",
-            effort=stage.effort,
+            effort=bench.effort,
             goals=[Goal("ratio", 0.35, at_least=True), Goal("cpu_us", 280, unit=" us")],
         )
-    return [row, *[await _at_rate(stage, secret, rate) for rate in _RATES]]
+    return [row, *[await _at_rate(bench, secret, rate) for rate in _RATES]]
 
 
-async def _at_rate(stage: Stage, secret: str, rate: int) -> Row:
+async def _at_rate(bench: BenchEnvironment, secret: str, rate: int) -> Row:
     """At the running service: intake, relay, broker and worker share the two cores. The events mean nothing to the worker."""
-    seconds = stage.effort.seconds * stage.effort.rounds
+    seconds = bench.effort.seconds * bench.effort.rounds
     requests = [
         request_bytes(
             "POST", _PATH, {"X-Gateway-Signature": _signature(body, secret), "Content-Type": "application/json"}, body
         )
         for body in (_body("paymentrequest.success") for _ in range(round(rate * seconds)))
     ]
-    meter, database = stage.meter("payments-api"), stage.postgresql
+    meter, database = bench.meter("payments-api"), bench.postgresql
     before, database_before = meter.seconds(), database.seconds()
-    port = stage.system.process("payments-api").port
+    port = bench.system.process("payments-api").port
     times = await send_at_rate("127.0.0.1", port, requests, rate=rate)
     reading = Reading(
         len(times),
@@ -130,6 +130,6 @@ end
 """
 
 
-async def _recorded(stage: Stage) -> list[Sent]:
-    async with opened_database(stage.databases["payments"]) as database:
+async def _recorded(bench: BenchEnvironment) -> list[Sent]:
+    async with opened_database(bench.databases["payments"]) as database:
         return await record(database.service, lambda: receive_webhook(database, SystemClock(), _body("charge.success")))

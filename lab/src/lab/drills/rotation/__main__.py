@@ -20,13 +20,13 @@ from rich.table import Table
 
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
-from lab.bench.stage import NO_QUOTA
+from lab.bench.environment import NO_QUOTA
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.language_model import model_company
 from lab.drills.load import Load
 from lab.drills.rotation.compromise import revoke_compromised
+from lab.drills.rotation.environment import BEGAN, DrillEnvironment, DrillFailed, log
 from lab.drills.rotation.rotations import ALL, rotate
-from lab.drills.rotation.stage import BEGAN, DrillFailed, Stage, say
 from lab.soak.stock import add_stock
 from operations.journey import Marketplace, StepFailed
 from operations.secrets import new_key
@@ -34,12 +34,12 @@ from operations.secrets import new_key
 _STOPPED = (StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
 
 
-async def drill(options: argparse.Namespace) -> bool:
+async def run_drill(options: argparse.Namespace) -> bool:
     """The whole drill; whether no request failed and every old secret is refused."""
     with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
         async with AsyncExitStack() as stack:
             company = await stack.enter_async_context(model_company(f"ai_drill_{new_key()}"))
-            say("starting the system, two instances of each door")
+            log("starting the system, two instances of each door")
             environment = {
                 **NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "AI_BASE_URL": company.url,
                 "AI_API_KEY": next(iter(company.keys)),
@@ -50,20 +50,20 @@ async def drill(options: argparse.Namespace) -> bool:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
             await pay_without_kept_connections(market, system)
             stack.push_async_callback(market.close)
-            shelf = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
-            load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
-            stage = Stage(system, load, company, options.overlap)
-            await load.begin()
+            product_ids = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+            load = Load(market, product_ids, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
+            drill = DrillEnvironment(system, load, company, options.overlap)
+            await load.start()
             problem = None
             try:
                 await asyncio.sleep(10)
-                await (revoke_compromised(stage) if options.compromised else rotate(stage, options.only))
+                await (revoke_compromised(drill) if options.compromised else rotate(drill, options.only))
                 await asyncio.sleep(5)
             except DrillFailed as error:
                 problem = str(error)
-            await load.end()
+            await load.stop()
             load.failures += await _webhooks_that_failed(market)
-            return _show(stage, problem)
+            return _show(drill, problem)
 
 
 async def _webhooks_that_failed(market: Marketplace) -> list[str]:
@@ -78,23 +78,23 @@ async def _webhooks_that_failed(market: Marketplace) -> list[str]:
     ]
 
 
-def _show(stage: Stage, problem: str | None) -> bool:
+def _show(drill: DrillEnvironment, problem: str | None) -> bool:
     table = Table("what", "seen")
-    for name, count in stage.load.answered.items():
+    for name, count in drill.load.succeeded.items():
         table.add_row(name, f"{count} answered")
-    for what, seen in stage.rows:
+    for what, seen in drill.rows:
         table.add_row(what, seen)
-    if stage.load.refused:
-        table.add_row("functions refused until their caller had the new key", str(stage.load.refused))
-    table.add_row("failed requests", str(len(stage.load.failures)))
+    if drill.load.refused:
+        table.add_row("functions refused until their caller had the new key", str(drill.load.refused))
+    table.add_row("failed requests", str(len(drill.load.failures)))
     table.add_row("took", f"{time.monotonic() - BEGAN:.0f} s")
     console = Console(width=150)
     console.print(table)
-    for failure in stage.load.failures[:20]:
+    for failure in drill.load.failures[:20]:
         console.print(failure, highlight=False, markup=False)
     if problem:
         console.print(problem, style="bold red", highlight=False, markup=False)
-    return problem is None and not stage.load.failures
+    return problem is None and not drill.load.failures
 
 
 def main() -> int:
@@ -108,7 +108,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=ALL, help="not all of them")
     parser.add_argument("--port-base", type=int, help="of the drill's own system; a free one unless given")
     try:
-        return 0 if asyncio.run(drill(parser.parse_args())) else 1
+        return 0 if asyncio.run(run_drill(parser.parse_args())) else 1
     except _STOPPED as error:
         sys.stderr.write(f"{error or type(error).__name__}\n")
         return 1

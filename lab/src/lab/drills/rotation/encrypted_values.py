@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import asyncpg
 
-from lab.drills.rotation.stage import Stage, expect
+from lab.drills.rotation.environment import DrillEnvironment, expect
 from operations.journey import Person
 from operations.secrets import write_secrets
 
@@ -24,18 +24,18 @@ _DEAD_LETTERS: Final = "SELECT count(*) FROM dead_letters"
 class EarlierValues:
     """Delivery PINs, a bank account number and TOTP secrets from before the rotation."""
 
-    stage: Stage
+    drill: DrillEnvironment
     buyer: Person
     vendor: Person
     pins: list[tuple[str, str]] = field(default_factory=list)
 
     @classmethod
-    async def made(cls, stage: Stage) -> "EarlierValues":
-        market = stage.load.market
+    async def made(cls, drill: DrillEnvironment) -> "EarlierValues":
+        market = drill.load.market
         buyer = await market.sign_in("buyer2@unilag.edu.ng")
-        values = cls(stage, buyer, await market.sign_in("vendor@unilag.edu.ng"))
+        values = cls(drill, buyer, await market.sign_in("vendor@unilag.edu.ng"))
         for _ in range(PHASES):
-            order = await market.checkout(buyer, stage.load.shelf[2])
+            order = await market.checkout(buyer, drill.load.product_ids[2])
             await market.pay(await market.pay_intent(buyer, order["id"]))
             await market.order_reaches(buyer, order["id"], "paid_escrow", within=60)
             values.pins.append((order["id"], await market.delivery_pin(buyer, order["id"])))
@@ -43,7 +43,7 @@ class EarlierValues:
 
     async def use(self) -> None:
         """Proves one delivery with its PIN, and pays out to the bank account, released by staff with a TOTP code."""
-        market = self.stage.load.market
+        market = self.drill.load.market
         order_id, pin = self.pins.pop()
         expect(await market.delivery_pin(self.buyer, order_id) == pin, "the PIN of an order changed")
         await market.dispatch(self.vendor, order_id)
@@ -57,9 +57,9 @@ class EarlierValues:
         await market.payout_reaches(self.vendor, payout["id"], "processed", within=60)
 
 
-async def undelivered(stage: Stage) -> int:
+async def undelivered(drill: DrillEnvironment) -> int:
     """Messages with a PIN or a code that were given up, and dead letters of the services that exchange them."""
-    address = stage.kept["AUDIT_DATABASE_URL"].rsplit("/", 1)[0]
+    address = drill.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0]
     found = 0
     for database, statements in (
         ("campus_notifications", (_FAILED_DELIVERIES, _DEAD_LETTERS)),
@@ -74,17 +74,19 @@ async def undelivered(stage: Stage) -> int:
     return found
 
 
-async def starts_with_the_old_key(stage: Stage, before: dict[str, str], services: tuple[str, ...]) -> list[str]:
+async def starts_with_the_old_key(
+    drill: DrillEnvironment, before: dict[str, str], services: tuple[str, ...]
+) -> list[str]:
     """Which of these services' programs still start with the secrets of before alone."""
-    old = {name: text for name, text in {**stage.kept, **before}.items() if not name.endswith("_PREVIOUS")}
+    old = {name: text for name, text in {**drill.secrets, **before}.items() if not name.endswith("_PREVIOUS")}
     with tempfile.TemporaryDirectory(prefix="campus-old-key-") as folder:
         write_secrets(Path(folder) / "secrets.env", old)
         ran: dict[str, Any] = {
-            service: await stage.ctl("service", service, "re-encrypt", "--count", may_fail=True, state_dir=folder)
+            service: await drill.ctl("service", service, "re-encrypt", "--count", may_fail=True, state_dir=folder)
             for service in services
         }
     return [
         service
-        for service, said in ran.items()
-        if "DecryptionFailed" not in str(said) and "UnknownKey" not in str(said)
+        for service, result in ran.items()
+        if "DecryptionFailed" not in str(result) and "UnknownKey" not in str(result)
     ]

@@ -8,7 +8,7 @@ from typing import Final
 import jwt
 
 from lab.drills.rotation.encrypted_values import EarlierValues, starts_with_the_old_key, undelivered
-from lab.drills.rotation.stage import DrillFailed, Stage, databases_opened, expect, say
+from lab.drills.rotation.environment import DrillEnvironment, DrillFailed, databases_opened, expect, log
 from operations.secrets import new_key
 
 # A token lives a quarter of an hour, and the key that signed it a minute more; the new one signs a minute and a half after it was made.
@@ -19,13 +19,13 @@ RETIRED_SECONDS_MAX: Final = 1_500.0
 ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin")
 
 
-async def rotate(stage: Stage, only: list[str] | None) -> None:
+async def rotate(drill: DrillEnvironment, only: list[str] | None) -> None:
     """Those that are asked for; the signing keys around the others, since a token of the old one lives on."""
     chosen = only or ALL
     signing = None
     if "signing" in chosen:
-        say("signing keys: published now, retired at the end")
-        signing = await begin_signing_keys(stage)
+        log("signing keys: published now, retired at the end")
+        signing = await start_signing_keys(drill)
     for name, what, rotation in (
         ("gateway", "gateway secret", rotate_gateway_secret),
         ("service", "service role key", rotate_service_role_key),
@@ -35,114 +35,118 @@ async def rotate(stage: Stage, only: list[str] | None) -> None:
         ("pin", "PIN key", rotate_pin_key),
     ):
         if name in chosen:
-            say(what)
-            await rotation(stage)
+            log(what)
+            await rotation(drill)
     if signing is not None:
-        say("signing keys: waiting for the end of the last token of the old one")
-        await end_signing_keys(stage, *signing)
+        log("signing keys: waiting for the end of the last token of the old one")
+        await retire_signing_keys(drill, *signing)
 
 
-async def rotate_gateway_secret(stage: Stage) -> None:
+async def rotate_gateway_secret(drill: DrillEnvironment) -> None:
     """docs/runbooks/rotate-gateway-secret.md"""
-    old, new = stage.kept["GATEWAY_SECRET_KEY"], f"sk_drill_{new_key()}"
-    await stage.company_keys(old, new)
-    await stage.ctl("rotation", "begin", "gateway-secret-key", "--yes", new_secret=new)
-    await stage.ctl("rotation", "roll")
-    await stage.company_keys(new, old)
-    stage.load.webhook_key = new
-    await stage.may_revoke()
-    await stage.ctl("rotation", "end", "gateway-secret-key", "--yes")
-    await stage.ctl("rotation", "roll")
-    await stage.company_keys(new)
-    status = (await stage.load.call_webhook(old)).status_code
+    old, new = drill.secrets["GATEWAY_SECRET_KEY"], f"sk_drill_{new_key()}"
+    await drill.company_keys(old, new)
+    await drill.ctl("rotation", "begin", "gateway-secret-key", "--yes", new_secret=new)
+    await drill.ctl("rotation", "roll")
+    await drill.company_keys(new, old)
+    drill.load.webhook_key = new
+    await drill.may_revoke()
+    await drill.ctl("rotation", "end", "gateway-secret-key", "--yes")
+    await drill.ctl("rotation", "roll")
+    await drill.company_keys(new)
+    status = (await drill.load.call_webhook(old)).status_code
     expect(status == 401, f"a webhook under the old secret was answered {status}")
-    expect((await stage.load.call_webhook(new)).status_code == 200, "a webhook under the new secret was refused")
-    stage.note("gateway secret: old one, new one", f"{status}, 200")
+    expect((await drill.load.call_webhook(new)).status_code == 200, "a webhook under the new secret was refused")
+    drill.record("gateway secret: old one, new one", f"{status}, 200")
 
 
-async def rotate_service_role_key(stage: Stage) -> None:
+async def rotate_service_role_key(drill: DrillEnvironment) -> None:
     """docs/runbooks/rotate-service-role-key.md"""
-    old = stage.kept["SERVICE_ROLE_KEY"]
-    await stage.ctl("rotation", "begin", "service-role-key", "--yes")
-    await stage.ctl("rotation", "roll")
-    new = stage.kept["SERVICE_ROLE_KEY"]
+    old = drill.secrets["SERVICE_ROLE_KEY"]
+    await drill.ctl("rotation", "begin", "service-role-key", "--yes")
+    await drill.ctl("rotation", "roll")
+    new = drill.secrets["SERVICE_ROLE_KEY"]
     for key in (old, new):
-        expect((await stage.load.call_function(key)).status_code == 200, "one of the two keys was refused")
-    stage.load.service_key = new
-    await stage.may_revoke()
-    await stage.ctl("rotation", "end", "service-role-key", "--yes")
-    await stage.ctl("rotation", "roll")
-    status = (await stage.load.call_function(old)).status_code
+        expect((await drill.load.call_function(key)).status_code == 200, "one of the two keys was refused")
+    drill.load.service_key = new
+    await drill.may_revoke()
+    await drill.ctl("rotation", "end", "service-role-key", "--yes")
+    await drill.ctl("rotation", "roll")
+    status = (await drill.load.call_function(old)).status_code
     expect(status == 401, f"a function under the old key was answered {status}")
-    stage.note("service role key: old one, new one", f"{status}, {(await stage.load.call_function(new)).status_code}")
+    drill.record("service role key: old one, new one", f"{status}, {(await drill.load.call_function(new)).status_code}")
 
 
-async def rotate_database_passwords(stage: Stage) -> None:
+async def rotate_database_passwords(drill: DrillEnvironment) -> None:
     """docs/runbooks/rotate-database-passwords.md"""
-    before = stage.kept
-    await stage.ctl("rotation", "begin", "database-passwords", "--yes")
-    for kept in (before, stage.kept):
-        expect(await databases_opened(kept) == 12, "one of the two passwords of a database was refused")
-    await stage.ctl("rotation", "roll")
-    await stage.may_revoke()
-    await stage.ctl("rotation", "end", "database-passwords", "--yes")
-    old, new = await databases_opened(before), await databases_opened(stage.kept)
+    before = drill.secrets
+    await drill.ctl("rotation", "begin", "database-passwords", "--yes")
+    for secrets in (before, drill.secrets):
+        expect(await databases_opened(secrets) == 12, "one of the two passwords of a database was refused")
+    await drill.ctl("rotation", "roll")
+    await drill.may_revoke()
+    await drill.ctl("rotation", "end", "database-passwords", "--yes")
+    old, new = await databases_opened(before), await databases_opened(drill.secrets)
     expect((old, new) == (0, 12), f"the old passwords open {old} accounts, the new ones {new} of 12")
-    stage.note("database passwords: opened by the old ones, by the new ones", f"{old}, {new} of 12")
+    drill.record("database passwords: opened by the old ones, by the new ones", f"{old}, {new} of 12")
 
 
-async def rotate_ai_key(stage: Stage) -> None:
+async def rotate_ai_key(drill: DrillEnvironment) -> None:
     """docs/runbooks/rotate-ai-key.md"""
-    old, new = stage.kept["AI_API_KEY"], f"ai_drill_{new_key()}"
-    stage.company.keys.add(new)
-    await stage.ctl("rotation", "begin", "ai-provider-key", "--yes", new_secret=new)
-    await stage.ctl("rotation", "roll")
-    before = stage.company.answered.get(old, 0)
-    await stage.may_revoke()
-    expect(stage.company.answered.get(old, 0) == before, "the provider was still asked with the old key")
-    stage.company.keys.discard(old)
-    await asyncio.sleep(stage.overlap_seconds / 4)
-    stage.note("AI key: asked with the old one after the roll, with the new one", f"0, {stage.company.answered[new]}")
+    old, new = drill.secrets["AI_API_KEY"], f"ai_drill_{new_key()}"
+    drill.company.keys.add(new)
+    await drill.ctl("rotation", "begin", "ai-provider-key", "--yes", new_secret=new)
+    await drill.ctl("rotation", "roll")
+    before = drill.company.responses.get(old, 0)
+    await drill.may_revoke()
+    expect(drill.company.responses.get(old, 0) == before, "the provider was still asked with the old key")
+    drill.company.keys.discard(old)
+    await asyncio.sleep(drill.overlap_seconds / 4)
+    drill.record(
+        "AI key: asked with the old one after the roll, with the new one", f"0, {drill.company.responses[new]}"
+    )
 
 
-async def rotate_sealing_key(stage: Stage) -> None:
+async def rotate_sealing_key(drill: DrillEnvironment) -> None:
     """docs/runbooks/rotate-sealing-keys.md"""
-    await _rotate_encrypting_key(stage, "sealing-key", "SEALING_KEY", ("identity", "payouts", "notifications"))
+    await _rotate_encrypting_key(drill, "sealing-key", "SEALING_KEY", ("identity", "payouts", "notifications"))
 
 
-async def rotate_pin_key(stage: Stage) -> None:
+async def rotate_pin_key(drill: DrillEnvironment) -> None:
     """docs/runbooks/rotate-sealing-keys.md"""
-    await _rotate_encrypting_key(stage, "pin-key", "PIN_KEY", ("orders",))
+    await _rotate_encrypting_key(drill, "pin-key", "PIN_KEY", ("orders",))
 
 
-async def _rotate_encrypting_key(stage: Stage, secret: str, variable: str, services: tuple[str, ...]) -> None:
-    before, undelivered_before = stage.kept[variable], await undelivered(stage)
-    earlier = await EarlierValues.made(stage)
-    await stage.ctl("rotation", "begin", secret, "--yes")
-    await stage.ctl("rotation", "roll")
+async def _rotate_encrypting_key(
+    drill: DrillEnvironment, secret: str, variable: str, services: tuple[str, ...]
+) -> None:
+    before, undelivered_before = drill.secrets[variable], await undelivered(drill)
+    earlier = await EarlierValues.made(drill)
+    await drill.ctl("rotation", "begin", secret, "--yes")
+    await drill.ctl("rotation", "roll")
     await earlier.use()
-    await stage.ctl("rotation", "switch", secret, "--yes")
-    await stage.ctl("rotation", "roll")
+    await drill.ctl("rotation", "switch", secret, "--yes")
+    await drill.ctl("rotation", "roll")
     await earlier.use()
-    renewed = await _reencrypted(stage, secret)
-    await stage.may_revoke()
-    await stage.ctl("rotation", "end", secret, "--yes")
-    await stage.ctl("rotation", "roll")
+    renewed = await _reencrypted(drill, secret)
+    await drill.may_revoke()
+    await drill.ctl("rotation", "end", secret, "--yes")
+    await drill.ctl("rotation", "roll")
     await earlier.use()
-    still = await starts_with_the_old_key(stage, {variable: before}, services)
+    still = await starts_with_the_old_key(drill, {variable: before}, services)
     expect(not still, f"{', '.join(still)} can still be started with the old {secret}")
-    lost = await undelivered(stage) - undelivered_before
+    lost = await undelivered(drill) - undelivered_before
     expect(lost == 0, f"{lost} messages with a PIN or a code were given up")
-    stage.note(
+    drill.record(
         f"{secret}: values encrypted anew, services that the old one still opens", f"{renewed}, none of {len(services)}"
     )
 
 
-async def _reencrypted(stage: Stage, secret: str) -> int:
+async def _reencrypted(drill: DrillEnvironment, secret: str) -> int:
     """Again until nothing is under the old key: what was in flight at the switch may be processed a moment later."""
     deadline, renewed = time.monotonic() + REENCRYPTED_SECONDS_MAX, 0
     while True:
-        lines = await stage.ctl("rotation", "re-encrypt", secret)
+        lines = await drill.ctl("rotation", "re-encrypt", secret)
         renewed += sum(int(number) for line in lines for number in _RENEWED.findall(line["said"]))
         if all(line["done"] for line in lines):
             return renewed
@@ -151,30 +155,30 @@ async def _reencrypted(stage: Stage, secret: str) -> int:
         await asyncio.sleep(5)
 
 
-async def begin_signing_keys(stage: Stage) -> tuple[str, str]:
+async def start_signing_keys(drill: DrillEnvironment) -> tuple[str, str]:
     """docs/runbooks/rotate-signing-keys.md, its first half; the key that signs now, and a token of it."""
-    token = stage.load.token
-    await stage.ctl("rotation", "begin", "jwt-signing-keys", "--yes")
+    token = drill.load.token
+    await drill.ctl("rotation", "begin", "jwt-signing-keys", "--yes")
     return _kid_of(token), token
 
 
-async def end_signing_keys(stage: Stage, old_kid: str, old_token: str) -> None:
+async def retire_signing_keys(drill: DrillEnvironment, old_kid: str, old_token: str) -> None:
     """Its second half: retired as soon as the command finds that no token can live."""
     deadline = time.monotonic() + RETIRED_SECONDS_MAX
-    while "Retired" not in (said := await stage.ctl("rotation", "end", "jwt-signing-keys", "--yes", may_fail=True)).get(
-        "said", ""
-    ):
+    while "Retired" not in (
+        result := await drill.ctl("rotation", "end", "jwt-signing-keys", "--yes", may_fail=True)
+    ).get("said", ""):
         if time.monotonic() > deadline:
-            raise DrillFailed(f"the old signing key was not retired: {said}")
+            raise DrillFailed(f"the old signing key was not retired: {result}")
         await asyncio.sleep(20)
-    new_kid = _kid_of((await stage.load.market.sign_in("buyer2@unilag.edu.ng")).access_token)
-    published = {key["kid"] for key in (await stage.load.market.http.get("/.well-known/jwks.json")).json()["keys"]}
+    new_kid = _kid_of((await drill.load.market.sign_in("buyer2@unilag.edu.ng")).access_token)
+    published = {key["kid"] for key in (await drill.load.market.http.get("/.well-known/jwks.json")).json()["keys"]}
     expect(published == {new_kid} != {old_kid}, f"published are {published}")
     # Verifiers forget a withdrawn key within half a minute.
     await asyncio.sleep(30)
-    refused = await stage.load.market.http.get("/api/orders", headers={"Authorization": f"Bearer {old_token}"})
+    refused = await drill.load.market.http.get("/api/orders", headers={"Authorization": f"Bearer {old_token}"})
     expect(refused.status_code == 401, f"a token of the old key was answered {refused.status_code}")
-    stage.note("signing keys: token of the old one", f"{refused.status_code} {refused.json()['code']}")
+    drill.record("signing keys: token of the old one", f"{refused.status_code} {refused.json()['code']}")
 
 
 def _kid_of(token: str) -> str:

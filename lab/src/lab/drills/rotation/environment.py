@@ -26,7 +26,7 @@ class DrillFailed(Exception):
 
 
 @dataclass
-class Stage:
+class DrillEnvironment:
     """The system under load, and the companies outside."""
 
     system: System
@@ -36,7 +36,7 @@ class Stage:
     rows: list[tuple[str, str]] = field(default_factory=list)
 
     @property
-    def kept(self) -> dict[str, str]:
+    def secrets(self) -> dict[str, str]:
         """What secrets.env says now."""
         return read_secrets(self.system.state_dir / "secrets.env")
 
@@ -51,32 +51,32 @@ class Stage:
 
         `state_dir`: with other secrets than those of the system.
         """
-        say(f"  campusctl {' '.join(arguments)}")
-        code, answer = await self._run(*arguments, new_secret=new_secret, state_dir=state_dir)
+        log(f"  campusctl {' '.join(arguments)}")
+        code, result = await self._run(*arguments, new_secret=new_secret, state_dir=state_dir)
         if code not in (0, 4) and not may_fail:
-            raise DrillFailed(f"campusctl {' '.join(arguments)}: {answer['error']['detail']}")
-        return answer["data"] if answer["data"] is not None else answer["error"]
+            raise DrillFailed(f"campusctl {' '.join(arguments)}: {result['error']['detail']}")
+        return result["data"] if result["data"] is not None else result["error"]
 
     async def may_revoke(self) -> None:
         """The overlap, and the check at its end."""
         endpoints = [part for endpoint in self.endpoints for part in ("--metrics", endpoint)]
-        say(f"  campusctl rotation check (sampling {self.overlap_seconds:g} s)")
+        log(f"  campusctl rotation check (sampling {self.overlap_seconds:g} s)")
         sampled = ("--sample-seconds", f"{self.overlap_seconds:g}", *endpoints)
         # With its fourteen addresses the command is too long to be shown.
-        _, answer = await self._run("rotation", "check", *sampled)
-        if answer["data"] is None:
-            raise DrillFailed(f"campusctl rotation check: {answer['error']['detail']}")
-        if not answer["data"]["mayRevoke"]:
-            raise DrillFailed(f"the check is against it: {answer['data']['reasons']}")
+        _, result = await self._run("rotation", "check", *sampled)
+        if result["data"] is None:
+            raise DrillFailed(f"campusctl rotation check: {result['error']['detail']}")
+        if not result["data"]["mayRevoke"]:
+            raise DrillFailed(f"the check is against it: {result['data']['reasons']}")
 
     async def company_keys(self, *keys: str) -> None:
         """What is done on the payment company's page: these keys are valid, and the first signs webhooks."""
-        answer = await self.load.market.sandbox.put("/control/gateway-keys", json={"keys": list(keys)})
-        answer.raise_for_status()
+        result = await self.load.market.sandbox.put("/control/gateway-keys", json={"keys": list(keys)})
+        result.raise_for_status()
 
-    def note(self, what: str, seen: str) -> None:
+    def record(self, what: str, seen: str) -> None:
         self.rows.append((what, seen))
-        say(f"  {what}: {seen}")
+        log(f"  {what}: {seen}")
 
     async def _run(self, *arguments: str, new_secret: str = "", state_dir: str | None = None) -> tuple[int | None, Any]:
         environment = {
@@ -87,15 +87,15 @@ class Stage:
         ran = await asyncio.create_subprocess_exec(
             *command, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
         )
-        said, _ = await ran.communicate()
-        return ran.returncode, json.loads(said)
+        output, _ = await ran.communicate()
+        return ran.returncode, json.loads(output)
 
 
-async def databases_opened(kept: Mapping[str, str]) -> int:
+async def databases_opened(secrets: Mapping[str, str]) -> int:
     """How many of the twelve accounts of the processes these passwords open."""
     opened = 0
     for service in SERVICES:
-        urls = service_database_urls(kept["DATABASE_URL"], service, kept)
+        urls = service_database_urls(secrets["DATABASE_URL"], service, secrets)
         for name in ("API_DATABASE_URL", "SERVICE_DATABASE_URL"):
             try:
                 await (await asyncpg.connect(urls[name])).close()
@@ -111,5 +111,5 @@ def expect(holds: bool, otherwise: str) -> None:
         raise DrillFailed(otherwise)
 
 
-def say(text: str) -> None:
+def log(text: str) -> None:
     print(f"drill {time.monotonic() - BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`python -m lab.bench.passing say|hear <file> <count> <rate>`: the two ends of an event's way.
+"""`python -m lab.bench.event_processes publish|consume <file> <count> <rate>`: the two ends of an event's way.
 
 One process commits events and relays them, as the orders service does; the other consumes them, as payments' worker does.
 Each notes when it had committed, on the clock that all processes of a machine share.
@@ -33,31 +33,31 @@ _WARM_EVENTS = 50
 _LATE_SECONDS = 30.0
 
 
-async def say(count: int, rate: float) -> dict[str, Any]:
+async def publish(count: int, rate: float) -> dict[str, Any]:
     """Commits events at the rate, and relays them."""
     at_ns: dict[str, int] = {}
     settings = ORDERS.settings.from_environment()
-    async with running(ORDERS, settings, "bench-saying") as (runtime, _):
+    async with running(ORDERS, settings, "bench-publish") as (runtime, _):
         relay = asyncio.create_task(run_relay(runtime.database, runtime.bus))
-        await _say_at_rate(runtime, {}, _WARM_EVENTS, rate)
+        await _publish_at_rate(runtime, {}, _WARM_EVENTS, rate)
         await asyncio.sleep(2)
         spent = _cpu_seconds()
-        await _say_at_rate(runtime, at_ns, count, rate)
+        await _publish_at_rate(runtime, at_ns, count, rate)
         await _until_relayed(runtime.database)
         spent = _cpu_seconds() - spent
         relay.cancel()
     return {"at_ns": at_ns, "cpu_seconds": spent}
 
 
-async def _say_at_rate(runtime: Runtime, at_ns: dict[str, int], count: int, rate: float) -> None:
+async def _publish_at_rate(runtime: Runtime, at_ns: dict[str, int], count: int, rate: float) -> None:
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:
         for number in range(count):
             await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
-            group.create_task(_say_one(runtime, at_ns))
+            group.create_task(_publish_one(runtime, at_ns))
 
 
-async def _say_one(runtime: Runtime, at_ns: dict[str, int]) -> None:
+async def _publish_one(runtime: Runtime, at_ns: dict[str, int]) -> None:
     event = _order_placed(runtime)
     async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         uow.publish(event)
@@ -87,7 +87,7 @@ async def _until_relayed(database: Database) -> None:
             await asyncio.sleep(0.05)
 
 
-class _NotingConsumers(Consumers):
+class _TimedConsumers(Consumers):
     """Payments' consumers, which note when the effect of a message had been committed."""
 
     at_ns: dict[str, int]
@@ -97,12 +97,12 @@ class _NotingConsumers(Consumers):
         self.at_ns[received.subject] = time.monotonic_ns()
 
 
-async def hear(count: int) -> dict[str, Any]:
+async def consume(count: int) -> dict[str, Any]:
     """Consumes until all events that count have had their effect."""
     settings = PAYMENTS.settings.from_environment()
-    async with running(PAYMENTS, settings, "bench-hearing") as (runtime, dependencies):
+    async with running(PAYMENTS, settings, "bench-consume") as (runtime, dependencies):
         subscriptions: list[Subscription[Any]] = [Subscription(OrderPlaced, on_order_placed)]
-        consumers = _NotingConsumers(
+        consumers = _TimedConsumers(
             "payments",
             runtime.database,
             runtime.bus,
@@ -130,8 +130,8 @@ def _cpu_seconds() -> float:
 async def main() -> None:
     part, path, count, rate = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
     logging.start(f"bench-{part}", "WARNING")
-    noted = await (say(count, rate) if part == "say" else hear(count))
-    path.write_text(json.dumps(noted))
+    result = await (publish(count, rate) if part == "publish" else consume(count))
+    path.write_text(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -38,15 +38,15 @@ NO_QUOTA = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5
     "RATE_WINDOW_SECONDS": "1",
 }
 # What is started beside the system listens here; the launcher leaves these places free.
-_FIRST_PLACE = 30
-_PLACES = 29
+_FIRST_PORT = 30
+_PORTS = 29
 _READY_SECONDS_MAX = 60.0
 CONNECTIONS = 8
 """Enough to keep two cores busy, and fewer than a pool holds, so that nobody waits for a connection."""
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class BenchProcess:
     """A process beside the system."""
 
     pid: int
@@ -64,30 +64,30 @@ class BenchDatabase:
 
 
 @dataclass(slots=True)
-class Stage:
+class BenchEnvironment:
     """A started system, the programs that load it, and how much effort a reading is worth."""
 
     system: System
     effort: Effort
-    say: Callable[[str], None]
+    log: Callable[[str], None]
     issuer: Issuer
     wrk: str
     nginx: str
     pgbench: str
     databases: dict[str, BenchDatabase] = field(default_factory=dict)
-    _places: "itertools.count[int]" = field(default_factory=itertools.count)
+    _ports: "itertools.count[int]" = field(default_factory=itertools.count)
 
     @classmethod
-    def of(cls, system: System, effort: Effort, issuer: Issuer, say: Callable[[str], None]) -> "Stage":
+    def of(cls, system: System, effort: Effort, issuer: Issuer, log: Callable[[str], None]) -> "BenchEnvironment":
         """Finds the programs. Raises BenchFailed with what is missing."""
         return cls(
             system,
             effort,
-            say,
+            log,
             issuer,
-            find_program("wrk", say),
-            find_program("nginx", say),
-            find_pgbench(say),
+            find_program("wrk", log),
+            find_program("nginx", log),
+            find_pgbench(log),
         )
 
     # Processes
@@ -106,7 +106,7 @@ class Stage:
     def rabbitmq(self) -> Meter:
         return Meter([pid for _, pid, _ in self.system.servers.rabbitmq.places])
 
-    def environment(self, service: str, port: int, **given: str) -> dict[str, str]:
+    def variables(self, service: str, port: int, **given: str) -> dict[str, str]:
         """What the launcher would tell a process of this service, with `given` on top."""
         environments = Environments(
             callers_environment(NO_QUOTA),
@@ -121,18 +121,18 @@ class Stage:
         return environments.for_process(plan, known) | given
 
     @asynccontextmanager
-    async def beside(self, *module: str, service: str = "", **given: str) -> AsyncIterator[Beside]:
+    async def start_process(self, *module: str, service: str = "", **given: str) -> AsyncIterator[BenchProcess]:
         """`python -m <module>` with the environment of a service, ready when this is entered."""
-        port = self.place()
+        port = self.next_port()
         if service == "api-gateway":
-            inside = self.place()
+            inside = self.next_port()
             given = {"METRICS_PORT": str(inside), **given}
         else:
             inside = port
         log = self.system.state_dir / "logs" / f"bench-{module[0].rpartition('.')[2]}-{port}.log"
         with open_log(log) as output:
             child = spawn(
-                [sys.executable, "-m", *module], environment=self.environment(service, port, **given), output=output
+                [sys.executable, "-m", *module], environment=self.variables(service, port, **given), output=output
             )
         try:
             deadline = time.monotonic() + _READY_SECONDS_MAX
@@ -140,22 +140,22 @@ class Stage:
                 if child.poll() is not None or time.monotonic() > deadline:
                     raise BenchFailed(f"{' '.join(module)} does not become ready:\n{log.read_text()[-3000:]}")
                 await asyncio.sleep(0.1)
-            yield Beside(child.pid, f"http://127.0.0.1:{port}")
+            yield BenchProcess(child.pid, f"http://127.0.0.1:{port}")
         finally:
             await asyncio.to_thread(stop_child, child)
 
-    def place(self) -> int:
+    def next_port(self) -> int:
         """A port for something beside the system; after the last place the first is free again."""
-        return self.system.port_base + _FIRST_PLACE + next(self._places) % _PLACES
+        return self.system.port_base + _FIRST_PORT + next(self._ports) % _PORTS
 
     @asynccontextmanager
-    async def endpoint(self, service: str) -> AsyncIterator[Beside]:
+    async def endpoint(self, service: str) -> AsyncIterator[BenchProcess]:
         """The HTTP door of a service on its bench database: the same application, without relay, consumers and timers.
 
         So the CPU of a request is the CPU of that request. It believes the bench's own tokens.
         """
         urls = self.databases[service]
-        async with self.beside(
+        async with self.start_process(
             "lab.bench.service_app",
             service,
             service=service,
@@ -181,7 +181,7 @@ class Stage:
         made = self._database_urls(known, name)
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", known.import_name, "migrate",
-            env=self.environment(service, 1, OWNER_DATABASE_URL=made.owner),
+            env=self.variables(service, 1, OWNER_DATABASE_URL=made.owner),
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         output = (await child.communicate())[0].decode(errors="replace")
@@ -208,12 +208,12 @@ class Stage:
         """A closed loop over HTTP, with the CPU of `server` and of the database."""
         database = self.postgresql
         before, database_before = server.seconds(), database.seconds()
-        answer = await wrk.run(self.wrk, url, connections=connections, seconds=seconds, script=script)
+        report = await wrk.run(self.wrk, url, connections=connections, seconds=seconds, script=script)
         return Reading(
-            answer.requests,
-            answer.seconds,
-            answer.p50_ms,
-            answer.p99_ms,
+            report.requests,
+            report.seconds,
+            report.p50_ms,
+            report.p99_ms,
             server.seconds() - before,
             database.seconds() - database_before,
         )
@@ -234,13 +234,13 @@ class Stage:
         database = self.postgresql
         rows_before = await _rows(grows)
         before = database.seconds()
-        answer, p50, p99 = await pgbench.run(self.pgbench, url, script, connections=connections, seconds=seconds)
+        report, p50, p99 = await pgbench.run(self.pgbench, url, script, connections=connections, seconds=seconds)
         spent = database.seconds() - before
         written = await _rows(grows) - rows_before
         # What was under way when the time was over is finished, and not counted.
-        if grows is not None and not answer.transactions <= written <= answer.transactions + connections:
-            raise BenchFailed(f"{answer.transactions} transactions of pgbench wrote {written} rows of {grows[1]}")
-        return Reading(answer.transactions, answer.transactions / answer.rate, p50, p99, database_cpu_seconds=spent)
+        if grows is not None and not report.transactions <= written <= report.transactions + connections:
+            raise BenchFailed(f"{report.transactions} transactions of pgbench wrote {written} rows of {grows[1]}")
+        return Reading(report.transactions, report.transactions / report.rate, p50, p99, database_cpu_seconds=spent)
 
     async def get(self, url: str) -> bytes:
         """The body of an answer."""
@@ -288,26 +288,26 @@ async def opened_database(urls: BenchDatabase) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def nginx(stage: Stage, *, upstream_url: str, page: bytes) -> AsyncIterator[Beside]:
+async def nginx(bench: BenchEnvironment, *, upstream_url: str, page: bytes) -> AsyncIterator[BenchProcess]:
     """nginx with one worker: `/page` serves fixed bytes, everything else is passed to `upstream_url`."""
-    folder = stage.system.state_dir / "nginx"
+    folder = bench.system.state_dir / "nginx"
     folder.mkdir(exist_ok=True)
     # The worker drops root's rights and must reach the page.
-    web = Path(f"/var/tmp/campus-bench-{stage.system.port_base}")
+    web = Path(f"/var/tmp/campus-bench-{bench.system.port_base}")
     web.mkdir(mode=0o755, exist_ok=True)
     (web / "page").write_bytes(page)
-    port = stage.place()
+    port = bench.next_port()
     configuration = folder / "nginx.conf"
     configuration.write_text(_NGINX.format(folder=folder, web=web, port=port, upstream=urlsplit(upstream_url).netloc))
     with open_log(folder / "output.log") as output:
         child = spawn(
-            [stage.nginx, "-c", str(configuration), "-p", str(folder), "-e", str(folder / "error.log")],
+            [bench.nginx, "-c", str(configuration), "-p", str(folder), "-e", str(folder / "error.log")],
             environment=callers_environment(None),
             output=output,
         )
     try:
-        await _answers(f"http://127.0.0.1:{port}/page")
-        yield Beside(child.pid, f"http://127.0.0.1:{port}")
+        await _until_ready(f"http://127.0.0.1:{port}/page")
+        yield BenchProcess(child.pid, f"http://127.0.0.1:{port}")
     finally:
         await asyncio.to_thread(stop_child, child)
         (web / "page").unlink()
@@ -342,7 +342,7 @@ http {{
 """
 
 
-async def _answers(url: str, within: float = 20.0) -> None:
+async def _until_ready(url: str, within: float = 20.0) -> None:
     deadline = time.monotonic() + within
     async with httpx.AsyncClient(trust_env=False) as client:
         while True:
