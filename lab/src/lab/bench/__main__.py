@@ -3,17 +3,15 @@
 import argparse
 import asyncio
 import sys
-import tempfile
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from campus_tools.launcher import StartFailed, System
+from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
 from lab.bench import report
-from lab.bench.environment import NO_QUOTA, BenchEnvironment
+from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import FULL, QUICK, Effort, Row
 from lab.bench.paths import (
     catalog,
@@ -30,9 +28,10 @@ from lab.bench.paths import (
 )
 from lab.bench.programs import BenchFailed
 from lab.bench.seeds import seed_catalog, seed_orders
+from lab.systems import logger, seconds_since_start, temporary_system
 from testkit.service_kit import issuing
 
-_BEGAN = time.monotonic()
+_log = logger("bench")
 RESULTS = Path("bench-results.json")
 # In this order: what needs a quiet system comes before what leaves much behind.
 PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
@@ -64,36 +63,25 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     report.show(rows, console)
-    report.write(rows, RESULTS, form="quick" if arguments.quick else "full", seconds=time.monotonic() - _BEGAN)
+    report.write(rows, RESULTS, form="quick" if arguments.quick else "full", seconds=seconds_since_start())
     console.print(f"Written to {RESULTS}.")
     return 0
 
 
 async def _measure(names: Sequence[str], effort: Effort) -> list[Row]:
-    with tempfile.TemporaryDirectory(prefix="campus-bench-", ignore_cleanup_errors=True) as folder:
-        _log("starting the system")
-        system = System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""})
-        async with system, issuing() as issuer:
-            try:
-                bench = BenchEnvironment.of(system, effort, issuer, _log)
-                _log("making 10,000 products and 50,000 orders")
-                orders = await bench.make_database("orders")
-                await bench.make_database("payments")
-                await seed_catalog(orders.admin)
-                await seed_orders(orders.admin)
-                await seed_catalog(bench.system_database("orders"))
-                rows: list[Row] = []
-                for name in names:
-                    _log(f"measuring {name.replace('_', ' ')}")
-                    rows += await PATHS[name](bench)
-            finally:
-                await asyncio.to_thread(system.stop)
-                system.servers.remove_data()
+    rows: list[Row] = []
+    async with temporary_system("bench", _log) as (system, _), issuing() as issuer:
+        bench = BenchEnvironment.of(system, effort, issuer, _log)
+        _log("making 10,000 products and 50,000 orders")
+        orders = await bench.make_database("orders")
+        await bench.make_database("payments")
+        await seed_catalog(orders.admin)
+        await seed_orders(orders.admin)
+        await seed_catalog(bench.system_database("orders"))
+        for name in names:
+            _log(f"measuring {name.replace('_', ' ')}")
+            rows += await PATHS[name](bench)
     return rows
-
-
-def _log(text: str) -> None:
-    print(f"bench {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from lab.bench import pgbench, wrk
 from lab.bench.cpu import Meter
 from lab.bench.figures import Effort, Reading
 from lab.bench.programs import BenchFailed, find_pgbench, find_program
+from lab.systems import NO_QUOTA, Log
 from operations.environment import Environments, callers_environment
 from operations.journey import Marketplace
 from operations.processes import ProcessPlan
@@ -31,12 +32,6 @@ from operations.provision import create_database, service_database_urls
 from operations.services import Service, service_named
 from testkit.service_kit import BASE_URL, Issuer
 
-# The load comes from one machine and a few accounts: quotas must count, and never refuse. In a window of one second the log
-# of each account is about as long as its real quota lets it grow in a minute.
-NO_QUOTA = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5", "4_ADDRESS", "MEDIA")} | {
-    "RATE_MACHINES": "100000000",
-    "RATE_WINDOW_SECONDS": "1",
-}
 # What is started beside the system listens here; the launcher leaves these places free.
 _FIRST_PORT = 30
 _PORTS = 29
@@ -69,7 +64,7 @@ class BenchEnvironment:
 
     system: System
     effort: Effort
-    log: Callable[[str], None]
+    log: Log
     issuer: Issuer
     wrk: str
     nginx: str
@@ -78,7 +73,7 @@ class BenchEnvironment:
     _ports: "itertools.count[int]" = field(default_factory=itertools.count)
 
     @classmethod
-    def of(cls, system: System, effort: Effort, issuer: Issuer, log: Callable[[str], None]) -> "BenchEnvironment":
+    def of(cls, system: System, effort: Effort, issuer: Issuer, log: Log) -> "BenchEnvironment":
         """Finds the programs. Raises BenchFailed with what is missing."""
         return cls(
             system,

@@ -1,12 +1,12 @@
 """Programs that make the load or are the limit: found, or installed with the system's package manager."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from campus_tools.servers import ServerUnavailable
 from campus_tools.servers.install import can_install, install
 from campus_tools.servers.postgresql import find_binaries
+from lab.systems import Log
 
 _PACKAGES = {"nginx": "nginx-light", "wrk": "wrk"}
 
@@ -15,7 +15,7 @@ class BenchFailed(Exception):
     """A measurement could not be made; the message says why."""
 
 
-def find_program(name: str, log: Callable[[str], None]) -> str:
+def find_program(name: str, log: Log) -> str:
     """The program's path. Raises BenchFailed with what to install."""
     found = shutil.which(name)
     if found is None and can_install():
@@ -29,7 +29,7 @@ def find_program(name: str, log: Callable[[str], None]) -> str:
     return found
 
 
-def find_pgbench(log: Callable[[str], None]) -> str:
+def find_pgbench(log: Log) -> str:
     """PostgreSQL's own load generator, of the version that the private server has."""
     bundled = find_binaries(log) / "pgbench"
     found = str(bundled) if Path(bundled).exists() else shutil.which("pgbench")

@@ -7,7 +7,6 @@ Measures on a system of its own, keeps the figures in docs/capacity-measured.jso
 import argparse
 import asyncio
 import sys
-import time
 
 import httpx
 
@@ -18,9 +17,10 @@ from lab.capacity.assumed import Assumed
 from lab.capacity.figures import KEPT, kept
 from lab.capacity.measure import Effort, measure
 from lab.counts import one_or_more
+from lab.systems import logger
 from operations.journey import StepFailed
 
-_BEGAN = time.monotonic()
+_log = logger("capacity")
 _STOPPED = (StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.HTTPError)
 
 
@@ -50,10 +50,6 @@ def main() -> int:
         page.write(kept())
         print(f"\nWritten to {page.PAGE.name} and {KEPT.name}.")
     return 0
-
-
-def _log(text: str) -> None:
-    print(f"capacity {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

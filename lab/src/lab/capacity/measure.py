@@ -3,21 +3,17 @@
 import asyncio
 import os
 import platform
-import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from campus_tools.launcher.system import System
-from lab.bench.environment import NO_QUOTA
 from lab.capacity.counting import Counters, Reading, idle_between, step_between
 from lab.capacity.figures import Measured
+from lab.soak.stock import add_product
+from lab.systems import Log, temporary_system
 from operations.journey import Marketplace, Person
-
-Log = Callable[[str], None]
 
 _AT_ONCE: Final = 4
 """Enough that nothing waits for its turn alone, few enough that two cores are not flooded."""
@@ -42,19 +38,13 @@ class Effort:
 
 async def measure(effort: Effort, log: Log) -> Measured:
     """Starts a system, plays, and stops it. Raises StepFailed, TimeoutError, StartFailed."""
-    environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "RATE_LIMIT_STORE_URL": "", "EDGE_CACHE_SECONDS": "0"}
-    with tempfile.TemporaryDirectory(prefix="campus-capacity-", ignore_cleanup_errors=True) as folder:
-        log("starting the system")
-        async with System(Path(folder), environment=environment) as system:
-            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
-            counters = await Counters.open(system)
-            try:
-                return await _played(_Play(market, counters, effort, log))
-            finally:
-                await counters.close()
-                await market.close()
-                await asyncio.to_thread(system.stop)
-                system.servers.remove_data()
+    environment = {"RATE_LIMIT_STORE_URL": "", "EDGE_CACHE_SECONDS": "0"}
+    async with temporary_system("capacity", log, environment) as (system, market):
+        counters = await Counters.open(system)
+        try:
+            return await _played(_Play(market, counters, effort, log))
+        finally:
+            await counters.close()
 
 
 @dataclass(slots=True)
@@ -69,7 +59,7 @@ async def _played(play: _Play) -> Measured:
     market, effort = play.market, play.effort
     vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
     maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
-    product = await _product(market, vendor, effort.orders + effort.warm)
+    product = await add_product(market, vendor, _PRICE_MINOR, effort.orders + effort.warm)
     play.log(f"{effort.warm} orders to warm up")
     await _all(effort.warm, lambda _: _order(market, buyer, vendor, product))
     await _paid_out(market, vendor, maker, 2)
@@ -108,17 +98,6 @@ async def _quiet(play: _Play) -> Reading:
     """A reading after which nothing is under way: messages to people belong to the order, too."""
     await asyncio.sleep(5.0)
     return await play.counters.read()
-
-
-async def _product(market: Marketplace, vendor: Person, stock: int) -> str:
-    body = {
-        "name": f"Capacity {uuid4().hex[:8]}",
-        "description": "What an order costs",
-        "category": "capacity",
-        "priceMinor": _PRICE_MINOR,
-        "stock": stock,
-    }
-    return str((await market.post("/api/products", body, vendor, key=uuid4()))["id"])
 
 
 async def _order(market: Marketplace, buyer: Person, vendor: Person, product: str) -> None:

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import httpx
@@ -24,16 +23,18 @@ from lab.counts import one_or_more
 from lab.drills.at_once import StartFigures, drill_start
 from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
 from lab.drills.upgrade import UpgradeFigures, drill_upgrade
+from lab.systems import logger
 from operations.journey import StepFailed
 
-_BEGAN = time.monotonic()
+_log = logger("drill")
 _STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.HTTPError)
 
 
 def main() -> int:
     options = _parser().parse_args()
     try:
-        holds: bool = asyncio.run(options.run(options))
+        with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
+            holds: bool = asyncio.run(options.run(options, Path(folder)))
     except _STOPPED as error:
         sys.stderr.write(f"{error or type(error).__name__}\n")
         return 1
@@ -71,9 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _start(options: argparse.Namespace) -> bool:
-    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
-        return _show_start(await drill_start(Path(folder), options.each, _log))
+async def _start(options: argparse.Namespace, folder: Path) -> bool:
+    return _show_start(await drill_start(folder, options.each, _log))
 
 
 def _show_start(figures: StartFigures) -> bool:
@@ -91,9 +91,8 @@ def _show_start(figures: StartFigures) -> bool:
     return figures.holds
 
 
-async def _upgrade(options: argparse.Namespace) -> bool:
-    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
-        return _show_upgrade(await drill_upgrade(Path(folder), options.old, _log))
+async def _upgrade(options: argparse.Namespace, folder: Path) -> bool:
+    return _show_upgrade(await drill_upgrade(folder, options.old, _log))
 
 
 def _show_upgrade(figures: UpgradeFigures) -> bool:
@@ -109,9 +108,8 @@ def _show_upgrade(figures: UpgradeFigures) -> bool:
     return figures.holds
 
 
-async def _restore(options: argparse.Namespace) -> bool:
-    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
-        return _show_restore(await drill_restore(Path(folder), RestoreLoad(options.each, options.skew), _log))
+async def _restore(options: argparse.Namespace, folder: Path) -> bool:
+    return _show_restore(await drill_restore(folder, RestoreLoad(options.each, options.skew), _log))
 
 
 def _show_restore(figures: RestoreFigures) -> bool:
@@ -137,10 +135,6 @@ def _show_restore(figures: RestoreFigures) -> bool:
 
 def _none(lines: tuple[str, ...]) -> str:
     return "\n".join(lines) or "none"
-
-
-def _log(text: str) -> None:
-    print(f"drill {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -15,10 +14,8 @@ import asyncpg
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerPorts, Servers, find_servers
-from lab.bench.environment import NO_QUOTA
 from lab.drills.history import Actors, History, Play
-from lab.soak.webhooks import database_of
-from operations.audit import findings_of
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of
 from operations.environment import Environments, callers_environment
 from operations.journey import Marketplace
 from operations.processes import CAMPUS, ProcessPlan, SystemPlan
@@ -36,8 +33,6 @@ _WINDOW_SECONDS: Final = 60
 _EXPIRED: Final = (
     "SELECT subject, count(*) AS times FROM outbox WHERE type = 'orders.order_expired.v1' GROUP BY subject"
 )
-
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ async def drill_start(folder: Path, each: int, log: Log) -> StartFigures:
         await asyncio.gather(*(provision_databases(servers.database_url, secrets) for _ in range(COPIES)))
         provisioned = time.monotonic()
         log(f"{COPIES} migrations of each service at once")
-        environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PAYMENT_WINDOW_SECONDS": str(_WINDOW_SECONDS)}
+        environment = {**NO_QUOTA, **NO_TRACING, "PAYMENT_WINDOW_SECONDS": str(_WINDOW_SECONDS)}
         environments = _environments(servers, secrets, port_base, folder, environment)
         await asyncio.gather(*(_migrate(environments, service) for service in CAMPUS.services for _ in range(COPIES)))
         migrated = time.monotonic()
@@ -108,8 +103,6 @@ async def _verify(system: System, times: tuple[float, float, float], each: int, 
             expired = {row["subject"]: row["times"] for row in await connection.fetch(_EXPIRED)}
         finally:
             await connection.close()
-        log("auditing")
-        findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
         return StartFigures(
             len(system.processes),
             *times,
@@ -117,7 +110,7 @@ async def _verify(system: System, times: tuple[float, float, float], each: int, 
             each,
             expired,
             len(unpaid),
-            tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+            await broken_invariants(system, market, log),
         )
     finally:
         await market.close()

@@ -10,7 +10,8 @@ from uuid import uuid4
 import asyncpg
 
 from campus_tools.launcher.system import System
-from lab.soak.webhooks import database_of
+from lab.soak.stock import add_product
+from lab.systems import database_of, transfers_of
 from operations.journey import Marketplace, Person
 
 PRICE_MINOR: Final = 200_000
@@ -79,15 +80,7 @@ class Play:
         return self.actors.market
 
     async def stock_product(self) -> None:
-        body = {
-            "name": f"Drill {uuid4().hex[:8]}",
-            "description": "For a drill",
-            "category": "drill",
-            "priceMinor": PRICE_MINOR,
-            "stock": 1_000,
-        }
-        product = await self.market.post("/api/products", body, self.actors.vendor, key=uuid4())
-        self.history.product_id = str(product["id"])
+        self.history.product_id = await add_product(self.market, self.actors.vendor, PRICE_MINOR, 1_000)
 
     async def placed(self) -> tuple[str, dict[str, Any]]:
         """An order with its payment opened at the gateway."""
@@ -228,13 +221,6 @@ async def repeat_lost_actions(play: Play) -> None:
         await play.delivered(order_id)
     for order_id in play.history.to_cancel:
         await play.cancelled(order_id)
-
-
-async def transfers_of(market: Marketplace) -> list[dict[str, Any]]:
-    """What the sandbox has accepted, by its own book."""
-    bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
-    response = await market.sandbox.get("/gateway/transfer", params={"perPage": 1000}, headers=bearer)
-    return list(response.raise_for_status().json()["data"])
 
 
 async def _until_published(system: System, service: str) -> None:

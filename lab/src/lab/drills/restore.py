@@ -6,7 +6,6 @@ What left the gateway after the instant must not leave a second time; what the b
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +20,6 @@ from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.point_in_time import PointInTime
 from campus_tools.servers.postgresql import PrivatePostgresql
 from campus_tools.servers.rabbitmq import PrivateRabbitmq
-from lab.bench.environment import NO_QUOTA
 from lab.bench.programs import BenchFailed
 from lab.drills.history import (
     Actors,
@@ -33,10 +31,8 @@ from lab.drills.history import (
     play_up_to_the_instant,
     repeat_lost_actions,
     resume_payouts_worker,
-    transfers_of,
 )
-from lab.soak.webhooks import database_of
-from operations.audit import findings_of
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of, gateway_bearer, transfers_of
 from operations.journey import Marketplace, StepFailed
 
 RESENT: Final = timedelta(days=3)
@@ -45,7 +41,7 @@ REPUBLISHED: Final = timedelta(hours=1)
 PUBLISHERS: Final = ("identity", "orders", "payments", "payouts", "notifications")
 _QUIET_SECONDS_MAX: Final = 240.0
 # The specification's ladder made quick: what has no subject is given up within a minute.
-SETTINGS: Final = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10"}
+SETTINGS: Final = {**NO_QUOTA, **NO_TRACING, "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10"}
 
 _WAITING: Final = {
     **dict.fromkeys(PUBLISHERS, "SELECT count(*) FROM outbox WHERE published_at IS NULL"),
@@ -66,8 +62,6 @@ FROM transfer_comparison, pg_control_system()
 _REFUNDED: Final = "SELECT count(*) FROM refunds WHERE status = 'settled'"
 _CHARGES: Final = "SELECT verdict, count(*) AS count FROM charges GROUP BY verdict"
 _FOUND: Final = "SELECT outcome, count(*) AS count FROM found_transfers GROUP BY outcome"
-
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,9 +295,7 @@ class _Drill:
                     figures.dead_letters[service] = count
             finally:
                 await connection.close()
-        self.log("auditing")
-        findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
-        figures.broken_invariants = tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings)
+        figures.broken_invariants = await broken_invariants(system, market, self.log)
 
 
 def _market(system: System) -> Marketplace:
@@ -316,8 +308,9 @@ def _admin_address(servers: Servers, database: str) -> str:
 
 async def _refunds(market: Marketplace) -> list[dict[str, Any]]:
     """What the sandbox paid back, by its own list."""
-    bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
-    response = await market.sandbox.get("/gateway/refund", params={"perPage": 1000}, headers=bearer)
+    response = await market.sandbox.get(
+        "/gateway/refund", params={"perPage": 1000}, headers=gateway_bearer(market.secrets)
+    )
     return [line for line in response.raise_for_status().json()["data"] if line["status"] == "processed"]
 
 

@@ -8,18 +8,17 @@ import asyncio
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lab.bench.environment import NO_QUOTA
 from lab.bench.programs import BenchFailed
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.load import Load
 from lab.soak.stock import add_stock
-from operations.audit import findings_of
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants
 from operations.environment import BROKER_ACCOUNTS, SHARED
 from operations.journey import Marketplace
 from operations.secrets import new_key
@@ -50,7 +49,7 @@ class UpgradeFigures:
         return not self.failures and not self.broken_invariants
 
 
-async def drill_upgrade(folder: Path, old: str | None, log: Callable[[str], None]) -> UpgradeFigures:
+async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigures:
     """From commit `old`, else from the one before the newest migration, to the code that runs this.
 
     Raises:
@@ -69,7 +68,7 @@ async def drill_upgrade(folder: Path, old: str | None, log: Callable[[str], None
         # The key that all services shared before each purpose had its own (decision 36): older code reads no other.
         # Older code declares its queues itself, which the account of a service may not.
         before = {"SHARED_SEALING_KEY": new_key(), BROKER_ACCOUNTS: SHARED}
-        environment = {**NO_QUOTA, **before, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PYTHONPATH": sources}
+        environment = {**NO_QUOTA, **before, **NO_TRACING, "PYTHONPATH": sources}
         async with doubled_system(str(folder / "state"), environment) as doubled:
             system = doubled.system
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
@@ -93,8 +92,7 @@ async def drill_upgrade(folder: Path, old: str | None, log: Callable[[str], None
                 rolled_seconds = time.monotonic() - began
                 await asyncio.sleep(_WATCH_SECONDS)
                 await load.stop()
-                log("auditing")
-                findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
+                broken = await broken_invariants(system, market, log)
             finally:
                 await market.close()
     return UpgradeFigures(
@@ -105,7 +103,7 @@ async def drill_upgrade(folder: Path, old: str | None, log: Callable[[str], None
         rolled_seconds=rolled_seconds,
         succeeded=dict(load.succeeded),
         failures=tuple(load.failures),
-        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        broken_invariants=broken,
     )
 
 

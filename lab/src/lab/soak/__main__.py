@@ -11,17 +11,14 @@ import argparse
 import asyncio
 import os
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 import httpx
 from rich.console import Console
 from rich.table import Table
 
-from campus_tools.launcher import StartFailed, System
+from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
-from lab.bench.environment import NO_QUOTA
 from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.soak import races
@@ -29,12 +26,13 @@ from lab.soak.notifications import MAY_BE_DOWN, MessageFigures, MessageLoad, soa
 from lab.soak.outages import OutageFigures, Outages, count_outlasting, soak_outages
 from lab.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
 from lab.soak.webhooks import Figures, Load, soak_webhooks
+from lab.systems import logger, temporary_system
 from operations.audit import audit_system
 from operations.journey import Marketplace, StepFailed
 from operations.ports import port_base_of
 from operations.secrets import read_secrets
 
-_BEGAN = time.monotonic()
+_log = logger("soak")
 # The intake answers within this at the rate of the promise (99 of 100).
 P99_MS_MAX = 100.0
 # Of the promise.
@@ -95,47 +93,22 @@ async def _webhooks(options: argparse.Namespace) -> bool:
     load = Load(options.count or max(WEBHOOKS, outlasting), options.rate, options.kills)
     if load.count < outlasting:
         raise BenchFailed(f"{load.count} webhooks end before the outages do: --count must be at least {outlasting}")
-    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
-        _log("starting the system")
-        async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
-            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
-            try:
-                if outages.seconds:
-                    return _show_outages(await soak_outages(system, market, load, outages, _log))
-                return _show(await soak_webhooks(system, market, load, _log))
-            finally:
-                await market.close()
-                await asyncio.to_thread(system.stop)
-                system.servers.remove_data()
+    async with temporary_system("soak", _log) as (system, market):
+        if outages.seconds:
+            return _show_outages(await soak_outages(system, market, load, outages, _log))
+        return _show(await soak_webhooks(system, market, load, _log))
 
 
 async def _payouts(options: argparse.Namespace) -> bool:
     load = PayoutLoad(options.count, options.timeouts, options.errors)
-    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
-        _log("starting the system")
-        environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "GATEWAY_TIMEOUT_SECONDS": "5"}
-        async with System(folder, environment=environment) as system:
-            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
-            try:
-                return _show_payouts(await soak_payouts(system, market, load, _log))
-            finally:
-                await market.close()
-                await asyncio.to_thread(system.stop)
-                system.servers.remove_data()
+    async with temporary_system("soak", _log, {"GATEWAY_TIMEOUT_SECONDS": "5"}) as (system, market):
+        return _show_payouts(await soak_payouts(system, market, load, _log))
 
 
 async def _notifications(options: argparse.Namespace) -> bool:
     load = MessageLoad(options.count, options.rate, options.down, options.down_seconds, options.kills, options.how)
-    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
-        _log("starting the system")
-        async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
-            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
-            try:
-                return _show_messages(await soak_messages(system, market, load, _log))
-            finally:
-                await market.close()
-                await asyncio.to_thread(system.stop)
-                system.servers.remove_data()
+    async with temporary_system("soak", _log) as (system, market):
+        return _show_messages(await soak_messages(system, market, load, _log))
 
 
 async def _races(options: argparse.Namespace) -> bool:
@@ -234,10 +207,6 @@ def _show_messages(figures: MessageFigures) -> bool:
     table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
     Console(width=150).print(table)
     return figures.holds
-
-
-def _log(text: str) -> None:
-    print(f"soak {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

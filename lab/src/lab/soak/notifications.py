@@ -8,7 +8,7 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
@@ -21,6 +21,8 @@ from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from lab.bench.figures import percentile
 from lab.soak.processor_time import ProcessorTime
+from lab.soak.webhooks import kill_repeatedly
+from lab.systems import Log, database_of
 from operations.journey import Marketplace, Person
 
 Channel = Literal["push", "messaging", "sms", "email"]
@@ -37,11 +39,8 @@ DOWN_AFTER: Final = 0.2
 SENDERS: Final = 16
 # The rest of the longest step of the ladder that a message of the channel can stand on after a minute, and a look.
 _ARRIVED_SECONDS_MAX: Final = 420.0
-_KILL_WAIT_SECONDS: Final = 60.0
 _NUMBER: Final = re.compile(r"5A[0-9A-F]{6}")
 _PER_PAGE: Final = 1_000
-
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
     began, spent = time.monotonic(), ProcessorTime(system.process(WORKER))
     _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, log))
     log("waiting until everything has an end")
-    database = await asyncpg.connect(_database(system))
+    database = await asyncpg.connect(database_of(system, "notifications"))
     try:
         accepted = [one for one in sent if one.accepted_at]
         await _ended(database, accepted, _ARRIVED_SECONDS_MAX)
@@ -263,7 +262,13 @@ async def _break(
 ) -> int:
     """First the outage, then the deaths in what is left of the sending, so that each is seen by itself; how many deaths."""
     await _stop_provider(market, load, outage, log)
-    return await _kill(system, load.kills, (1 - DOWN_AFTER) * load.count / load.rate - load.down_seconds, spent, log)
+
+    def before_kill() -> None:
+        log("killing the worker")
+        spent.note_death()
+
+    seconds = (1 - DOWN_AFTER) * load.count / load.rate - load.down_seconds
+    return await kill_repeatedly(system.process(WORKER), load.kills, seconds, before_kill)
 
 
 async def _stop_provider(market: Marketplace, load: MessageLoad, outage: _Outage, log: Log) -> None:
@@ -277,23 +282,6 @@ async def _stop_provider(market: Marketplace, load: MessageLoad, outage: _Outage
     (await market.sandbox.put("/control/faults", json={load.down: None})).raise_for_status()
     outage.ended = time.time()
     log(f"{load.down} is back")
-
-
-async def _kill(system: System, times: int, seconds: float, spent: ProcessorTime, log: Log) -> int:
-    """`kill -9` at equal distances while messages are sent."""
-    worker = system.process(WORKER)
-    began = time.monotonic()
-    for number in range(times):
-        await asyncio.sleep(max(0.0, began + (number + 1) * seconds / (times + 1) - time.monotonic()))
-        log("the worker is killed")
-        spent.note_death()
-        before = await asyncio.to_thread(worker.kill)
-        await asyncio.to_thread(worker.wait_restarted, before, _KILL_WAIT_SECONDS)
-    return times
-
-
-def _database(system: System) -> str:
-    return system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + "/campus_notifications"
 
 
 _COUNT_QUEUED: Final = """

@@ -18,8 +18,8 @@ import httpx
 import msgspec
 
 from campus_tools.launcher.system import System
-from lab.soak.webhooks import PATH, Load, Log, count_held, database_of, in_disorder, paid_charges, wait_for_effects
-from operations.audit import findings_of
+from lab.soak.webhooks import PATH, Load, count_held, in_disorder, paid_charges, wait_for_effects
+from lab.systems import Log, broken_invariants, database_of
 from operations.journey import Marketplace
 
 # Before, between and after the outages, so that each is met from a system at work.
@@ -100,7 +100,7 @@ async def soak_outages(system: System, market: Marketplace, load: Load, outages:
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
     log(f"making and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
-    charges = await paid_charges(market, system.secrets["GATEWAY_SECRET_KEY"], load.count - disputes - duplicates)
+    charges = await paid_charges(market, load.count - disputes - duplicates)
     bodies = in_disorder(charges, disputes, duplicates)
     log(f"sending {len(bodies)} webhooks, {load.rate:g} in a second")
     progress = _Progress()
@@ -112,8 +112,6 @@ async def soak_outages(system: System, market: Marketplace, load: Load, outages:
     began = time.monotonic()
     await wait_for_effects(system, held_before + len(charges), 2 * EFFECTS_SECONDS_MAX)
     effects_seconds = time.monotonic() - began
-    log("auditing")
-    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
     return OutageFigures(
         stretches=progress.statuses,
         kept_though_refused=kept,
@@ -121,7 +119,7 @@ async def soak_outages(system: System, market: Marketplace, load: Load, outages:
         if progress.read_only_ended
         else 0.0,
         effects_seconds=effects_seconds,
-        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        broken_invariants=await broken_invariants(system, market, log),
     )
 
 

@@ -7,13 +7,13 @@ is seen of each one that it left once, whatever the service believes.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
 from campus_tools.launcher.system import System
-from operations.audit import findings_of
+from lab.soak.stock import add_product
+from lab.systems import Log, broken_invariants, transfers_of
 from operations.journey import Marketplace, Person
 
 FIRST_AMOUNT_MINOR: Final = 10_000
@@ -22,8 +22,6 @@ REQUESTERS: Final = 4
 # What is unknown is asked about at once; this is for the machine, not for the promise.
 _SETTLED_SECONDS_MAX: Final = 300.0
 _PAGE: Final = 100
-
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, lo
     amounts = [FIRST_AMOUNT_MINOR + number for number in range(load.count)]
     log("an order fills the vendor's wallet")
     vendor = await _rich_vendor(market, sum(amounts))
-    already = {transfer["reference"] for transfer in await _transfers(market, system)}
+    already = {transfer["reference"] for transfer in await transfers_of(market)}
     log(f"asking for {load.count} payouts")
     payouts = await _request(market, vendor, amounts)
     await _break_calls(market, amounts, load)
@@ -87,10 +85,8 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, lo
         settled_seconds = time.monotonic() - began
     finally:
         await market.sandbox.put("/control/faults", json={"transfer_call": None})
-    left = [line for line in await _transfers(market, system) if line["reference"] not in already]
+    left = [line for line in await transfers_of(market) if line["reference"] not in already]
     by_amount = Counter(int(line["amount"]) for line in left if line["status"] == "success")
-    log("auditing")
-    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=30)
     return PayoutFigures(
         count=load.count,
         timeouts=load.timeouts,
@@ -103,22 +99,14 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, lo
         moved=sum(amount in by_amount for amount in amounts),
         moved_twice=sum(count > 1 for count in by_amount.values()),
         unrequested=len(set(by_amount) - set(amounts)),
-        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        broken_invariants=await broken_invariants(system, market, log, 30),
     )
 
 
 async def _rich_vendor(market: Marketplace, net_minor: int) -> Person:
     """A demo vendor whose wallet holds at least this much, earned with one order."""
     vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
-    body = {
-        "name": f"Soak {uuid4().hex[:8]}",
-        "description": "For a soak test",
-        "category": "soak",
-        "priceMinor": net_minor * 2,
-        "stock": 1,
-    }
-    product = await market.post("/api/products", body, vendor, key=uuid4())
-    order = await market.checkout(buyer, str(product["id"]))
+    order = await market.checkout(buyer, await add_product(market, vendor, net_minor * 2, 1))
     await market.pay(await market.pay_intent(buyer, order["id"]))
     await market.order_reaches(buyer, order["id"], "paid_escrow")
     await market.dispatch(vendor, order["id"])
@@ -184,16 +172,3 @@ async def _list(market: Marketplace, maker: Person) -> list[dict[str, Any]]:
         payouts += lines
         if len(lines) < _PAGE:
             return payouts
-
-
-async def _transfers(market: Marketplace, system: System) -> list[dict[str, Any]]:
-    """What the sandbox has accepted, by its own book."""
-    bearer = {"Authorization": f"Bearer {system.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
-    transfers: list[dict[str, Any]] = []
-    while True:
-        page = {"page": len(transfers) // _PAGE + 1, "perPage": _PAGE}
-        response = await market.sandbox.get("/gateway/transfer", params=page, headers=bearer)
-        lines = response.raise_for_status().json()["data"]
-        transfers += lines
-        if len(lines) < _PAGE:
-            return transfers

@@ -16,10 +16,10 @@ from uuid import uuid4
 import httpx
 
 from lab.soak.stock import add_stock
+from lab.systems import Log
 from operations.journey import Marketplace, Person
 
 Order = Mapping[str, Any]
-Log = Callable[[str], None]
 Sending = Callable[[], Awaitable[httpx.Response]]
 
 # New orders are put on new shelves, and people who signed in long ago sign in again, after so many rounds.

@@ -9,16 +9,12 @@ PRODUCTS: Final = 12
 
 
 async def add_stock(market: Marketplace, vendor: Person, stock: int) -> list[str]:
-    """Ids of new products, each `stock` times there, each at another price."""
-    return [await _product(market, vendor, number, stock) for number in range(PRODUCTS)]
+    """Ids of new products with `stock` pieces each, all at different prices."""
+    return [await add_product(market, vendor, 1_000 + number, stock) for number in range(PRODUCTS)]
 
 
-async def _product(market: Marketplace, vendor: Person, number: int, stock: int) -> str:
-    body = {
-        "name": f"Soak {uuid4().hex[:8]} {number}",
-        "description": "For a soak test",
-        "category": "soak",
-        "priceMinor": 1_000 + number,
-        "stock": stock,
-    }
+async def add_product(market: Marketplace, vendor: Person, price_minor: int, stock: int) -> str:
+    """The id of a new product; the price is in kobo."""
+    name = f"Lab {uuid4().hex[:8]}"
+    body = {"name": name, "description": "For a run", "category": "lab", "priceMinor": price_minor, "stock": stock}
     return str((await market.post("/api/products", body, vendor, key=uuid4()))["id"])

@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 import asyncpg
 import msgspec
 
+from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.launcher.system import System
 from lab.bench.figures import percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
 from lab.soak.stock import add_stock
-from operations.audit import findings_of
+from lab.systems import Log, broken_invariants, database_of, gateway_bearer
 from operations.journey import Marketplace
 
 Made = TypeVar("Made")
@@ -34,8 +35,6 @@ AHEAD: Final = 20
 # Enough at once to keep two cores busy with making the orders.
 MAKERS: Final = 12
 _KILL_WAIT_SECONDS: Final = 60.0
-
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +71,15 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Lo
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
     log(f"making and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
-    charges = await paid_charges(market, system.secrets["GATEWAY_SECRET_KEY"], load.count - disputes - duplicates)
+    charges = await paid_charges(market, load.count - disputes - duplicates)
     bodies = in_disorder(charges, disputes, duplicates)
     log(f"sending {len(bodies)} webhooks, {load.rate:g} in a second, killing payments' worker {load.kills} times")
-    seconds = len(bodies) / load.rate
-    times, kills = await asyncio.gather(_send(system, bodies, load.rate), _kill(system, load.kills, seconds))
+    killing = kill_repeatedly(system.process("payments-worker"), load.kills, len(bodies) / load.rate)
+    times, kills = await asyncio.gather(_send(system, bodies, load.rate), killing)
     log("waiting for their effects")
     began = time.monotonic()
     await wait_for_effects(system, held_before + len(charges))
     effects_seconds = time.monotonic() - began
-    log("auditing")
-    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=30)
     return Figures(
         sent=len(times),
         duplicates=duplicates,
@@ -92,24 +89,25 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Lo
         longest_ms=max(times),
         kills=kills,
         effects_seconds=effects_seconds,
-        broken_invariants=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+        broken_invariants=await broken_invariants(system, market, log, 30),
     )
 
 
-async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dict[str, Any]]:
+async def paid_charges(market: Marketplace, count: int) -> list[dict[str, Any]]:
     """Orders of a demo buyer, paid at the sandbox without a word from it: the `data` of their `charge.success`."""
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     product_ids = await add_stock(market, vendor, count)
     rule = {"charge_webhook": {"drop": True}, "dispute_webhook": {"drop": True}}
     (await market.sandbox.put("/control/faults", json=rule)).raise_for_status()
-    bearer = {"Authorization": f"Bearer {secret.split(',', 1)[0]}"}
 
     async def one(number: int) -> dict[str, Any]:
         order = await market.checkout(buyer, product_ids[number % len(product_ids)])
         intent = await market.pay_intent(buyer, order["id"])
         await market.pay(intent)
-        paid = await market.sandbox.get(f"/gateway/transaction/verify/{intent['reference']}", headers=bearer)
+        paid = await market.sandbox.get(
+            f"/gateway/transaction/verify/{intent['reference']}", headers=gateway_bearer(market.secrets)
+        )
         return _charge(paid.raise_for_status().json()["data"])
 
     try:
@@ -119,7 +117,7 @@ async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dic
 
 
 def _charge(paid: dict[str, Any]) -> dict[str, Any]:
-    fields = (
+    fields = [
         "id",
         "domain",
         "status",
@@ -130,7 +128,7 @@ def _charge(paid: dict[str, Any]) -> dict[str, Any]:
         "channel",
         "currency",
         "metadata",
-    )
+    ]
     return {name: paid.get(name) for name in fields}
 
 
@@ -172,28 +170,21 @@ def in_disorder(charges: Sequence[dict[str, Any]], disputes: int, duplicates: in
 
 async def _send(system: System, bodies: Sequence[bytes], rate: float) -> list[float]:
     secret = system.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
-    requests = [
-        request_bytes(
-            "POST",
-            PATH,
-            {
-                "X-Gateway-Signature": hmac.digest(secret, body, "sha512").hex(),
-                "Content-Type": "application/json",
-            },
-            body,
-        )
-        for body in bodies
-    ]
+    signatures = (hmac.digest(secret, body, "sha512").hex() for body in bodies)
+    headers = [{"X-Gateway-Signature": signature, "Content-Type": "application/json"} for signature in signatures]
+    requests = [request_bytes("POST", PATH, head, body) for head, body in zip(headers, bodies, strict=True)]
     address = urlsplit(system.base_url)
     return await send_at_rate(address.hostname or "", address.port or 80, requests, rate=rate)
 
 
-async def _kill(system: System, times: int, seconds: float) -> int:
-    """`kill -9` at equal distances; a worker that is still being started again is waited for."""
-    worker = system.process("payments-worker")
+async def kill_repeatedly(
+    worker: SupervisedProcess, times: int, seconds: float, before_kill: Callable[[], None] = lambda: None
+) -> int:
+    """`kill -9` at equal intervals, each after the restart of the kill before; the number of kills."""
     began = time.monotonic()
     for number in range(times):
         await asyncio.sleep(max(0.0, began + (number + 1) * seconds / (times + 1) - time.monotonic()))
+        before_kill()
         before = await asyncio.to_thread(worker.kill)
         await asyncio.to_thread(worker.wait_restarted, before, _KILL_WAIT_SECONDS)
     return times
@@ -231,7 +222,3 @@ async def wait_for_effects(system: System, held: int, within: float = 3 * EFFECT
         return True if await count_held(system) >= held and await _count_unfinished(system) == 0 else None
 
     await Marketplace.until("the effects of all webhooks", check, within)
-
-
-def database_of(system: System, service: str) -> str:
-    return system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + f"/campus_{service}"

@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import sys
 import tempfile
-import time
 from contextlib import AsyncExitStack
 
 import httpx
@@ -20,14 +19,14 @@ from rich.table import Table
 
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
-from lab.bench.environment import NO_QUOTA
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.language_model import model_company
 from lab.drills.load import Load
 from lab.drills.rotation.compromise import revoke_compromised
-from lab.drills.rotation.environment import BEGAN, DrillEnvironment, DrillFailed, log
+from lab.drills.rotation.environment import DrillEnvironment, DrillFailed, log
 from lab.drills.rotation.rotations import ALL, rotate
 from lab.soak.stock import add_stock
+from lab.systems import NO_QUOTA, NO_TRACING, seconds_since_start
 from operations.journey import Marketplace, StepFailed
 from operations.secrets import new_key
 
@@ -41,7 +40,7 @@ async def run_drill(options: argparse.Namespace) -> bool:
             company = await stack.enter_async_context(model_company(f"ai_drill_{new_key()}"))
             log("starting the system, two instances of each door")
             environment = {
-                **NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "AI_BASE_URL": company.url,
+                **NO_QUOTA, **NO_TRACING, "AI_BASE_URL": company.url,
                 "AI_API_KEY": next(iter(company.keys)),
             }  # fmt: skip
             doubled = await stack.enter_async_context(doubled_system(folder, environment, options.port_base))
@@ -87,7 +86,7 @@ def _show(drill: DrillEnvironment, problem: str | None) -> bool:
     if drill.load.refused:
         table.add_row("functions refused until their caller had the new key", str(drill.load.refused))
     table.add_row("failed requests", str(len(drill.load.failures)))
-    table.add_row("took", f"{time.monotonic() - BEGAN:.0f} s")
+    table.add_row("took", f"{seconds_since_start():.0f} s")
     console = Console(width=150)
     console.print(table)
     for failure in drill.load.failures[:20]:

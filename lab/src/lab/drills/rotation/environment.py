@@ -4,21 +4,21 @@ import asyncio
 import json
 import os
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import asyncpg
 
 from campus_tools.launcher import System
 from lab.drills.language_model import ModelCompany
 from lab.drills.load import Load
+from lab.systems import logger
 from operations.provision import service_database_urls
 from operations.secrets import read_secrets
 from operations.services import SERVICES
 
-BEGAN: Final = time.monotonic()
+log = logger("drill")
 
 
 class DrillFailed(Exception):
@@ -109,7 +109,3 @@ def expect(holds: bool, otherwise: str) -> None:
     """Raises DrillFailed with `otherwise` when it does not hold."""
     if not holds:
         raise DrillFailed(otherwise)
-
-
-def log(text: str) -> None:
-    print(f"drill {time.monotonic() - BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)

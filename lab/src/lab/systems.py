@@ -1,0 +1,86 @@
+"""Systems that the lab starts for one run, and what each run reads of them."""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from campus_tools.launcher import System
+from operations.audit import findings_of
+from operations.journey import Marketplace
+
+Log = Callable[[str], None]
+"""Prints one line about the progress of a run."""
+
+_STARTED: Final = time.monotonic()
+
+# The load comes from one machine and a few accounts: quotas must count, and never reject. In a window of one second the log
+# of each account is about as long as its real quota lets it grow in a minute.
+NO_QUOTA: Final = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5", "4_ADDRESS", "MEDIA")} | {
+    "RATE_MACHINES": "100000000",
+    "RATE_WINDOW_SECONDS": "1",
+}
+_PAGE: Final = 100
+NO_TRACING: Final = {"OTEL_EXPORTER_OTLP_ENDPOINT": ""}
+
+
+def logger(program: str) -> Log:
+    """A function that prints the program's name, the seconds since its start, and a text to the standard error."""
+
+    def log(text: str) -> None:
+        print(f"{program} {seconds_since_start():5.0f} s  {text}", file=sys.stderr, flush=True)
+
+    return log
+
+
+def seconds_since_start() -> float:
+    return time.monotonic() - _STARTED
+
+
+@asynccontextmanager
+async def temporary_system(
+    program: str, log: Log, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[tuple[System, Marketplace]]:
+    """A system without quotas and tracing, and its clients; it is stopped and removed with its data at the end."""
+    with tempfile.TemporaryDirectory(prefix=f"campus-{program}-", ignore_cleanup_errors=True) as folder:
+        log("starting the system")
+        async with System(folder, environment={**NO_QUOTA, **NO_TRACING, **(environment or {})}) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            try:
+                yield system, market
+            finally:
+                await market.close()
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+
+
+async def broken_invariants(system: System, market: Marketplace, log: Log, settle_seconds: int = 60) -> tuple[str, ...]:
+    """The money invariants that the audit finds broken, each with its first three rows."""
+    log("auditing")
+    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=settle_seconds)
+    return tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings)
+
+
+def database_of(system: System, service: str) -> str:
+    """The auditor's address of a service's database."""
+    return system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + f"/campus_{service}"
+
+
+def gateway_bearer(secrets: Mapping[str, str]) -> dict[str, str]:
+    """The header with which a request at the sandbox's payment gateway is authorized."""
+    return {"Authorization": f"Bearer {secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
+
+
+async def transfers_of(market: Marketplace) -> list[dict[str, Any]]:
+    """All transfers that the sandbox's payment gateway accepted."""
+    transfers: list[dict[str, Any]] = []
+    while True:
+        page = {"page": len(transfers) // _PAGE + 1, "perPage": _PAGE}
+        response = await market.sandbox.get("/gateway/transfer", params=page, headers=gateway_bearer(market.secrets))
+        lines = response.raise_for_status().json()["data"]
+        transfers += lines
+        if len(lines) < _PAGE:
+            return transfers
