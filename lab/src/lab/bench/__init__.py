@@ -1,1 +1,1 @@
-"""`make bench`: each hot path beside the limit that it could reach, alternately, in one run (docs/performance.md)."""
+"""`make bench`: measure each hot path and its limit alternately in one run (docs/performance.md)."""

@@ -1,4 +1,4 @@
-"""`python -m lab.bench [--quick] [path ...]`: measures, prints one table, writes `bench-results.json`."""
+"""`python -m lab.bench [--quick] [path ...]`: measure the hot paths, print a table and write `bench-results.json`."""
 
 import argparse
 import asyncio
@@ -33,7 +33,7 @@ from testkit.service_kit import issuing
 
 _log = logger("bench")
 RESULTS = Path("bench-results.json")
-# In this order: what needs a quiet system comes before what leaves much behind.
+# The order matters: paths that need a quiet system run before those that write many rows.
 PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
     "memory": memory.measure,
     "purchase": purchase.measure,
@@ -50,12 +50,12 @@ PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make bench", description="Measure each hot path beside its limit.")
+    parser = argparse.ArgumentParser(prog="make bench", description="Measure each hot path and its limit.")
     parser.add_argument("--quick", action="store_true", help="two minutes, with less precision")
-    parser.add_argument("paths", nargs="*", choices=[[], *PATHS], help="only these")
+    parser.add_argument("paths", nargs="*", choices=[[], *PATHS], help="measure these paths only")
     arguments = parser.parse_args()
     console = Console()
-    # Where nobody reads along, the table may be as wide as it is.
+    # Without a terminal the table has a fixed width.
     console = console if console.is_terminal else Console(width=150)
     try:
         rows = asyncio.run(_measure(arguments.paths or list(PATHS), QUICK if arguments.quick else FULL))

@@ -1,6 +1,6 @@
-"""`python -m lab.bench.bare_proxy`: FastAPI that passes every request on by httpx, and checks, counts and keeps nothing.
+"""`python -m lab.bench.bare_proxy`: a FastAPI proxy that forwards every request with httpx.
 
-The gateway as one would first write it, without anything that a gateway is for.
+The simplest gateway: without authentication, quotas, metrics and stored responses.
 """
 
 import os
@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from common.process.server import serve
 
-# As many as the load has connections, and some: nobody waits for one.
+# More than the load has connections, so that no request waits for one.
 _CONNECTIONS_MAX: Final = 256
 _OF_ONE_CONNECTION: Final = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -23,7 +23,7 @@ _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 @asynccontextmanager
 async def proxy(upstream_url: str) -> AsyncIterator[FastAPI]:
-    """The application, as long as its client is open."""
+    """The application and its open client."""
     app = FastAPI(openapi_url=None)
     limits = httpx.Limits(max_connections=_CONNECTIONS_MAX, max_keepalive_connections=_CONNECTIONS_MAX)
     async with httpx.AsyncClient(base_url=upstream_url, limits=limits, trust_env=False) as client:

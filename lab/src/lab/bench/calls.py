@@ -1,7 +1,7 @@
-"""`python -m lab.bench.calls <call> <connections>`: calls one function of a service in a closed loop.
+"""`python -m lab.bench.calls <call> <connections>`: call one function of a service in a closed loop.
 
-What a function costs without HTTP. Reads the length of each run from the standard input (`3.0`), and answers each with one
-line of JSON; its own CPU time is that of the function.
+Measures the cost of a function without HTTP. Each line of the standard input is the length of a run in seconds (`3.0`); the
+program prints one line of JSON for it. The CPU time of this process is that of the function.
 """
 
 import asyncio
@@ -42,12 +42,12 @@ _PAGE = 20
 
 
 def buyer(user_id: UUID) -> Caller:
-    """A buyer as a verified token says it."""
+    """The caller that a verified token of a buyer names."""
     return Caller(user_id=user_id, roles=_BUYER, permissions=permissions_of(_BUYER))
 
 
 async def checkout(database: Database, product: int | None = None) -> None:
-    """One line of one product, as POST /api/orders/checkout does it."""
+    """Place an order of one product, as POST /api/orders/checkout does."""
     number = product or random.randint(1, seeds.PRODUCTS)
     requested = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
     caller = _CHECKOUT_BUYER
@@ -56,13 +56,13 @@ async def checkout(database: Database, product: int | None = None) -> None:
 
 
 async def ledger_post(database: Database) -> None:
-    """A charge to escrow, in a unit of work of its own."""
+    """Post a charge to escrow in its own unit of work."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await ledger.post(uow, _charge())
 
 
 async def ledger_post_alone(database: Database) -> None:
-    """The same call on a connection without a transaction around it: one round trip, which commits by itself."""
+    """Post a charge without a surrounding transaction: one round trip, committed automatically."""
     async with database.service.connection() as connection:
         await ledger.post(UnitOfWork(connection, THE_SERVICE), _charge())
 
@@ -81,21 +81,21 @@ def _charge() -> ledger.Posting:
 
 
 async def own_orders(database: Database, number: int | None = None) -> None:
-    """The newest page of a buyer's orders, under row security."""
+    """Read the newest page of a buyer's orders under row security."""
     caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
     async with database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_orders(uow, _SIGNER, caller, _PAGE, None)
     if len(page.rows) != _PAGE:
-        raise RuntimeError(f"a page of {len(page.rows)} orders is not what is measured")
+        raise RuntimeError(f"the page has {len(page.rows)} orders, expected {_PAGE}")
 
 
 async def products_first_page(database: Database) -> None:
-    """The newest products."""
+    """Read the newest products."""
     await _products(database, {})
 
 
 async def products_deep_page(database: Database) -> None:
-    """Page 500 of the newest products by the cursor of the page before, or the middle of a smaller catalog."""
+    """Read page 500 of the newest products by its cursor, or the middle page of a smaller catalog."""
     if not _DEEP:
         cursors: list[str] = []
         page = await _products(database, {})
@@ -107,12 +107,12 @@ async def products_deep_page(database: Database) -> None:
 
 
 async def products_search(database: Database) -> None:
-    """A search by relevance: words of many names, of few, and mistyped ones."""
+    """Search by relevance: words of many names, of few names, and misspelled words."""
     await _products(database, {"q": random.choice(catalogs.SEARCHES)}, "relevance")
 
 
 async def products_filter(database: Database) -> None:
-    """One category, or a range of prices, newest first."""
+    """Filter by one category or by a range of prices, newest first."""
     narrow = {"category": f"category {random.randint(0, 49)}"}
     cheap = {"minPriceMinor": 1_000_000, "maxPriceMinor": random.choice((1_100_000, 3_000_000))}
     await _products(database, random.choice((narrow, cheap)))
@@ -123,7 +123,7 @@ async def _products(
 ) -> Page:
     page = await page_of_products(database, _SIGNER, ANONYMOUS, filters, sort, _PAGE, cursor, now=datetime.now(UTC))
     if not page.rows:
-        raise RuntimeError(f"nothing found by {filters}")
+        raise RuntimeError(f"no product matches {filters}")
     return page
 
 

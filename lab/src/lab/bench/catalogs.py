@@ -1,4 +1,4 @@
-"""Catalogs of a small and of a large market, to show that reading one costs what reading the other does."""
+"""A small and a large catalog, to compare the cost of the same reads."""
 
 from typing import Any, Final
 
@@ -7,7 +7,7 @@ import asyncpg
 SMALL: Final = 1_000
 LARGE: Final = 100_000
 
-# Forty kinds of goods in eight hundred variants: a word of a kind is in every fortieth name, one of a maker's in a few.
+# A word of a kind is in every fortieth name; the word of a maker is in a few names.
 _KINDS: Final = (
     "Jollof Rice", "Fried Rice", "Meat Pie", "Puff Puff", "Chin Chin", "Plantain Chips", "Moi Moi", "Beef Suya", "Zobo Drink",
     "Tigernut Milk", "Malt Drink", "Garri Ijebu", "Honey Beans", "Instant Noodles", "Powdered Milk", "Groundnut Oil",
@@ -32,7 +32,7 @@ ON CONFLICT DO NOTHING
 
 
 async def fill(admin_url: str, products: int) -> None:
-    """Puts so many products of a twentieth as many vendors on the shelf."""
+    """Insert that many products of a twentieth as many vendors."""
     connection: Any = await asyncpg.connect(admin_url, command_timeout=300)
     try:
         await connection.execute(_PRODUCTS, list(_KINDS), products)

@@ -1,4 +1,4 @@
-"""Runs `lab.bench.calls` as a process of its own and reads what it tells."""
+"""Run `lab.bench.calls` in a separate process and read its results."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ _LATE_SECONDS = 60.0
 async def calling(
     bench: BenchEnvironment, call: str, service: str, *, label: str = "", connections: int = CONNECTIONS
 ) -> AsyncIterator[Run]:
-    """A function that runs the call for some seconds on the bench database of a service, or on its labelled one."""
+    """A function that runs the call for a number of seconds on the (labelled) bench database of a service."""
     urls = bench.databases[f"{service} {label}".strip()]
     given = {"API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service}
     child = await asyncio.create_subprocess_exec(
@@ -35,12 +35,12 @@ async def calling(
         commands.write(f"{seconds}\n".encode())
         line = await asyncio.wait_for(output.readline(), seconds + _LATE_SECONDS)
         if not line:
-            raise BenchFailed(f"the calls of {call} ended with code {await child.wait()}")
+            raise BenchFailed(f"lab.bench.calls {call} exited with code {await child.wait()}")
         return Reading(**json.loads(line), database_cpu_seconds=database.seconds() - before)
 
     try:
         if await asyncio.wait_for(output.readline(), _LATE_SECONDS) != b"ready\n":
-            raise BenchFailed(f"the calls of {call} did not begin")
+            raise BenchFailed(f"lab.bench.calls {call} did not start")
         yield run
     finally:
         commands.close()

@@ -1,4 +1,4 @@
-"""CPU time and memory of process trees: the servers' own, never the load generator's."""
+"""CPU time and memory of the servers' process trees, without the load generator."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,23 +8,23 @@ MIB = 1024 * 1024
 
 
 class Meter:
-    """User and system time of some processes with all that they started, children that have ended included."""
+    """User and system time of processes and of all their children, exited ones included."""
 
     def __init__(self, pids: Iterable[int]) -> None:
         self._pids = list(pids)
 
     def seconds(self) -> float:
-        """All time so far; two readings make a difference."""
+        """Seconds since the start of the processes."""
         return sum(_spent(process) for pid in self._pids for process in _tree(pid))
 
 
 def resident_mib(pids: Sequence[int]) -> float:
-    """Resident memory of the processes, pages shared between them counted in each."""
+    """Resident memory of the processes; each counts its shared pages in full (RSS)."""
     return sum(psutil.Process(pid).memory_info().rss for pid in pids) / MIB
 
 
 def proportional_mib(pids: Sequence[int]) -> float:
-    """The same with each shared page divided among those who share it (PSS)."""
+    """Memory of the processes; shared pages are divided among their users (PSS)."""
     return sum(psutil.Process(pid).memory_full_info().pss for pid in pids) / MIB
 
 
@@ -37,6 +37,6 @@ def _spent(process: psutil.Process) -> float:
     try:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
-        # It ended just now: its parent has its time.
+        # The process exited: its time is included in its parent's.
         return 0.0
     return float(times.user + times.system + times.children_user + times.children_system)

@@ -1,6 +1,6 @@
-"""`python -m lab.bench.direct`: a page from the database with Starlette, asyncpg and msgspec, and nothing else.
+"""`python -m lab.bench.direct`: serve a page with Starlette, asyncpg and msgspec only.
 
-The limit of the product page: the same statement, the same encoding, no guard, no cursor, no metrics, no envelope.
+The limit of the product page: the same statement and encoding, without authorization, cursor, metrics and envelope.
 """
 
 import os
@@ -51,7 +51,7 @@ async def _register_json(connection: asyncpg.Connection) -> None:
 
 
 async def _skip_reset(connection: asyncpg.Connection) -> None:
-    """As the services do it: no round trip at release."""
+    """No round trip at the release of a connection, as in the services."""
 
 
 if __name__ == "__main__":

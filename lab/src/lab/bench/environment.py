@@ -1,4 +1,4 @@
-"""The stage of a run: the whole system, and what stands beside it for a comparison."""
+"""The environment of a run: the whole system, additional processes and databases, and load generators."""
 
 import asyncio
 import itertools
@@ -32,17 +32,17 @@ from operations.provision import create_database, service_database_urls
 from operations.services import Service, service_named
 from testkit.service_kit import BASE_URL, Issuer
 
-# What is started beside the system listens here; the launcher leaves these places free.
+# Ports of additional processes above PORT_BASE; the launcher does not use them.
 _FIRST_PORT = 30
 _PORTS = 29
 _READY_SECONDS_MAX = 60.0
 CONNECTIONS = 8
-"""Enough to keep two cores busy, and fewer than a pool holds, so that nobody waits for a connection."""
+"""Enough to keep two cores busy, and fewer than a pool has, so that no request waits for a connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchProcess:
-    """A process beside the system."""
+    """An additional process."""
 
     pid: int
     url: str
@@ -60,7 +60,7 @@ class BenchDatabase:
 
 @dataclass(slots=True)
 class BenchEnvironment:
-    """A started system, the programs that load it, and how much effort a reading is worth."""
+    """A started system, its load generators, and the effort of a reading."""
 
     system: System
     effort: Effort
@@ -74,7 +74,7 @@ class BenchEnvironment:
 
     @classmethod
     def of(cls, system: System, effort: Effort, issuer: Issuer, log: Log) -> "BenchEnvironment":
-        """Finds the programs. Raises BenchFailed with what is missing."""
+        """Find the programs. Raises BenchFailed when one is missing."""
         return cls(
             system,
             effort,
@@ -88,13 +88,13 @@ class BenchEnvironment:
     # Processes
 
     def meter(self, *names: str) -> Meter:
-        """Of processes of the system, by their names in the process list."""
+        """The CPU meter of processes of the system, by name."""
         pids = [self.system.process(name).pid for name in names]
         return Meter([pid for pid in pids if pid is not None])
 
     @property
     def postgresql(self) -> Meter:
-        """Of the database server with all its backends."""
+        """The CPU meter of the database server and its backends."""
         return Meter([pid for _, pid, _ in self.system.servers.postgresql.places])
 
     @property
@@ -102,7 +102,7 @@ class BenchEnvironment:
         return Meter([pid for _, pid, _ in self.system.servers.rabbitmq.places])
 
     def variables(self, service: str, port: int, **given: str) -> dict[str, str]:
-        """What the launcher would tell a process of this service, with `given` on top."""
+        """The environment variables that the launcher sets for a process of this service, overridden by `given`."""
         environments = Environments(
             callers_environment(NO_QUOTA),
             port_base=self.system.port_base,
@@ -117,7 +117,7 @@ class BenchEnvironment:
 
     @asynccontextmanager
     async def start_process(self, *module: str, service: str = "", **given: str) -> AsyncIterator[BenchProcess]:
-        """`python -m <module>` with the environment of a service, ready when this is entered."""
+        """Run `python -m <module>` with the environment of a service; wait until it is ready."""
         port = self.next_port()
         if service == "api-gateway":
             inside = self.next_port()
@@ -140,14 +140,14 @@ class BenchEnvironment:
             await asyncio.to_thread(stop_child, child)
 
     def next_port(self) -> int:
-        """A port for something beside the system; after the last place the first is free again."""
+        """A port for an additional process; after the last port the first is reused."""
         return self.system.port_base + _FIRST_PORT + next(self._ports) % _PORTS
 
     @asynccontextmanager
     async def endpoint(self, service: str) -> AsyncIterator[BenchProcess]:
-        """The HTTP door of a service on its bench database: the same application, without relay, consumers and timers.
+        """Serve the HTTP application of a service on its bench database, without relay, consumers and timers.
 
-        So the CPU of a request is the CPU of that request. It believes the bench's own tokens.
+        The process spends CPU on requests only. It accepts the tokens of the bench's issuer.
         """
         urls = self.databases[service]
         async with self.start_process(
@@ -164,7 +164,7 @@ class BenchEnvironment:
     # Databases
 
     async def make_database(self, service: str, label: str = "") -> BenchDatabase:
-        """A migrated database for the paths of one service, on the server that the system uses; with a label, one more."""
+        """Create a migrated database of a service on the system's server; the label distinguishes several."""
         known = service_named(service)
         name = "_".join(filter(None, ("bench", known.import_name, label)))
         admin_url = self.system.servers.database_url
@@ -200,7 +200,7 @@ class BenchEnvironment:
     async def load(
         self, url: str, seconds: float, server: Meter, *, script: str | None = None, connections: int = CONNECTIONS
     ) -> Reading:
-        """A closed loop over HTTP, with the CPU of `server` and of the database."""
+        """Run a closed loop over HTTP; the reading has the CPU of `server` and of the database."""
         database = self.postgresql
         before, database_before = server.seconds(), database.seconds()
         report = await wrk.run(self.wrk, url, connections=connections, seconds=seconds, script=script)
@@ -222,9 +222,9 @@ class BenchEnvironment:
         connections: int = CONNECTIONS,
         grows: tuple[str, str] | None = None,
     ) -> Reading:
-        """A closed loop of pgbench.
+        """Run a closed loop of pgbench.
 
-        `grows` names a database and its table that gets one row by each transaction: a limit that does nothing is none.
+        `grows` names a database and a table to which each transaction adds one row. Raises BenchFailed when rows are missing.
         """
         database = self.postgresql
         rows_before = await _rows(grows)
@@ -232,30 +232,30 @@ class BenchEnvironment:
         report, p50, p99 = await pgbench.run(self.pgbench, url, script, connections=connections, seconds=seconds)
         spent = database.seconds() - before
         written = await _rows(grows) - rows_before
-        # What was under way when the time was over is finished, and not counted.
+        # Transactions in progress at the end are committed, but not counted.
         if grows is not None and not report.transactions <= written <= report.transactions + connections:
             raise BenchFailed(f"{report.transactions} transactions of pgbench wrote {written} rows of {grows[1]}")
         return Reading(report.transactions, report.transactions / report.rate, p50, p99, database_cpu_seconds=spent)
 
     async def get(self, url: str) -> bytes:
-        """The body of an answer."""
+        """The body of a response."""
         async with httpx.AsyncClient(timeout=30, trust_env=False) as client:
             return (await client.get(url)).raise_for_status().content
 
     async def get_json(self, url: str) -> Any:
         return json.loads(await self.get(url))
 
-    # People
+    # Users
 
     def token(self, caller: Caller) -> str:
-        """A token of the bench's own issuer, for doors and gateways that are told to believe it."""
+        """A token of the bench's issuer, for endpoints and gateways with its JWKS_URL."""
         return self.issuer.token(
             caller.id, roles=sorted(caller.roles), vendor_id=caller.vendor_id, campus_id=caller.campus_id
         )
 
     @asynccontextmanager
     async def market(self) -> AsyncIterator[Marketplace]:
-        """The system as its users meet it."""
+        """A client of the system's public API."""
         market = Marketplace.at(self.system.base_url, self.system.sandbox_url, self.system.secrets)
         try:
             yield market
@@ -265,7 +265,7 @@ class BenchEnvironment:
 
 @asynccontextmanager
 async def together(*contexts: AbstractAsyncContextManager[Any]) -> AsyncIterator[list[Any]]:
-    """Enters all at once: processes start side by side."""
+    """Enter all contexts concurrently."""
     async with AsyncExitStack() as stack:
         entering = (stack.enter_async_context(context) for context in contexts)
         entered = await asyncio.gather(*entering, return_exceptions=True)
@@ -277,17 +277,17 @@ async def together(*contexts: AbstractAsyncContextManager[Any]) -> AsyncIterator
 
 @asynccontextmanager
 async def opened_database(urls: BenchDatabase) -> AsyncIterator[Database]:
-    """The database as a service opens it."""
+    """Open the database as a service does."""
     async with Database.connect(api_url=urls.api, service_url=urls.service, name="bench") as database:
         yield database
 
 
 @asynccontextmanager
 async def nginx(bench: BenchEnvironment, *, upstream_url: str, page: bytes) -> AsyncIterator[BenchProcess]:
-    """nginx with one worker: `/page` serves fixed bytes, everything else is passed to `upstream_url`."""
+    """Run nginx with one worker: `/page` serves fixed bytes, other paths are forwarded to `upstream_url`."""
     folder = bench.system.state_dir / "nginx"
     folder.mkdir(exist_ok=True)
-    # The worker drops root's rights and must reach the page.
+    # The worker drops root's permissions and must be able to read the page.
     web = Path(f"/var/tmp/campus-bench-{bench.system.port_base}")
     web.mkdir(mode=0o755, exist_ok=True)
     (web / "page").write_bytes(page)
@@ -346,7 +346,7 @@ async def _until_ready(url: str, within: float = 20.0) -> None:
                 return
             except httpx.HTTPError as error:
                 if time.monotonic() > deadline:
-                    raise BenchFailed(f"{url} does not answer: {error!r}") from error
+                    raise BenchFailed(f"{url} is not ready after {within:.0f} s: {error!r}") from error
                 await asyncio.sleep(0.05)
 
 

@@ -1,7 +1,7 @@
-"""`python -m lab.bench.event_processes publish|consume <file> <count> <rate>`: the two ends of an event's way.
+"""`python -m lab.bench.event_processes publish|consume <file> <count> <rate>`: publish or consume events.
 
-One process commits events and relays them, as the orders service does; the other consumes them, as payments' worker does.
-Each notes when it had committed, on the clock that all processes of a machine share.
+One process commits and relays events, as the orders service does; the other consumes them, as payments' worker does.
+Each records its commit times on the monotonic clock, which all processes of a machine share.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from orders.app import SERVICE as ORDERS
 from payments.app import SERVICE as PAYMENTS
 from payments.consumers import on_order_placed
 
-# The consumers are there, and every connection is open, before the first event that counts.
+# The consumers run and all connections are open before the first measured event.
 _WARM_EVENTS = 50
 _LATE_SECONDS = 30.0
 
 
 async def publish(count: int, rate: float) -> dict[str, Any]:
-    """Commits events at the rate, and relays them."""
+    """Commit events at the rate and relay them."""
     at_ns: dict[str, int] = {}
     settings = ORDERS.settings.from_environment()
     async with running(ORDERS, settings, "bench-publish") as (runtime, _):
@@ -88,7 +88,7 @@ async def _until_relayed(database: Database) -> None:
 
 
 class _TimedConsumers(Consumers):
-    """Payments' consumers, which note when the effect of a message had been committed."""
+    """Payments' consumers; they record when the effect of a message was committed."""
 
     at_ns: dict[str, int]
 
@@ -98,7 +98,7 @@ class _TimedConsumers(Consumers):
 
 
 async def consume(count: int) -> dict[str, Any]:
-    """Consumes until all events that count have had their effect."""
+    """Consume until all measured events were processed."""
     settings = PAYMENTS.settings.from_environment()
     async with running(PAYMENTS, settings, "bench-consume") as (runtime, dependencies):
         subscriptions: list[Subscription[Any]] = [Subscription(OrderPlaced, on_order_placed)]

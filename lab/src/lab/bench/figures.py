@@ -1,4 +1,4 @@
-"""What was measured, what it is compared with, and whether the goal is met. Pure arithmetic."""
+"""Readings, their comparison with a limit, and goals. Pure arithmetic."""
 
 import math
 import statistics
@@ -11,7 +11,7 @@ Measured = Literal["rate", "cpu"]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long one reading takes, and how often path and limit take turns."""
+    """The length of a reading in seconds and the number of rounds of path and limit."""
 
     seconds: float
     rounds: int
@@ -25,7 +25,7 @@ QUICK = Effort(seconds=1.0, rounds=2, warm_seconds=0.5, purchases=20)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One run. Times of the answers in milliseconds; CPU in seconds of user and system time."""
+    """One run. Response times are in milliseconds, CPU in seconds of user and system time."""
 
     requests: int
     seconds: float
@@ -40,7 +40,7 @@ class Reading:
 
     @property
     def cpu_us(self) -> float | None:
-        """CPU of the server for one request, in microseconds; the database's is apart."""
+        """CPU of the server per request in microseconds, without the database."""
         return None if self.cpu_seconds is None else self.cpu_seconds / self.requests * 1e6
 
     @property
@@ -70,10 +70,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A bound on one number of a row."""
+    """A bound of one figure of a row."""
 
     number: str
-    """`ratio`, or a field of the path's figures, or `value` for a number of its own."""
+    """`ratio`, `value`, or a field of the path's figures."""
     bound: float
     at_least: bool = False
     unit: str = ""
@@ -99,12 +99,12 @@ class Row:
     ratio: float | None = None
     value: float | None = None
     unit: str = ""
-    """Of `value`, for what is neither a rate nor a time: MiB for example."""
+    """The unit of `value`, for example MiB."""
     goals: tuple[Goal, ...] = ()
     note: str = ""
 
     def found(self, goal: Goal) -> float | None:
-        """The number that the goal speaks of."""
+        """The figure that the goal bounds."""
         number: float | None = (
             getattr(self, goal.number) if goal.number in ("ratio", "value") else getattr(self.figures, goal.number)
         )
@@ -120,7 +120,7 @@ class Row:
 
 
 Run = Callable[[float], Awaitable[Reading]]
-"""Runs for so many seconds."""
+"""Runs for a number of seconds."""
 
 
 async def alternate(
@@ -134,7 +134,7 @@ async def alternate(
     goals: Sequence[Goal] = (),
     note: str = "",
 ) -> Row:
-    """Both warmed up, then in turns; the ratio is the median of the ratios of the rounds, so that a neighbour hurts both."""
+    """Warm up both, then run them in turns. The ratio is the median of the rounds' ratios: other load affects both sides."""
     await run_limit(effort.warm_seconds)
     await run(effort.warm_seconds)
     readings, limits = [], []
@@ -156,14 +156,14 @@ async def alternate(
 async def alone(
     *, path: str, run: Run, effort: Effort, goals: Sequence[Goal] = (), limit: str = "", note: str = ""
 ) -> Row:
-    """A path whose goal is a number of its own."""
+    """A path without a limit to compare with."""
     await run(effort.warm_seconds)
     readings = [await run(effort.seconds) for _ in range(effort.rounds)]
     return Row(path, limit, Figures.of(readings), goals=tuple(goals), note=note)
 
 
 def percentile(times: Sequence[float], share: float) -> float | None:
-    """The nearest-rank percentile; None of nothing."""
+    """The nearest-rank percentile; None without times."""
     if not times:
         return None
     ordered = sorted(times)

@@ -1,7 +1,6 @@
-"""Load at a fixed rate: requests are sent when their time has come, whatever became of the ones before.
+"""Load at a fixed rate: a request is sent when it is due, even if earlier ones are unfinished.
 
-The time of an answer counts from the moment at which the request was due, so that a server that stalls is charged with
-everything that had to wait meanwhile.
+The time of a response counts from the moment at which the request was due. The wait behind a stalled server is included.
 """
 
 import asyncio
@@ -15,7 +14,7 @@ _LATE_SECONDS = 20.0
 
 
 class _Client(asyncio.Protocol):
-    """One keep-alive connection that carries one request at a time."""
+    """One keep-alive connection for one request at a time."""
 
     def __init__(self) -> None:
         self._response: asyncio.Future[bytes] | None = None
@@ -46,7 +45,7 @@ class _Client(asyncio.Protocol):
 
 
 async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate: float) -> list[float]:
-    """Sends all requests, `rate` in a second; the times of their answers in milliseconds. All must be answered 2xx."""
+    """Send `rate` requests per second; the response times in milliseconds. Raises BenchFailed for a response that is not 2xx."""
     loop = asyncio.get_running_loop()
     clients = [(await loop.create_connection(_Client, host, port))[1] for _ in range(_CONNECTIONS_MAX)]
     times: list[float] = []
@@ -58,7 +57,7 @@ async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate:
             response = await client.send(request)
             times.append((time.perf_counter() - due) * 1000)
             if not response.startswith(b"HTTP/1.1 2"):
-                raise BenchFailed(f"refused: {response[:300]!r}")
+                raise BenchFailed(f"the response is not 2xx: {response[:300]!r}")
 
     async with asyncio.TaskGroup() as group:
         workers = [group.create_task(worker(client)) for client in clients]
@@ -77,7 +76,7 @@ async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate:
 
 
 def request_bytes(method: str, path: str, headers: dict[str, str], body: bytes) -> bytes:
-    """A whole request."""
+    """An HTTP/1.1 request with its headers and body."""
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {text}" for name, text in headers.items()]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

@@ -1,4 +1,4 @@
-"""pgbench: the same statements without any of our code, as the limit of a database path."""
+"""pgbench: the statements of a path without its code, as the limit of the path."""
 
 import asyncio
 import re
@@ -11,15 +11,15 @@ from pathlib import Path
 from lab.bench.figures import percentile
 from lab.bench.programs import BenchFailed
 
-# Every transaction in the log would slow pgbench down; one in five tells the percentiles as well.
+# A log of all transactions slows pgbench down; a fifth of them is enough for percentiles.
 _SAMPLED = 0.2
-# Numbers begin at the millisecond of the run, a hundred for each: no client makes as many transactions in that time.
+# Numbers start at the millisecond of the run, times a hundred: no client makes that many transactions in a millisecond.
 _PER_MILLISECOND = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PgbenchReport:
-    """What pgbench tells at its end."""
+    """The report of pgbench."""
 
     transactions: int
     rate: float
@@ -27,12 +27,12 @@ class PgbenchReport:
 
 
 def parse(output: str) -> PgbenchReport:
-    """Reads the report; raises BenchFailed when it is none."""
+    """Parse the report. Raises BenchFailed when it is unreadable."""
     done = re.search(r"number of transactions actually processed: (\d+)", output)
     rate = re.search(r"^tps = ([\d.]+)", output, re.MULTILINE)
     failed = re.search(r"number of failed transactions: (\d+)", output)
     if done is None or rate is None:
-        raise BenchFailed(f"pgbench told nothing that can be read:\n{output}")
+        raise BenchFailed(f"the report of pgbench is unreadable:\n{output}")
     return PgbenchReport(int(done[1]), float(rate[1]), int(failed[1]) if failed else 0)
 
 
@@ -42,8 +42,8 @@ def parse_log(text: str) -> list[float]:
 
 
 def script(statements: Sequence[str], *, draws: Mapping[str, int] | None = None, pipelined: bool = False) -> str:
-    """A script of one transaction. `:n` is a number that no other transaction of any run has; `draws` are random numbers
-    from 1 to the given one. Not pipelined, the statements of one simple query still travel together, as in the path.
+    """A script of one transaction. `:n` is unique for each transaction of all runs; `draws` are random numbers from 1 to the
+    given bound. The statements of one simple query are sent together even without `pipelined`, as in the path.
     """
     lines = ["\\set n :n + 1", *(f"\\set {name} random(1, {highest})" for name, highest in (draws or {}).items())]
     if pipelined:
@@ -59,7 +59,7 @@ def script(statements: Sequence[str], *, draws: Mapping[str, int] | None = None,
 async def run(
     program: str, url: str, text: str, *, connections: int, seconds: float
 ) -> tuple[PgbenchReport, float | None, float | None]:
-    """Runs a script for so long: the answer, p50 and p99 in milliseconds. Raises BenchFailed for a failed transaction."""
+    """Run a script: the report, p50 and p99 in milliseconds. Raises BenchFailed for a failed transaction."""
     with tempfile.TemporaryDirectory(prefix="campus-pgbench-") as folder:
         path = Path(folder) / "transaction.sql"
         path.write_text(text)
@@ -72,7 +72,7 @@ async def run(
         output = (await child.communicate())[0].decode(errors="replace")
         times = [time for log in Path(folder).glob("log.*") for time in parse_log(log.read_text())]
     if child.returncode != 0:
-        raise BenchFailed(f"pgbench ended with code {child.returncode}:\n{output}\n{text}")
+        raise BenchFailed(f"pgbench exited with code {child.returncode}:\n{output}\n{text}")
     report = parse(output)
     if report.failures or not report.transactions:
         raise BenchFailed(f"{report.failures} transactions of pgbench failed:\n{output}")

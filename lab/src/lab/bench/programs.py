@@ -1,4 +1,4 @@
-"""Programs that make the load or are the limit: found, or installed with the system's package manager."""
+"""Load generators and reference servers: found, or installed by the system's package manager."""
 
 import shutil
 from pathlib import Path
@@ -12,11 +12,11 @@ _PACKAGES = {"nginx": "nginx-light", "wrk": "wrk"}
 
 
 class BenchFailed(Exception):
-    """A measurement could not be made; the message says why."""
+    """A measurement is impossible; the message states the reason."""
 
 
 def find_program(name: str, log: Log) -> str:
-    """The program's path. Raises BenchFailed with what to install."""
+    """The program's path. Raises BenchFailed with the package to install."""
     found = shutil.which(name)
     if found is None and can_install():
         try:
@@ -30,7 +30,7 @@ def find_program(name: str, log: Log) -> str:
 
 
 def find_pgbench(log: Log) -> str:
-    """PostgreSQL's own load generator, of the version that the private server has."""
+    """pgbench of the private server's version. Raises BenchFailed when it is missing."""
     bundled = find_binaries(log) / "pgbench"
     found = str(bundled) if Path(bundled).exists() else shutil.which("pgbench")
     if found is None:

@@ -1,7 +1,7 @@
-"""The statements that a path really sends, as pgbench can repeat them.
+"""The statements that a path sends, as a script for pgbench.
 
-Recorded from the path itself, so that the limit can never drift away from the code. The path runs twice: what is the same
-both times is a literal, what differs (ids, keys, times) is made anew by pgbench for each transaction.
+The statements are recorded from the path, so that the limit follows the code. The path runs twice: equal values become
+literals; pgbench generates different ones (ids, keys, times) for each transaction.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ import msgspec
 from lab.bench.programs import BenchFailed
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_PLACE = re.compile(r"\$(\d+)")
+_PARAMETER = re.compile(r"\$(\d+)")
 _NUMBER = "lpad(to_hex(:n::bigint), 12, '0')"
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One statement as it was sent, with its values; a statement for many rows is given once for each row."""
+    """A sent statement with its values; a statement for many rows appears once for each row."""
 
     statement: str
     values: tuple[Any, ...]
 
 
 async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
-    """What `path` sends over the one connection that a fresh pool has."""
+    """The statements that `path` sends over the single connection of a new pool."""
     recorded: list[Sent] = []
 
     def on_query(query: Any) -> None:
@@ -39,7 +39,7 @@ async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
         rows = query.args if isinstance(query.args, list) else [query.args]
         recorded.extend(Sent(query.query, tuple(row or ())) for row in rows)
 
-    # The first time a connection also asks for the types of the statements, which is no part of the path.
+    # The first run of a connection also queries the types of the statements, which is not part of the path.
     await path()
     async with pool.connection() as connection:
         connection.add_query_logger(on_query)
@@ -49,24 +49,24 @@ async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
     async with pool.connection() as connection:
         connection.remove_query_logger(on_query)
     if not recorded:
-        raise BenchFailed("the path sent nothing over the connection that was listened to")
+        raise BenchFailed("the path sent no statement over the recorded connection")
     return recorded
 
 
 @dataclass
 class Repeatable:
-    """Statements with expressions in the place of values."""
+    """Statements with SQL expressions for their values."""
 
     first: Sequence[Sent]
     second: Sequence[Sent]
     expressions: Mapping[UUID, str] = field(default_factory=dict)
-    """What stands for certain ids instead of themselves: a random product, for example."""
+    """SQL that replaces certain ids, for example a random product."""
     _fresh: dict[str, int] = field(default_factory=dict)
 
     async def statements(self, url: str) -> list[str]:
-        """As SQL for pgbench. The database at `url` tells the types of the places."""
+        """The statements as SQL for pgbench; the database at `url` provides the parameter types."""
         if [sent.statement for sent in self.first] != [sent.statement for sent in self.second]:
-            raise BenchFailed("the path sent other statements the second time")
+            raise BenchFailed("the two runs of the path sent different statements")
         connection = await asyncpg.connect(url)
         try:
             return [
@@ -84,7 +84,7 @@ class Repeatable:
             f"({self._expression(value, again)})::{_sql_type(type_name)}"
             for value, again, type_name in zip(one.values, other.values, types, strict=True)
         ]
-        return _PLACE.sub(lambda place: shown[int(place[1]) - 1], _without_variables(one.statement))
+        return _PARAMETER.sub(lambda place: shown[int(place[1]) - 1], _without_variables(one.statement))
 
     def _expression(self, value: Any, again: Any) -> str:
         if isinstance(value, list | tuple):
@@ -109,7 +109,7 @@ class Repeatable:
         return f"lpad(to_hex(:client_id::bigint), 4, '0') || '{number:04x}-0000-4000-8000-' || {_NUMBER}"
 
     def _text(self, value: str, again: str) -> str:
-        """A text around ids, or one that is made different by a number at its end."""
+        """A text that contains ids, or a text with a unique suffix."""
         pieces, end = [], 0
         for found, other in zip(_UUID.finditer(value), _UUID.finditer(again), strict=True):
             pieces.append(literal(value[end : found.start()]))
@@ -122,12 +122,12 @@ class Repeatable:
 
 
 def _without_variables(statement: str) -> str:
-    """Inside quotes `:word` is text of ours, and pgbench would take it for a variable."""
+    """Escape `:word` inside quotes, which pgbench would replace as a variable."""
     return re.sub(r"(?<!:):(?=\w)", "' || chr(58) || '", statement)
 
 
 def literal(value: Any) -> str:
-    """A value as SQL that pgbench leaves alone: it would take `:word` for a variable, even inside quotes."""
+    """A value as SQL without `:word`, which pgbench replaces as a variable even inside quotes."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -143,8 +143,8 @@ def literal(value: Any) -> str:
     text = str(value)
     if re.fullmatch(r"[\w .,/-]*", text, re.ASCII):
         return f"'{text}'"
-    # No function makes it: the result of `convert_from` has the collation "C" of its name of an encoding, hands it on to
-    # whatever it is compared with, and no index of the tables is then looked into.
+    # A literal, not `convert_from`: the result of that function has the collation "C", with which PostgreSQL uses no index
+    # of the tables.
     return "U&'" + "".join(sign if sign.isalnum() and sign.isascii() else f"\\+{ord(sign):06x}" for sign in text) + "'"
 
 

@@ -1,4 +1,4 @@
-"""The table for people and `bench-results.json` for programs."""
+"""The table on the console and `bench-results.json`."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from lab.bench.figures import Figures, Row
 
 
 def show(rows: Sequence[Row], console: Console) -> None:
-    """Each path with its limit below it."""
-    table = Table(title="Hot paths beside their limits", title_justify="left")
+    """Print each path with its limit below it."""
+    table = Table(title="Hot paths and their limits", title_justify="left")
     table.add_column("Path, and the limit below it", overflow="fold", min_width=34)
     for heading in ("per second", "p50 ms", "p99 ms", "CPU us", "database us", "ratio"):
         table.add_column(heading, justify="right")
@@ -36,7 +36,7 @@ def show(rows: Sequence[Row], console: Console) -> None:
 
 
 def write(rows: Sequence[Row], path: Path, *, form: str, seconds: float) -> None:
-    """Everything that was measured, with the machine that it was measured on."""
+    """Write all figures and the machine of the run."""
     content = {
         "form": form,
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),

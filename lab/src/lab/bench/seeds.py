@@ -1,4 +1,4 @@
-"""Rows to measure on: a catalog of 10,000 products, and buyers with a history of orders."""
+"""Seed rows: a catalog of 10,000 products, and buyers with a history of orders."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -13,7 +13,7 @@ ORDERS_OF_EACH: Final = 50
 PRICE_MINOR: Final = 150_000
 BUYER: Final = USERS[0]
 
-# The same form in SQL and here: a number in the last twelve digits.
+# The ids have the same form in SQL and here: a number in the last twelve digits.
 PRODUCT_IDS: Final = "'0000be0c-0000-7000-8000-"
 BUYER_IDS: Final = "'0000be0c-0000-7000-9000-"
 
@@ -59,7 +59,7 @@ def buyer_id(number: int) -> UUID:
 
 
 async def seed_catalog(admin_url: str) -> None:
-    """10,000 products of one vendor, each with stock for a billion checkouts."""
+    """Insert 10,000 products of one vendor, each with a stock of a billion."""
     connection: Any = await asyncpg.connect(admin_url)
     try:
         await connection.execute(_VENDOR, ADA.id, ADA.business_name, LAGOS.id)
@@ -71,7 +71,7 @@ async def seed_catalog(admin_url: str) -> None:
 
 
 async def seed_orders(admin_url: str) -> None:
-    """50 orders of one item for each of 1,000 buyers."""
+    """Insert 50 orders of one item for each of 1,000 buyers."""
     connection: Any = await asyncpg.connect(admin_url)
     try:
         await connection.execute(_ORDERS, ADA.id, LAGOS.id)

@@ -1,4 +1,4 @@
-"""`python -m lab.bench.service_app <service>`: the HTTP application of a service and nothing beside it."""
+"""`python -m lab.bench.service_app <service>`: serve the HTTP application of a service without relay, consumers and timers."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""`python -m lab.bench.upstream`: an upstream that costs as little as Python can: fixed bytes for every request."""
+"""`python -m lab.bench.upstream`: an upstream of minimal cost that returns fixed bytes."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from typing import Any
 import httptools
 import uvloop
 
-# About what one order is worth.
+# About the size of one order.
 BODY = b'{"success":true,"data":{"text":"' + b"x" * 900 + b'"},"meta":{"api_version":"v1"}}'
 _RESPONSE = b"HTTP/1.1 %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\nx-request-id: req_0\r\n\r\n%b"
 _OK = _RESPONSE % (b"200 OK", len(BODY), BODY)

@@ -1,4 +1,4 @@
-"""wrk: closed-loop load over HTTP from a program that costs little itself."""
+"""wrk: closed-loop load over HTTP."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ _UNITS_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
 
 @dataclass(frozen=True, slots=True)
 class WrkReport:
-    """What wrk tells at its end."""
+    """The report of wrk."""
 
     requests: int
     seconds: float
@@ -23,10 +23,10 @@ class WrkReport:
 
 
 def parse(output: str) -> WrkReport:
-    """Reads the report of `wrk --latency`; raises BenchFailed when it is none."""
+    """Parse the report of `wrk --latency`. Raises BenchFailed when it is unreadable."""
     total = re.search(r"(\d+) requests in ([\d.]+)(us|ms|s|m)\b", output)
     if total is None:
-        raise BenchFailed(f"wrk told nothing that can be read:\n{output}")
+        raise BenchFailed(f"the report of wrk is unreadable:\n{output}")
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", output)
     broken = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
     failures = int(refused[1]) if refused else 0
@@ -41,10 +41,10 @@ def parse(output: str) -> WrkReport:
 
 
 async def run(program: str, url: str, *, connections: int, seconds: float, script: str | None = None) -> WrkReport:
-    """Loads the address from one thread. `script` is Lua. Raises BenchFailed when one answer was not 2xx."""
+    """Load the address from one thread; `script` is Lua. Raises BenchFailed for a response that is not 2xx."""
     with tempfile.TemporaryDirectory(prefix="campus-wrk-") as folder:
         options = ["-t1", f"-c{connections}", f"-d{round(seconds * 1000)}ms", "--latency", "--timeout", "10s"]
-        # wrk reads whole seconds only.
+        # wrk accepts whole seconds only.
         options[2] = f"-d{max(1, round(seconds))}s"
         if script is not None:
             path = Path(folder) / "load.lua"
@@ -56,12 +56,12 @@ async def run(program: str, url: str, *, connections: int, seconds: float, scrip
         output = (await child.communicate())[0].decode(errors="replace")
     report = parse(output)
     if report.failures or not report.requests:
-        raise BenchFailed(f"{url}: {report.failures} of {report.requests} answers were no success:\n{output}")
+        raise BenchFailed(f"{url}: {report.failures} of {report.requests} responses were not 2xx:\n{output}")
     return report
 
 
 def _percentile_ms(output: str, name: str) -> float:
     found = re.search(rf"^\s+{name}\s+([\d.]+)(us|ms|s|m)\s*$", output, re.MULTILINE)
     if found is None:
-        raise BenchFailed(f"wrk told no {name} percentile:\n{output}")
+        raise BenchFailed(f"the report of wrk has no {name} percentile:\n{output}")
     return float(found[1]) * _UNITS_MS[found[2]]

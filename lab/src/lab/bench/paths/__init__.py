@@ -1,1 +1,1 @@
-"""One module for each hot path: `measure(stage)` answers the rows of the table that belong to it."""
+"""One module for each hot path: `measure(bench)` returns its rows of the table."""

@@ -1,4 +1,4 @@
-"""The same reads of 100,000 products and of 1,000: a first page, a page deep inside, a search, a filter."""
+"""The same reads of 100,000 and of 1,000 products: first page, deep page, search, filter."""
 
 from lab.bench import catalogs
 from lab.bench.closed_loop import calling
@@ -15,7 +15,7 @@ _READS = {
 
 async def measure(bench: BenchEnvironment) -> list[Row]:
     for label, products in (("small", catalogs.SMALL), ("large", catalogs.LARGE)):
-        bench.log(f"making a catalog of {products:,} products")
+        bench.log(f"creating a catalog of {products:,} products")
         made = await bench.make_database("orders", label)
         await catalogs.fill(made.admin, products)
     rows = []

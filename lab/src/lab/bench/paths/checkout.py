@@ -1,4 +1,4 @@
-"""Checkout beside pgbench with the statements that it sends: order, items, timer, stock and outbox in one commit."""
+"""Checkout, compared with pgbench and the same statements: order, items, timer, stock and outbox in one commit."""
 
 from lab.bench import seeds
 from lab.bench.calls import buyer, checkout

@@ -1,4 +1,4 @@
-"""The gateway beside nginx, and beside a proxy of FastAPI and httpx, all in front of the same tiny upstream."""
+"""The gateway, compared with nginx and with a FastAPI and httpx proxy before the same upstream."""
 
 from collections.abc import Callable
 
@@ -58,14 +58,14 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
             )
             for named, reference, bound in (
                 ("nginx proxy_pass", limit, of_nginx),
-                # With all that it checks, counts and keeps it costs no more than a proxy that does nothing of it.
+                # The gateway with authentication, quotas and metrics costs no more than a proxy without them.
                 ("FastAPI + httpx, which only pass it on", bare, 1),
             )
         ]
 
 
 def reading(tokens: list[str]) -> str:
-    """A GET with the next person's token each time."""
+    """Lua for GET requests with the tokens of the users in turn."""
     return _LUA.format(
         tokens=", ".join(f'"{token}"' for token in tokens),
         request='wrk.format("GET", nil, {["Authorization"] = "Bearer " .. tokens[n % #tokens + 1]})',
@@ -74,7 +74,7 @@ def reading(tokens: list[str]) -> str:
 
 
 def writing(tokens: list[str], bodies: list[str] | None = None) -> str:
-    """A POST under an idempotency key that was never used. Of `bodies` one is drawn each time."""
+    """Lua for POST requests, each with a new idempotency key and one of `bodies` at random."""
     texts = bodies or ['{"items":[{"productId":"018cc251-f400-7005-8000-000000000001","quantity":1}]}']
     stamp = new_id().hex
     return _LUA.format(

@@ -1,4 +1,4 @@
-"""A posting to the escrow ledger beside pgbench, which sends the whole transaction in one pipeline."""
+"""A posting to the escrow ledger, compared with pgbench and the transaction in one pipeline."""
 
 from lab.bench.calls import ledger_post
 from lab.bench.closed_loop import calling

@@ -1,4 +1,4 @@
-"""From the commit of an event to the commit of its effect, over relay and broker, at a steady rate."""
+"""The time from the commit of an event to the commit of its effect, through relay and broker."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ _RATE = 200
 
 
 async def measure(bench: BenchEnvironment) -> list[Row]:
-    """On a virtual host of its own: `orders` says OrderPlaced, the consumers of `payments` write the order down."""
+    """`orders` publishes OrderPlaced, payments' consumers project the order; both use a separate virtual host."""
     seconds = bench.effort.seconds * bench.effort.rounds
     broker_url = await _virtual_host(bench)
     await _truncate_outbox(bench.databases["orders"].admin)
@@ -74,7 +74,7 @@ async def _start(
 
 
 async def _truncate_outbox(admin_url: str) -> None:
-    """The checkouts of the run before left their events in the outbox; nobody was there to relay them."""
+    """Remove the events of earlier checkouts, which no relay has published."""
     connection: Any = await asyncpg.connect(admin_url)
     try:
         await connection.execute("TRUNCATE outbox")

@@ -1,4 +1,4 @@
-"""A buyer's own orders under row security beside pgbench, which reads the same page past the policies."""
+"""A buyer's orders under row security, compared with pgbench and the same page without policies."""
 
 from lab.bench import seeds
 from lab.bench.calls import own_orders
@@ -16,7 +16,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
         sent = await record(database.api, lambda: own_orders(database, 1))
     reads = [one for one in sent if "FROM orders" in one.statement]
     if len(reads) != 1:
-        raise BenchFailed(f"one statement should read the page, not {len(reads)}")
+        raise BenchFailed(f"the page was read by {len(reads)} statements, expected one")
     buyer = f"({seeds.BUYER_IDS}' || lpad(to_hex(:buyer::bigint), 12, '0'))::uuid"
     page = await Repeatable(reads, reads, {seeds.buyer_id(1): buyer}).statements(urls.admin)
     text = script(page, draws={"buyer": seeds.BUYERS})

@@ -1,4 +1,4 @@
-"""The product page: the orders service beside a bare endpoint, and the whole way through the gateway."""
+"""The product page: the orders service compared with a bare endpoint, and the path through the gateway."""
 
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ from lab.bench.recording import record
 from orders.queries.products import page_of_products
 
 _PATH = "/api/products"
-# A bound that no price reaches makes each request a page of its own at the edge: so each goes the whole way.
+# Each request has another price bound above all prices, so that the edge has no cached page for it.
 _EACH_ITS_OWN = """
 local number = 0
 request = function()
@@ -36,7 +36,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
         async def at_the_service(seconds: float) -> Reading:
             return await bench.load(orders_url + _PATH, seconds, service_meter)
 
-        async def at_the_bare_one(seconds: float) -> Reading:
+        async def at_the_bare_endpoint(seconds: float) -> Reading:
             return await bench.load(f"{direct.url}/page", seconds, direct_meter)
 
         async def through_the_gateway(seconds: float) -> Reading:
@@ -58,7 +58,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
                     path="product page, orders service",
                     run=at_the_service,
                     limit="Starlette + asyncpg + msgspec",
-                    run_limit=at_the_bare_one,
+                    run_limit=at_the_bare_endpoint,
                     measured="cpu",
                     effort=bench.effort,
                     goals=[Goal("ratio", 1.5, unit="x")],
@@ -85,7 +85,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
 
 
 def with_database(reading: Reading) -> Reading:
-    """The database's CPU counted into that of the path."""
+    """The reading with the database's CPU added to that of the path."""
     return Reading(
         reading.requests,
         reading.seconds,

@@ -1,4 +1,4 @@
-"""A whole purchase up to `paid_escrow`, as its user meets it, with the CPU of everything that is ours behind the address."""
+"""A purchase up to `paid_escrow`: the time for its user, and the CPU of all services, the database and the broker."""
 
 import asyncio
 import time
@@ -35,7 +35,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
             began = time.perf_counter()
             times = [await _purchase(market, buyer, product, watch) for _ in range(bench.effort.purchases)]
             lasted = time.perf_counter() - began
-            # PIN, messages and the rest of the chain belong to the purchase, too.
+            # The delivery PIN and the notifications are part of the purchase.
             await asyncio.sleep(_QUIET_SECONDS)
             after = (services.seconds(), database.seconds() - watcher.seconds(), broker.seconds())
     finally:
@@ -54,13 +54,13 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
             "",
             Figures.of([reading]),
             goals=(Goal("cpu_us", 25_000, unit=" us"), Goal("p50_ms", 60, unit=" ms")),
-            note=f"CPU in ms: {shares}; {idle_ms:.1f} of it would have been spent without a purchase",
+            note=f"CPU in ms: {shares}; {idle_ms:.1f} of it is the idle share",
         )
     ]
 
 
 async def _purchase(market: Marketplace, buyer: Person, product: str, watch: Any) -> float:
-    """Checkout, intent and payment; the time until the order is paid, in milliseconds."""
+    """Check out and pay; the milliseconds until the order is paid."""
     began = time.perf_counter()
     order = await market.checkout(buyer, product)
     await market.pay(await market.pay_intent(buyer, order["id"]))
@@ -73,7 +73,7 @@ async def _purchase(market: Marketplace, buyer: Person, product: str, watch: Any
 
 
 async def _idle_share(*meters: Meter) -> float:
-    """CPU seconds that everything spends in a second in which nobody asks anything."""
+    """CPU seconds per second without requests."""
     before, began = sum(meter.seconds() for meter in meters), time.perf_counter()
     await asyncio.sleep(_QUIET_SECONDS)
     return (sum(meter.seconds() for meter in meters) - before) / (time.perf_counter() - began)

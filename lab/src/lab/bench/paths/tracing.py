@@ -1,4 +1,4 @@
-"""A database endpoint with tracing on, exporting to the collector's place in the sandbox, beside the same with tracing off."""
+"""A database endpoint with tracing, exported to the sandbox, compared with the same endpoint without tracing."""
 
 from lab.bench.cpu import Meter
 from lab.bench.environment import BenchEnvironment, together

@@ -1,4 +1,4 @@
-"""The payment gateway's webhook: accepted in one commit. Beside pgbench at full load, and at a fixed rate with everything running."""
+"""The payment gateway's webhook, accepted in one commit: compared with pgbench, and at a fixed rate in the running system."""
 
 import hmac
 import tempfile
@@ -17,7 +17,7 @@ from lab.bench.recording import Repeatable, Sent, record
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
 _PATH = "/functions/v1/gateway-webhook"
-# More than one process can accept in a second: no body is sent twice in a run.
+# More than one process accepts per second: no body is sent twice in a run.
 _PER_SECOND_MAX = 6_000
 _RATES = (100, 200)
 
@@ -52,7 +52,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
 
 
 async def _at_rate(bench: BenchEnvironment, secret: str, rate: int) -> Row:
-    """At the running service: intake, relay, broker and worker share the two cores. The events mean nothing to the worker."""
+    """The running service: intake, relay, broker and worker share the cores. The worker ignores these events."""
     seconds = bench.effort.seconds * bench.effort.rounds
     requests = [
         request_bytes(
@@ -82,7 +82,7 @@ async def _at_rate(bench: BenchEnvironment, secret: str, rate: int) -> Row:
 
 
 def _body(event: str) -> bytes:
-    """A body of the size that the gateway's have."""
+    """A body of the usual size of the gateway's webhooks."""
     reference = new_id()
     return msgspec.json.encode(
         {
@@ -108,7 +108,7 @@ def _signature(body: bytes, secret: str) -> str:
 
 
 def _posting(path: Path, secret: str, count: int) -> str:
-    """Lua that sends the next of `count` signed bodies each time, and stops the run rather than send one twice."""
+    """Lua that sends each of `count` signed bodies once and stops the run after the last."""
     with path.open("wb") as file:
         for _ in range(count):
             body = _body("charge.success")
@@ -124,7 +124,7 @@ end
 function request()
   n = n + 1
   local line = lines[n]
-  if line == nil then error("no webhook is left that was not sent") end
+  if line == nil then error("all webhooks were sent") end
   return wrk.format("POST", nil, {{["X-Gateway-Signature"] = line:sub(1, 128), ["Content-Type"] = "application/json"}}, line:sub(130))
 end
 """
