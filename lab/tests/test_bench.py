@@ -1,4 +1,4 @@
-"""The bench reads its programs' reports and computes with them; the measuring itself is `make bench`."""
+"""The bench parses the reports of its programs and calculates with them; `make bench` measures."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -54,7 +54,7 @@ def test_wrk_fills_up_whole_seconds_with_a_space():
     assert wrk.parse(WRK.replace("    1.21s\n", "    1.21s \n")).p99_ms == pytest.approx(1210)
 
 
-def test_refused_and_broken_answers_of_wrk_are_counted():
+def test_failed_responses_of_wrk_are_counted():
     report = WRK + "  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: 5\n"
     assert wrk.parse(report).failures == 15
 
@@ -83,14 +83,14 @@ def test_percentiles_are_nearest_ranks():
     assert percentile([], 0.5) is None
 
 
-def test_cpu_is_told_for_one_request():
+def test_cpu_is_reported_per_request():
     reading = Reading(2_000, 2.0, cpu_seconds=0.5, database_cpu_seconds=0.2)
     assert (reading.rate, reading.cpu_us, reading.database_cpu_us) == (1_000, 250, 100)
     assert Reading(1, 1.0).cpu_us is None
 
 
 def runs(*readings: Reading):
-    """The readings one after the other; the first answers the warm-up."""
+    """The readings one after the other; the first is that of the warm-up."""
     left = iter(readings)
 
     async def run(seconds: float) -> Reading:
@@ -99,8 +99,8 @@ def runs(*readings: Reading):
     return run
 
 
-async def test_the_ratio_is_that_of_the_rounds_and_not_of_the_medians():
-    """A neighbour that slows a whole round down by half changes no ratio."""
+async def test_the_ratio_is_the_median_of_the_rounds():
+    """Other load that halves a whole round changes no ratio."""
     row = await alternate(
         path="path",
         run=runs(Reading(1, 1), Reading(500, 1), Reading(250, 1)),
@@ -135,7 +135,7 @@ def test_a_row_meets_its_goals_only_together():
     assert Row("", "", Figures(cpu_us=200)).met is None
 
 
-def test_pgbench_takes_no_value_for_one_of_its_variables():
+def test_no_literal_is_a_variable_of_pgbench():
     assert literal("orders") == "'orders'"
     assert ":" not in literal("charge:1") + literal({"a": "b"}) + literal(b":word")
     assert literal("it's:").count("'") == 2
@@ -143,7 +143,7 @@ def test_pgbench_takes_no_value_for_one_of_its_variables():
 
 
 async def test_pgbench_compares_a_text_as_the_services_do(postgresql, servers):
-    """With another collation than the column's no index is looked into, and the limit would be no limit."""
+    """PostgreSQL uses no index with another collation than the column's, and the limit would be wrong."""
     text = "it's a \\ before :word, and ₦"
     connection = await asyncpg.connect(servers.database_url)
     try:
@@ -153,7 +153,7 @@ async def test_pgbench_compares_a_text_as_the_services_do(postgresql, servers):
         await connection.close()
 
 
-async def test_what_differs_between_two_runs_is_made_anew_for_each_transaction(postgresql, servers):
+async def test_values_that_differ_between_two_runs_are_generated_for_each_transaction(postgresql, servers):
     statement = "SELECT $1::uuid, $2::text, $3::timestamptz, $4::uuid[], $5::bigint, 'orders:place'"
     first = [Sent(statement, (ONE, f"order:{ONE}", datetime(2026, 1, 1, tzinfo=UTC), [ONE, OTHER], 7))]
     second = [Sent(statement, (OTHER, f"order:{OTHER}", datetime(2026, 1, 2, tzinfo=UTC), [OTHER, OTHER], 7))]
@@ -172,7 +172,7 @@ async def test_a_path_that_sends_other_statements_each_time_has_no_limit(servers
 
 
 async def test_pgbench_repeats_a_recorded_transaction(postgresql, servers):
-    """The script is what the program really takes: pipelines, parameters, and an id that no transaction shares."""
+    """pgbench accepts the script: pipelines, parameters, and an id that is unique for each transaction."""
     connection = await asyncpg.connect(servers.database_url)
     try:
         await connection.execute("CREATE TABLE bench_notes (id uuid PRIMARY KEY, text text)")

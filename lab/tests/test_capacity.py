@@ -1,4 +1,4 @@
-"""The arithmetic of docs/capacity.md holds for figures that can be followed by hand, and the page is what the kept figures make it."""
+"""The calculation of docs/capacity.md for simple figures, and the page as made from the stored figures."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ def test_a_campus_s_day_has_a_busiest_hour_within_reason():
     assert 1.5 < rates.busiest_hour / rates.mean < 3
 
 
-def test_an_order_carries_its_share_of_a_payout_and_the_pages_before_it():
+def test_an_order_includes_its_share_of_a_payout_and_its_page_reads():
     order = whole_order(MEASURED, EVEN)
     assert order.cpu_ms["orders-api"] == 40 + 50 / 5 + 1 * 10
     assert order.tables["orders.orders"].rows == 1 + 0.5 / 5
@@ -69,7 +69,7 @@ def test_an_order_carries_its_share_of_a_payout_and_the_pages_before_it():
 
 def test_processes_are_as_many_as_keeps_each_core_half_idle():
     lines = {line.name: line for line in process_lines(whole_order(MEASURED, EVEN), EVEN, SHIPPED)}
-    # 60 ms at 20 a second are 1.2 cores; half of a core each makes 3; four of them carry 2 cores, 1.67 times the day.
+    # 60 ms at 20 a second are 1.2 cores; half of a core each makes 3; four of them use 2 cores, 1.67 times the day.
     assert lines["orders-api"].cores == pytest.approx(1.2)
     assert lines["orders-api"].instances == 3
     assert lines["orders-api"].shipped_orders_a_day == pytest.approx(864_000 * 2 / 1.2)
@@ -84,7 +84,7 @@ def test_a_database_is_divided_when_it_outgrows_one_primary():
     assert lines["orders"].shards == 2
     assert lines["orders"].commits_a_second == 80
     assert lines["orders"].gigabytes_a_month == pytest.approx(1.1 * 250 * 864_000 * 30 / 1e9)
-    # Three doors and one worker with twenty connections each, fifty to a pooler.
+    # Three API processes and one worker with twenty connections each, fifty to a pooler.
     assert (lines["orders"].clients, lines["orders"].poolers) == (80, 2)
     assert lines["identity"].shards == 1
 
@@ -104,14 +104,14 @@ def test_every_node_of_the_broker_writes_every_message():
     assert broker_line(ORDER, replace(EVEN, orders_a_day=8_640_000)).clusters == 2
 
 
-def test_a_machine_carries_what_its_idle_processes_leave():
+def test_idle_processes_reduce_the_capacity_of_a_machine():
     node = one_node(MEASURED, EVEN, 2)
     # Of two cores one may be used, a tenth of it idles; an order is 174 ms.
     assert node.orders_a_second == pytest.approx((1 - 0.1) / 0.174)
     assert node.orders_a_day == pytest.approx(node.orders_a_second / 20 * 864_000)
 
 
-def test_in_a_quiet_hour_nobody_waits_and_nobody_is_hired():
+def test_a_quiet_hour_has_no_waits_and_no_new_workers():
     played = play(WORKER, QUIET, Cluster(), 5.0)
     assert played.most_instances == 2
     assert played.wait_p99_seconds <= 1
@@ -124,7 +124,7 @@ def test_the_same_seed_plays_the_same_hour():
     assert play(WORKER, QUIET, Cluster(), 5.0) != play(WORKER, replace(QUIET, seed=2), Cluster(), 5.0)
 
 
-def test_what_a_silent_gateway_held_back_is_told_and_worked_off():
+def test_webhooks_delayed_by_an_outage_are_processed():
     played = play(WORKER, replace(QUIET, outage_seconds=120.0, resend_seconds=5.0), Cluster(), 5.0)
     assert played.longest_queue > 1_000
     assert played.most_instances > 2
@@ -133,20 +133,20 @@ def test_what_a_silent_gateway_held_back_is_told_and_worked_off():
     assert played.late_share_undisturbed == 0
 
 
-def test_too_few_workers_are_noticed():
+def test_too_few_workers_are_late():
     few = replace(WORKER, scaling=Scaling(1, 1, 100, 0.6))
     played = play(few, replace(QUIET, orders_a_second=110.0), Cluster(), 5.0)
     assert played.left > 1_000
     assert played.late_share > 0.5
 
 
-def test_every_kind_that_is_scaled_is_a_process_of_the_launcher():
+def test_every_scaled_process_is_a_process_of_the_launcher():
     names = {plan.name for plan in CAMPUS.processes} - {"sandbox"}
     assert set(scalings()) == names
     assert all(line.least <= line.most for line in scalings().values())
 
 
-def test_shipped_autoscaling_keeps_the_promise_in_the_busiest_hour():
+def test_shipped_autoscaling_meets_the_objective_in_the_busiest_hour():
     assumed, shipped = Assumed(), scalings()
     order = whole_order(kept(), assumed)
     cells = page.cells_of(process_lines(order, assumed, shipped), assumed)
@@ -156,11 +156,11 @@ def test_shipped_autoscaling_keeps_the_promise_in_the_busiest_hour():
         assert played.left < 1_000, played.name
 
 
-def test_the_page_is_what_the_kept_figures_make_it():
+def test_the_page_has_the_tables_of_the_stored_figures():
     text = page.PAGE.read_text()
     assert page.with_tables(text, page.sections(kept())) == text, "run `make capacity ARGS=--kept`"
 
 
-def test_a_place_without_a_table_is_noticed():
+def test_a_marker_without_a_table_is_an_error():
     with pytest.raises(ValueError, match="places"):
         page.with_tables("<!-- measured: other -->\n<!-- end -->\n", {"run": ""})

@@ -1,11 +1,11 @@
-"""History is written once: under the roles of a service rows of these tables are neither changed nor deleted (decision 31)."""
+"""A service's roles can neither change nor delete rows of the history tables (decision 31)."""
 
 import asyncpg
 import pytest
 
 from testkit.fixtures import DatabaseFactory
 
-# Table: the columns that its own use cases change. A column that is not named is written once.
+# The columns of each table that use cases change. Other columns are written once.
 HISTORY: dict[str, dict[str, str]] = {
     "payments": {
         "ledger_transactions": "",
@@ -99,7 +99,7 @@ async def test_no_role_of_a_service_changes_or_deletes_history(service: str, fre
     assert wrong == []
 
 
-# Columns that are generated can be given no value at all.
+# Without generated columns, which accept no value.
 _COLUMNS = """
 SELECT attname FROM pg_attribute
 WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attidentity = ''

@@ -1,8 +1,8 @@
-"""Does the cluster of kubectl's current context hold what an overlay says? To be asked after a roll-out; changes nothing.
+"""Compare the cluster of kubectl's current context with an overlay, after a roll-out; changes nothing.
 
-The server judges every object again (a dry run, strict), and tells what differs. Then what stands in the namespace is held against
-itself: pods run, budgets and Services find them, policies mean somebody, and no process has a right over the cluster. Reading the one
-namespace is enough; who may list namespaces also learns which role none of them has.
+The server validates every object (a strict dry run) and reports differences. Then the namespace is checked: pods run, budgets and
+Services select pods, policies select pods, and no process has permissions of the cluster. Read access to the namespace is enough;
+with the permission to list namespaces, roles without a namespace are reported too.
 """
 
 import json
@@ -20,7 +20,7 @@ READ = (
     "pods,deployments.apps,services,endpointslices.discovery.k8s.io,poddisruptionbudgets.policy,"
     "horizontalpodautoscalers.autoscaling,networkpolicies.networking.k8s.io,rolebindings.rbac.authorization.k8s.io"
 )
-# A Job cannot be changed in place, so the server would refuse every newer version of a migration; its pods come and go.
+# A Job cannot be changed in place: the server would reject every newer migration. Its pods are temporary.
 COMPONENT = "app.kubernetes.io/component"
 LASTING = f"{COMPONENT} notin (migration)"
 PASSING = {"migration", "key-rotation"}
@@ -28,7 +28,7 @@ ROLE = "campus.example/role"
 
 
 def faults_of(resources: list[Resource]) -> Iterator[str]:
-    """What is wrong among the resources of the namespace, a sentence each."""
+    """The faults among the resources of the namespace, one sentence each."""
     by_kind: dict[str, list[Resource]] = {}
     for it in resources:
         by_kind.setdefault(it["kind"], []).append(it)
@@ -66,7 +66,7 @@ def faults_of_budgets(budgets: list[Resource], pods: list[Resource]) -> Iterator
         held = [name_of(pod) for pod in pods if is_selected(it["spec"]["selector"], labels_of(pod))]
         for name in held:
             holders.setdefault(name, []).append(name_of(it))
-        # An operator's budgets hold a primary on purpose.
+        # An operator's budgets protect a primary on purpose.
         if it["metadata"].get("ownerReferences"):
             continue
         if not held:
@@ -101,7 +101,7 @@ def faults_of_policies(policies: list[Resource], pods: list[Resource]) -> Iterat
 
 
 def roles_without_namespace(policies: list[Resource], namespaces: list[Resource]) -> set[str]:
-    """The roles that policies let in or out, and that no namespace of the cluster carries."""
+    """The roles that policies allow, but no namespace of the cluster has."""
     selectors = [peer.get("namespaceSelector", {}) for it in policies for peer in peers_of(it["spec"])]
     required = {role for selector in selectors for role in selected_values(selector, ROLE)}
     return required - {labels_of(it).get(ROLE) for it in namespaces}
@@ -131,7 +131,7 @@ def selected_values(selector: Resource, key: str) -> list[str]:
 
 
 def is_selected(selector: Resource, labels: dict[str, str]) -> bool:
-    """As the server reads a label selector: an empty one means everything."""
+    """Evaluate a label selector as the server does: an empty one selects everything."""
     for expression in selector.get("matchExpressions", []):
         value, values = labels.get(expression["key"]), expression.get("values", [])
         if not {
@@ -144,7 +144,7 @@ def is_selected(selector: Resource, labels: dict[str, str]) -> bool:
     return all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
 
 
-# ---- Asking the cluster -------------------------------------------------------------------------------------------------
+# ---- Querying the cluster -----------------------------------------------------------------------------------------------
 
 
 def kubectl(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -154,11 +154,11 @@ def kubectl(*arguments: str) -> subprocess.CompletedProcess[str]:
 def faults_of_the_server(overlay: str) -> Iterator[str]:
     chosen = ("-k", str(OVERLAYS / overlay), "-l", LASTING)
     tried = kubectl("apply", "--server-side", "--force-conflicts", "--validate=strict", "--dry-run=server", *chosen)
-    yield from (f"the server says: {line}" for line in tried.stderr.splitlines() if line)
+    yield from (f"the server reports: {line}" for line in tried.stderr.splitlines() if line)
     compared = kubectl("diff", "--server-side", "--force-conflicts", *chosen)
     if compared.returncode == 1:
         names = [line.rsplit("/", 1)[1] for line in compared.stdout.splitlines() if line.startswith("diff ")]
-        yield from (f"not as the overlay says: {name}" for name in names)
+        yield from (f"differs from the overlay: {name}" for name in names)
 
 
 def main(overlay: str) -> int:
@@ -171,7 +171,7 @@ def main(overlay: str) -> int:
     faults += faults_of(resources)
     listed = kubectl("get", "namespaces", "-o", "json")
     if listed.returncode:
-        sys.stdout.write("namespaces may not be listed here: whether each role has one was not looked at\n")
+        sys.stdout.write("no permission to list namespaces: the roles of namespaces were not checked\n")
     else:
         policies = [it for it in resources if it["kind"] == "NetworkPolicy"]
         missing = roles_without_namespace(policies, json.loads(listed.stdout)["items"])

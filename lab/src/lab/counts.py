@@ -1,18 +1,18 @@
-"""How many, as the programs of this folder are told it: a run over none would start everything and prove nothing."""
+"""Parse the counts of command lines: a run over zero items proves nothing."""
 
 from argparse import ArgumentTypeError
 
 
 def one_or_more(text: str) -> int:
-    """The number, for argparse.
+    """A whole number of at least 1, for argparse.
 
     Raises:
-        ArgumentTypeError: it is no whole number, or below 1.
+        ArgumentTypeError: the text is not a whole number, or the number is below 1.
     """
     try:
         number = int(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no whole number") from None
+        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
     if number < 1:
         raise ArgumentTypeError(f"{number} is less than 1")
     return number

@@ -1,12 +1,11 @@
-"""`make fuzz`: schemathesis over the OpenAPI document against the running system, as several roles, for a bounded time.
+"""`make fuzz`: run schemathesis with the OpenAPI document against the running system, as several roles.
 
-No 5xx, no undocumented status, no body, header or media type outside what the document says; what breaks its schema is refused, and so is
-who comes without a token; unknown methods are 405; what was removed is gone. That every request within the schema is taken is not asked
-for: ids of things that do not exist are within it. `default` is taken out of the document first: a refusal that only it describes counts
-as undocumented. It writes rubbish: use it on a system whose content nobody needs, started with RATE_TIER_1 to _5, RATE_TIER_4_ADDRESS
-and RATE_MACHINES raised.
+It fails on 5xx, undocumented statuses, bodies, headers and media types, accepted requests that violate the schema or have no token,
+unknown methods without 405, and removed resources that are still found. Valid requests may be rejected: ids of missing resources
+match the schema. `default` responses are removed from the document: an error that only `default` describes counts as undocumented.
+It writes random data: use a disposable system, started with RATE_TIER_1 to _5, RATE_TIER_4_ADDRESS and RATE_MACHINES raised.
 
-`--each-once` tries each operation as one account that may use it, by requests that a seed fixes and no clock cuts short: `.ci/run` does.
+`--each-once` tries each operation as one account with the permission, with requests fixed by a seed and no time limit (`.ci/run`).
 """
 
 import argparse
@@ -46,18 +45,18 @@ _CHECKS: Final = (
     "ensure_resource_availability",
     "ignored_auth",
 )
-# Whoever's session has ended is told so before the method is looked at.
+# An ended session is rejected before the method is checked.
 _CHECKS_OF_A_NEWCOMER: Final = tuple(check for check in _CHECKS if check != "unsupported_method")
-# Never ends.
+# These responses never end.
 _ENDLESS: Final = re.compile("/stream$")
-# What would end the very session, or the account, that is tried with.
+# These operations end the session or the account of the trial.
 _ENDING: Final = re.compile("logout|password|auth/sessions|profiles/current|/mfa/|suspend|/revoke")
 _ROLES: Final = ("BUYER", "VENDOR", "SUPPORT", "CHECKER", "ADMIN")
 _SERVICE_KEY, _NEWCOMER = "SERVICE_KEY", "NEWCOMER"
-# Whoever comes first here and may use an operation tries it.
+# The first account with the permission tries an operation.
 _IN_TURN: Final = (*_ROLES, "MAKER", "OPS", "CAMPUS", "AUDITOR", "HUB")
 
-# One for each of two processors; a trial and the system take turns anyway.
+# One trial for each of two processors.
 _AT_ONCE: Final = 2
 
 Document = dict[str, Any]
@@ -65,15 +64,15 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Who tries which operations, by their ids."""
+    """An account and the ids of the operations that it tries."""
 
     who: str
     operations: tuple[str, ...]
 
 
 def main() -> None:
-    """Ends with status 1 when a trial found something."""
-    arguments = argparse.ArgumentParser(prog="make fuzz", description="Try every operation with odd requests.")
+    """Exit with status 1 when a trial found a fault."""
+    arguments = argparse.ArgumentParser(prog="make fuzz", description="Try every operation with unusual requests.")
     arguments.add_argument("--roles", default=",".join(_ROLES), help="of: %(default)s")
     arguments.add_argument("--seconds", default=90, type=int, help="for each role")
     arguments.add_argument("--examples", default=5, type=int, help="for each operation and kind of fault")
@@ -85,7 +84,7 @@ def main() -> None:
     try:
         document = _strict_document(base_url)
     except httpx.TransportError as error:
-        sys.exit(f"Nothing answers at {base_url} ({error}). Is the system running? `make run` starts it.")
+        sys.exit(f"No response from {base_url} ({error}). Is the system running? `make run` starts it.")
     trials = _each_once(document) if options.each_once else _by_each(document, options.roles.split(","))
     (state_dir / "fuzz").mkdir(mode=0o700, parents=True, exist_ok=True)
     (state_dir / "fuzz" / "openapi.json").write_text(json.dumps(document))
@@ -94,7 +93,7 @@ def main() -> None:
 
 
 async def _run_all(trials: list[Trial], base_url: str, state_dir: Path, options: argparse.Namespace) -> bool:
-    """Whether one of them found something."""
+    """Whether a trial found a fault."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def run(trial: Trial) -> bool:
@@ -116,7 +115,7 @@ def _strict_document(base_url: str) -> Document:
 
 
 def _by_each(document: Document, roles: list[str]) -> list[Trial]:
-    """All that ends no session, as each role."""
+    """Every operation that ends no session, as each role."""
     chosen = tuple(
         operation["operationId"]
         for path, operations in document["paths"].items()
@@ -127,7 +126,7 @@ def _by_each(document: Document, roles: list[str]) -> list[Trial]:
 
 
 def _each_once(document: Document) -> list[Trial]:
-    """All that ends, each as the first who may use it; what ends a session as somebody whom nobody needs. The longest first."""
+    """Every operation as the first account with its permission, or as a new user when it ends a session; longest trial first."""
     chosen: defaultdict[str, list[str]] = defaultdict(list)
     for path, operations in document["paths"].items():
         for operation in operations.values():
@@ -149,7 +148,7 @@ def _first_who_may(path: str, operation: Mapping[str, Any]) -> str:
 
 
 def _sandbox_of(base_url: str) -> str:
-    """The sandbox stands 90 ports above the gateway."""
+    """The sandbox's URL: its port is 90 above the gateway's."""
     parts = urlsplit(base_url)
     return f"{parts.scheme}://{parts.hostname}:{(parts.port or 80) + SANDBOX_PORT}"
 
@@ -181,12 +180,12 @@ async def _run(trial: Trial, base_url: str, token: str, folder: Path, options: a
     checks = _CHECKS_OF_A_NEWCOMER if trial.who == _NEWCOMER else _CHECKS
     command += ["--header", f"Authorization: Bearer {token}", "--checks", ",".join(checks)]
     command += ["--phases", "examples,coverage,fuzzing", "--max-examples", str(options.examples)]
-    # What an earlier run found is not tried again: the seed alone decides.
+    # No examples of earlier runs: the seed alone determines the requests.
     command += ["--seed", str(options.seed), "--generation-database", "none", "--continue-on-failure"]
     command += ["--warnings", "off", "--no-color"]
     if not options.each_once:
         command += ["--max-time", str(options.seconds)]
-    # It keeps a cache where it runs.
+    # schemathesis writes a cache into its working directory.
     child = await asyncio.create_subprocess_exec(
         *command, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

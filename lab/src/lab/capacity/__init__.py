@@ -1,1 +1,1 @@
-"""What an order costs, what one machine carries, and what ten million orders a day would need."""
+"""The cost of an order, the capacity of one machine, and the machines for ten million orders a day."""

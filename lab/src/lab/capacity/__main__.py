@@ -1,7 +1,7 @@
-"""`make capacity`: what an order costs here, and what ten million a day would need.
+"""`make capacity`: measure the cost of an order and calculate the needs of ten million orders a day.
 
-Measures on a system of its own, keeps the figures in docs/capacity-measured.json, and writes the tables of docs/capacity.md. With
-`--kept` nothing is measured: the tables are made again from the kept figures.
+Measures a separate system, stores the figures in docs/capacity-measured.json, and writes the tables of docs/capacity.md.
+With `--kept` the tables are calculated from the stored figures without a measurement.
 """
 
 import argparse
@@ -28,12 +28,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="make capacity", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kept", action="store_true", help="measure nothing, calculate from the kept figures")
+    parser.add_argument("--kept", action="store_true", help="calculate from the stored figures without measuring")
     parser.add_argument("--orders", type=one_or_more, default=200)
     parser.add_argument("--payouts", type=one_or_more, default=40)
     parser.add_argument("--reads", type=one_or_more, default=2_000)
     parser.add_argument("--idle-seconds", type=float, default=30.0)
-    parser.add_argument("--orders-a-day", type=float, help="only print the arithmetic for so many")
+    parser.add_argument("--orders-a-day", type=float, help="print the calculation for this many orders only")
     options = parser.parse_args()
     if not options.kept and not options.orders_a_day:
         effort = Effort(options.orders, options.payouts, options.reads, options.idle_seconds)

@@ -1,4 +1,4 @@
-"""Counters of a running system, read twice: processor time of every process, rows of every table, messages of every queue."""
+"""Counters of a running system: processor time of processes, rows of tables, messages of queues."""
 
 import asyncio
 import time
@@ -17,14 +17,14 @@ from lab.bench.cpu import Meter
 from lab.capacity.figures import Step, Table
 from operations.services import SERVICES
 
-# PostgreSQL tells of an idle connection's last transactions after ten seconds at the latest, the broker of its queues after five.
+# PostgreSQL reports an idle connection's last transactions within ten seconds, the broker its queues within five.
 SETTLE_SECONDS: Final = 11.0
 _TUPLE_BYTES: Final = 28
-"""The head of a row (24 bytes, aligned) and its pointer in the page (4)."""
+"""The header of a row (24 bytes, aligned) and its pointer in the page (4)."""
 _ENTRY_BYTES: Final = 12
-"""The same of an index entry (8 and 4)."""
+"""The header and the pointer of an index entry (8 and 4)."""
 _INDEX_FILL: Final = 0.7
-"""How full the pages of a tree are whose keys come in no order."""
+"""The fill of the pages of a tree with keys in random order."""
 
 _ROWS = "SELECT relname, n_tup_ins, n_tup_upd + n_tup_del FROM pg_stat_user_tables WHERE schemaname = 'public'"
 _WIDTHS = """
@@ -33,7 +33,7 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname
 WHERE n.nspname = 'public' AND c.relkind = 'r' GROUP BY c.relname
 """
-# A partial index holds a share of the rows: those that both have after ANALYZE say which.
+# A partial index has a share of the rows, estimated from both row counts after ANALYZE.
 _INDEXES = """
 SELECT t.relname, i.indexrelid::regclass::text,
        greatest(least(x.reltuples / nullif(greatest(t.reltuples, 1), 0), 1), 0)::float8,
@@ -52,7 +52,7 @@ class Reading:
     at: float
     cpu_seconds: dict[str, float]
     backends: dict[int, tuple[str, float]]
-    """Each connection's process with the service whose database it serves, and its time so far."""
+    """The service and the seconds of each connection's process."""
     commits: dict[str, int]
     tables: dict[str, tuple[int, int]]
     messages: dict[str, int]
@@ -61,12 +61,12 @@ class Reading:
 
 @dataclass(slots=True)
 class Counters:
-    """Connections to everything that counts."""
+    """Connections to all sources of counters."""
 
     system: System
     administrator: dict[str, "asyncpg.Connection[Any]"]
     broker: httpx.AsyncClient
-    # Our own questions are not the system's work.
+    # The processes of the counters' own connections, which are not the system's work.
     _own: set[int]
 
     @classmethod
@@ -89,7 +89,7 @@ class Counters:
         await self.broker.aclose()
 
     async def read(self) -> Reading:
-        """Waits until every counter has heard of what was done, and reads. The processor's time is read before the wait."""
+        """Read all counters after their reporting delay. The processor time is read before the delay."""
         cpu, backends, at = self._cpu(), await self._backends(), time.monotonic()
         await asyncio.sleep(SETTLE_SECONDS)
         commits, tables = dict[str, int](), dict[str, tuple[int, int]]()
@@ -109,7 +109,7 @@ class Counters:
         return Reading(at, cpu, backends, commits, tables, messages, int(position))
 
     async def widths(self) -> dict[str, tuple[float, float]]:
-        """Bytes of a row and of its index entries, by table, from the rows as they were written."""
+        """Bytes of a row and of its index entries by table, from the statistics of the written rows."""
         found = {}
         for name, connection in self.administrator.items():
             await connection.execute("ANALYZE")
@@ -146,7 +146,7 @@ class Counters:
 
 
 def cpu_between(before: Reading, after: Reading) -> dict[str, float]:
-    """Seconds of processor time by part; of PostgreSQL by service, with what no connection did as `postgresql`."""
+    """Seconds of processor time by process, and by service's database; `postgresql` has the rest of the server."""
     spent = {name: after.cpu_seconds[name] - before.cpu_seconds[name] for name in before.cpu_seconds}
     databases, own = defaultdict[str, float](float), 0.0
     for pid, (service, seconds) in after.backends.items():
@@ -161,14 +161,14 @@ def cpu_between(before: Reading, after: Reading) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """What a second costs in which nobody asks anything."""
+    """The cost of a second without requests."""
 
     cpu_ms: dict[str, float]
     commits: dict[str, float]
 
 
 def idle_between(before: Reading, after: Reading) -> Idle:
-    """What each second between two readings cost."""
+    """The cost of each second between two readings."""
     lasted = after.at - before.at
     return Idle(
         {name: seconds * 1000 / lasted for name, seconds in cpu_between(before, after).items()},
@@ -184,9 +184,9 @@ def step_between(
     widths: dict[str, tuple[float, float]],
     parts: frozenset[str] | None = None,
 ) -> Step:
-    """What each of `count` steps between two readings cost; `parts` are those that it passes, all without it.
+    """The cost of each of `count` steps between two readings; `parts` limits it to the processes of the step.
 
-    A part that a cheap step never reaches would be counted with the noise of its idle time.
+    For other processes a cheap step would count the noise of their idle time.
     """
     lasted = after.at - before.at
     cpu = {

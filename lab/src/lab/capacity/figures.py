@@ -1,4 +1,4 @@
-"""What was measured of a running system, and how it is kept: the page and the arithmetic are made from it again at any time."""
+"""The measured figures of a system, stored as JSON for the page and the calculation."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ KEPT: Final = ROOT / "docs/capacity-measured.json"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: rows written for one step, and what a row with its index entries weighs."""
+    """One table: rows written per step, and the bytes of a row and its index entries."""
 
     rows: float
     changes: float
@@ -21,39 +21,39 @@ class Table:
 
     @property
     def bytes(self) -> float:
-        """Written and kept for one step, before any retention."""
+        """Bytes written per step, without retention."""
         return self.rows * (self.row_bytes + self.index_bytes)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step (an order, a payout, a read) costs, the idle time of everything taken off."""
+    """The cost of one step (an order, a payout, a read) without idle time."""
 
     count: int
     cpu_ms: dict[str, float]
-    """User and system time by process; databases as `<service>-db`, what all databases share as `postgresql`, and `broker`."""
+    """User and system time by process; `<service>-db` are databases, `postgresql` is their shared part, and `broker`."""
     commits: dict[str, float]
     """Transactions by service."""
     tables: dict[str, Table]
     """By `<service>.<table>`."""
     messages: dict[str, float]
-    """Messages that each queue handed out and had acknowledged."""
+    """Acknowledged messages by queue."""
     log_bytes: float
-    """Written ahead (WAL), of all databases together."""
+    """Write-ahead log (WAL) of all databases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All figures of one run, with the machine and the day that they are of."""
+    """All figures of one run, with its machine and day."""
 
     day: str
     machine: str
     load: float
-    """Runnable tasks on a core in the mean of the run (1: all busy with this)."""
+    """Mean number of runnable tasks per core (1: fully used by the run)."""
     idle_cpu_ms: dict[str, float]
-    """Of each second in which nobody asks anything, by process."""
+    """CPU of a second without requests, by process."""
     idle_commits: dict[str, float]
-    """Transactions of such a second, by service: loops that look and find nothing."""
+    """Transactions of a second without requests, by service: polling loops."""
     order: Step
     payout: Step
     read: Step
@@ -63,7 +63,7 @@ class Measured:
 
 
 def kept(path: Path = KEPT) -> Measured:
-    """The figures of the last run that was kept."""
+    """The stored figures of the last run."""
     stored: dict[str, Any] = json.loads(path.read_text())
     stored |= {name: _step(stored[name]) for name in ("order", "payout", "read")}
     return Measured(**stored)

@@ -1,4 +1,4 @@
-"""Plays orders from the checkout to the paid-out vendor on a system of its own, and counts what they cost."""
+"""Run orders from checkout to payout on a separate system and measure their cost."""
 
 import asyncio
 import os
@@ -16,18 +16,18 @@ from lab.systems import Log, temporary_system
 from operations.journey import Marketplace, Person
 
 _AT_ONCE: Final = 4
-"""Enough that nothing waits for its turn alone, few enough that two cores are not flooded."""
+"""Concurrent steps: enough for batches, few enough for two cores."""
 _PRICE_MINOR: Final = 250_000
 _PAYOUT_MINOR: Final = 100_000
 _BATCH: Final = 100
 _WITHIN_SECONDS: Final = 180.0
 _READ: Final = frozenset({"api-gateway", "orders-api", "orders-db"})
-"""What a page of products passes."""
+"""The processes that serve a page of products."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many of each step are played."""
+    """The number of runs of each step."""
 
     orders: int
     payouts: int
@@ -37,7 +37,7 @@ class Effort:
 
 
 async def measure(effort: Effort, log: Log) -> Measured:
-    """Starts a system, plays, and stops it. Raises StepFailed, TimeoutError, StartFailed."""
+    """Measure a temporary system. Raises StepFailed, TimeoutError, StartFailed."""
     environment = {"RATE_LIMIT_STORE_URL": "", "EDGE_CACHE_SECONDS": "0"}
     async with temporary_system("capacity", log, environment) as (system, market):
         counters = await Counters.open(system)
@@ -64,7 +64,7 @@ async def _played(play: _Play) -> Measured:
     await _all(effort.warm, lambda _: _order(market, buyer, vendor, product))
     await _paid_out(market, vendor, maker, 2)
     first = await play.counters.read()
-    play.log(f"{effort.idle_seconds:.0f} s in which nobody asks anything")
+    play.log(f"{effort.idle_seconds:.0f} s without requests")
     await asyncio.sleep(effort.idle_seconds)
     rested = await play.counters.read()
     idle = idle_between(first, rested)
@@ -73,10 +73,10 @@ async def _played(play: _Play) -> Measured:
     await _all(effort.orders, lambda _: _order(market, buyer, vendor, product))
     ordered = await _quiet(play)
     loads.append(os.getloadavg()[0])
-    play.log(f"{effort.payouts} payouts, from the request to the bank's word")
+    play.log(f"{effort.payouts} payouts, from the request to the bank's confirmation")
     await _paid_out(market, vendor, maker, effort.payouts)
     paid = await _quiet(play)
-    play.log(f"{effort.reads} pages: lists of products and single ones by turns")
+    play.log(f"{effort.reads} pages: lists of products and single products in turn")
     await _all(effort.reads, lambda number: _read_page(market, product, number))
     read = await play.counters.read()
     loads.append(os.getloadavg()[0])
@@ -95,7 +95,7 @@ async def _played(play: _Play) -> Measured:
 
 
 async def _quiet(play: _Play) -> Reading:
-    """A reading after which nothing is under way: messages to people belong to the order, too."""
+    """A reading after the notifications of the orders, which belong to their cost."""
     await asyncio.sleep(5.0)
     return await play.counters.read()
 
@@ -111,7 +111,7 @@ async def _order(market: Marketplace, buyer: Person, vendor: Person, product: st
 
 
 async def _reaches(market: Marketplace, buyer: Person, order_id: str, status: str) -> None:
-    """Asks once a second: a buyer's page does, and more would be counted as the order's cost."""
+    """Poll once a second, as a buyer's page does: more polls would add to the order's cost."""
 
     async def check() -> dict[str, Any] | None:
         order = await market.order(buyer, order_id)

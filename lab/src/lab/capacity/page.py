@@ -1,4 +1,4 @@
-"""The tables of docs/capacity.md, made from the kept figures; the words around them are written by hand."""
+"""The tables of docs/capacity.md from the stored figures; the text of the page is written by hand."""
 
 import math
 import re
@@ -29,7 +29,7 @@ _TABLES_SHOWN: Final = 15
 
 
 def sections(measured: Measured, assumed: Assumed | None = None) -> dict[str, str]:
-    """Each table of the page by the name of its markers."""
+    """The tables of the page by marker name."""
     assumed = assumed or Assumed()
     order, shipped = whole_order(measured, assumed), scalings()
     processes = process_lines(order, assumed, shipped)
@@ -46,10 +46,10 @@ def sections(measured: Measured, assumed: Assumed | None = None) -> dict[str, st
 
 
 def with_tables(text: str, tables: dict[str, str]) -> str:
-    """The page with every table in its place. Raises ValueError when a place is missing or left over."""
+    """The page with its tables. Raises ValueError when markers and tables differ."""
     places = re.findall(r"<!-- measured: (\w+) -->", text)
     if sorted(places) != sorted(tables):
-        raise ValueError(f"the page has places for {places}, made are {list(tables)}")
+        raise ValueError(f"the page has places for {places}, but the tables are {list(tables)}")
     for name, table in tables.items():
         text = re.sub(
             rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)",
@@ -61,18 +61,18 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
 
 
 def write(measured: Measured, path: Path = PAGE) -> None:
-    """Puts the tables into the page."""
+    """Write the tables into the page."""
     path.write_text(with_tables(path.read_text(), sections(measured)))
 
 
 def cells_of(processes: list[ProcessLine], assumed: Assumed) -> int:
-    """How many times the shipped topology stands side by side, each with campuses of its own, so that no kind outgrows its most."""
+    """The number of shipped topologies (cells), each with its own campuses, so that no process exceeds its maximum."""
     supported = [line.shipped_orders_a_day for line in processes if line.shipped_orders_a_day]
     return max(1, math.ceil(assumed.orders_a_day / min(supported)))
 
 
 def workers_of(order: Step, shipped: dict[str, Scaling]) -> list[Worker]:
-    """Each kind of worker with the queues that an order fills, and its processor's time of a message."""
+    """The workers with the queues that an order fills, and their processor time per message."""
     found = []
     for name, scaling in sorted(shipped.items()):
         service, _, kind = name.rpartition("-")
@@ -85,7 +85,7 @@ def workers_of(order: Step, shipped: dict[str, Scaling]) -> list[Worker]:
 def busiest_hour(
     order: Step, assumed: Assumed, shipped: dict[str, Scaling], cells: int, *, by_lengths_alone: bool = False
 ) -> list[Played]:
-    """The hour of one cell, with what deploy/k8s says or, for comparison, without its look at the processors."""
+    """The busiest hour of one cell with the scaling of deploy/k8s, or by queue lengths alone for comparison."""
     hour = Hour(rates_of(assumed).busiest_hour / cells, assumed.burst)
     if by_lengths_alone:
         shipped = {name: replace(scaling, busy_cores=None) for name, scaling in shipped.items()}

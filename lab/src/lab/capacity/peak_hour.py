@@ -1,8 +1,8 @@
-"""The busiest hour, played with a seeded random: workers, their queues, and the autoscaler that reads the lengths.
+"""A simulation of the busiest hour with a seeded random: workers, their queues, and the autoscaler.
 
-Time goes in steps of half a second. Orders come at random (Poisson) with a wave over the hour. Once the payment gateway is silent and
-then says everything at once; again and again a worker is killed, and what it had in hand goes back to the head of its queue. Each
-instance has one core and uses as much of it for a message as was measured, which varies. The databases are as fast as they were measured.
+One step is half a second. Orders arrive at random (Poisson) with a wave over the hour. The payment gateway has one outage and then
+sends the delayed webhooks. A worker is killed at intervals; its messages return to the head of its queue. Each instance has one core
+and spends the measured time, with variation, on a message. The databases are as fast as measured.
 """
 
 import math
@@ -15,47 +15,47 @@ from lab.capacity.assumed import SECONDS_AN_HOUR
 from lab.capacity.shipped import Scaling
 
 STEP_SECONDS: Final = 0.5
-# Above this mean a Poisson number is as good as a normal one.
+# Above this mean a normal distribution approximates Poisson.
 _NORMAL_ABOVE: Final = 30.0
 _LEAD_SECONDS: Final = 900.0
-"""Played before the hour and not counted: the autoscaler has found its number when the hour begins."""
+"""Simulated before the hour and not counted: the autoscaler is stable when the hour starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """What comes, and what goes wrong."""
+    """The load and the failures of the hour."""
 
     orders_a_second: float
-    """In the mean of the hour."""
+    """The mean of the hour."""
     burst: float
-    """The busiest second beside that mean."""
+    """The busiest second relative to that mean."""
     outage_at: float = 1_200.0
     outage_seconds: float = 120.0
-    """The payment gateway says nothing for so long; none of its webhooks is lost."""
+    """The payment gateway sends no webhooks for this long; none is lost."""
     resend_seconds: float = 30.0
-    """Then it says all of them within this."""
+    """The gateway sends the delayed webhooks within this time."""
     killed_every: float = 600.0
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """How the autoscaler behaves (deploy/k8s/components/autoscaling) and how long a worker takes to be ready."""
+    """The autoscaler (deploy/k8s/components/autoscaling) and the start time of a worker, in seconds."""
 
     polled_every: float = 10.0
     busy_over: float = 30.0
-    """The use of processors that it reads is the mean of so long."""
+    """The window of its mean processor use."""
     ready_after: float = 15.0
-    """Scheduling, the interpreter and the first connections: what workers took to come back in containers on two cores."""
+    """Scheduling, interpreter and first connections, measured in containers on two cores."""
     calm_seconds: float = 300.0
-    """Kubernetes takes workers away when for so long fewer were asked for."""
+    """Kubernetes removes workers after this time with a lower target."""
     grows_every: float = 15.0
-    """Kubernetes doubles the number, or adds four, at most once in this time."""
+    """Kubernetes doubles the number, or adds four, at most once per this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One kind of worker: the messages of an order by queue, and the processor's time of one message."""
+    """A worker: messages per order by queue, and processor time per message."""
 
     name: str
     messages_an_order: dict[str, float]
@@ -65,7 +65,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What became of one kind of worker."""
+    """The result of one worker."""
 
     name: str
     messages: int
@@ -75,15 +75,15 @@ class Played:
     wait_p99_seconds: float
     longest_wait_seconds: float
     late_share: float
-    """Of the messages, those that waited longer than the promise."""
+    """The share of messages that waited longer than the objective."""
     late_share_undisturbed: float
-    """The same of those that came before the payment gateway fell silent."""
+    """The share among messages before the gateway's outage."""
     left: int
     """Messages in the queue at the end."""
 
 
 def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float) -> Played:
-    """One hour of one kind of worker."""
+    """Simulate one hour of one worker."""
     chance = random.Random(f"{hour.seed} {worker.name}")
     queues = {name: deque[list[float]]() for name in worker.messages_an_order}
     lengths = dict.fromkeys(queues, 0)
@@ -103,7 +103,7 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
         ready = crew.at(now, lengths)
         if now > 0 and now % hour.killed_every == 0:
             crew.restart_one(now)
-        # One second of an instance handles so many; the time of a message varies by a third.
+        # The messages that the instances can process in this step; the time of a message varies by a third.
         credit += ready * STEP_SECONDS / (worker.ms_a_message / 1000) * max(0.0, chance.gauss(1.0, 0.3))
         done = 0
         while credit >= 1 and (name := _first(queues)):
@@ -137,7 +137,7 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
 
 
 class _Crew:
-    """The instances of one kind: those that are ready, and those that come."""
+    """The instances of one worker: ready ones and starting ones."""
 
     def __init__(self, scaling: Scaling, cluster: Cluster) -> None:
         self._scaling, self._cluster = scaling, cluster
@@ -148,7 +148,7 @@ class _Crew:
         self.most = scaling.least
 
     def at(self, now: float, lengths: dict[str, int]) -> int:
-        """How many work now; the autoscaler looks when it is its time."""
+        """The number of ready instances; the autoscaler polls at its interval."""
         if now % self._cluster.polled_every == 0:
             target = self._scaling.least
             if self._scaling.queue_length:
@@ -159,11 +159,11 @@ class _Crew:
         return sum(ready <= now for ready in self._ready_at)
 
     def worked(self, cores: float) -> None:
-        """What all instances together used in this step."""
+        """Record the cores that all instances used in this step."""
         self._busy_cores += (cores - self._busy_cores) * STEP_SECONDS / self._cluster.busy_over
 
     def restart_one(self, now: float) -> None:
-        """It is started again at once."""
+        """Restart one instance."""
         self._ready_at.sort()
         self._ready_at[0] = now + self._cluster.ready_after
 
@@ -183,8 +183,8 @@ class _Crew:
 
 
 def _rate(now: float, hour: Hour, held: float) -> tuple[float, float]:
-    """Orders that come in this second, and how many the silent gateway still holds back."""
-    # A wave with one crest in the hour: its mean is the hour's, its crest the busiest second.
+    """Orders per second, and the number that the gateway delays during its outage."""
+    # A wave with one peak: its mean is the hour's mean, its peak the busiest second.
     rate = hour.orders_a_second * (1 - (hour.burst - 1) * math.cos(2 * math.pi * max(now, 0.0) / SECONDS_AN_HOUR))
     ended = hour.outage_at + hour.outage_seconds
     if hour.outage_at <= now < ended:
@@ -205,7 +205,7 @@ def _poisson(chance: random.Random, mean: float) -> int:
 
 
 def _first(queues: dict[str, deque[list[float]]]) -> str:
-    """The queue whose oldest message came first; empty when nothing waits."""
+    """The queue with the oldest message; empty without messages."""
     waiting = [(queue[0][0], name) for name, queue in queues.items() if queue]
     return min(waiting)[1] if waiting else ""
 

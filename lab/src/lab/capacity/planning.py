@@ -1,4 +1,4 @@
-"""From the measured cost of an order to what so many orders a day need: arithmetic, and nothing else."""
+"""Calculate the machines for a number of orders a day from the measured cost of an order."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ BROKER: Final = "broker"
 
 @dataclass(frozen=True, slots=True)
 class ProcessLine:
-    """One kind of process in the busiest second."""
+    """One process in the busiest second."""
 
     name: str
     ms_an_order: float
@@ -25,12 +25,12 @@ class ProcessLine:
     instances: int
     shipped_most: int | None
     shipped_orders_a_day: float | None
-    """What as many as deploy/k8s allows would carry; None where it costs nothing."""
+    """The orders that the maximum of deploy/k8s supports; None without a maximum or cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLine:
-    """One service's database in the busiest second, and what it grows by."""
+    """One service's database in the busiest second, and its growth."""
 
     service: str
     ms_an_order: float
@@ -45,7 +45,7 @@ class DatabaseLine:
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """One table."""
+    """One table of a database and its growth."""
 
     name: str
     rows_an_order: float
@@ -66,7 +66,7 @@ class QueueLine:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLine:
-    """The broker in the busiest second: what it spends on one machine, and what three nodes that all write would."""
+    """The broker in the busiest second: CPU on one machine, and on nodes that all write each message."""
 
     ms_an_order: float
     messages_an_order: float
@@ -77,7 +77,7 @@ class BrokerLine:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One machine with everything on it."""
+    """One machine with all processes."""
 
     cores: int
     ms_an_order: float
@@ -87,7 +87,7 @@ class Node:
 
 
 def whole_order(measured: Measured, assumed: Assumed) -> Step:
-    """An order with its share of a payout and with the pages that were read before it."""
+    """The cost of an order with its share of a payout and its page reads."""
     parts = (
         (measured.order, 1.0),
         (measured.payout, 1 / assumed.orders_a_payout),
@@ -112,7 +112,7 @@ def whole_order(measured: Measured, assumed: Assumed) -> Step:
 
 
 def process_lines(order: Step, assumed: Assumed, shipped: dict[str, Scaling]) -> list[ProcessLine]:
-    """Each kind of process. One instance uses one core at most: an event loop is one thread."""
+    """All processes. One instance uses at most one core: an event loop is one thread."""
     peak, mean = rates_of(assumed).busiest_second, rates_of(assumed).mean
     lines = []
     for name, spent in sorted(order.cpu_ms.items()):
@@ -122,7 +122,7 @@ def process_lines(order: Step, assumed: Assumed, shipped: dict[str, Scaling]) ->
         scaling = shipped.get(name)
         supported = None
         if scaling is not None and spent:
-            # At its most in the busiest second; the day has the same shape, however many orders it has.
+            # At the maximum of instances in the busiest second, with the same distribution over the day.
             supported = scaling.most * assumed.busy_at_most / (spent / 1000) / peak * mean * SECONDS_A_DAY
         lines.append(
             ProcessLine(
@@ -138,7 +138,7 @@ def process_lines(order: Step, assumed: Assumed, shipped: dict[str, Scaling]) ->
 
 
 def database_lines(order: Step, assumed: Assumed, processes: list[ProcessLine]) -> list[DatabaseLine]:
-    """Each database; what PostgreSQL spends for all of them (log writer, vacuum) is divided by what each spends itself."""
+    """All databases; PostgreSQL's shared CPU (log writer, vacuum) is divided in proportion to their own."""
     peak = rates_of(assumed).busiest_second
     own = {name: order.cpu_ms.get(name, 0.0) for name in _DATABASES}
     more = 1 + order.cpu_ms.get(_SHARED, 0.0) / max(sum(own.values()), 1e-9)
@@ -169,7 +169,7 @@ def database_lines(order: Step, assumed: Assumed, processes: list[ProcessLine]) 
 
 
 def table_lines(order: Step, assumed: Assumed) -> list[TableLine]:
-    """Each table that an order writes to, the fastest growing first. Nothing is taken off for what retention removes."""
+    """The tables that an order writes to, fastest growing first, without retention."""
     monthly = assumed.orders_a_day * DAYS_A_MONTH
     lines = [
         TableLine(
@@ -186,14 +186,14 @@ def table_lines(order: Step, assumed: Assumed) -> list[TableLine]:
 
 
 def queue_lines(order: Step, assumed: Assumed) -> list[QueueLine]:
-    """Each queue that an order passes, the busiest first."""
+    """The queues of an order, busiest first."""
     peak = rates_of(assumed).busiest_second
     lines = [QueueLine(name, share, share * peak) for name, share in order.messages.items() if share]
     return sorted(lines, key=lambda line: (-line.messages_a_second, line.name))
 
 
 def broker_line(order: Step, assumed: Assumed) -> BrokerLine:
-    """The broker: as many nodes as write each message spend what one node was measured to."""
+    """The broker: each node that writes a message spends the CPU of the measured node."""
     peak = rates_of(assumed).busiest_second
     spent, messages = order.cpu_ms.get(BROKER, 0.0), sum(order.messages.values())
     cores = spent / 1000 * peak * assumed.broker_nodes
@@ -202,7 +202,7 @@ def broker_line(order: Step, assumed: Assumed) -> BrokerLine:
 
 
 def one_node(measured: Measured, assumed: Assumed, cores: int) -> Node:
-    """What a machine with so many cores carries with everything on it, and with the same day."""
+    """The orders that one machine with this number of cores supports."""
     order = whole_order(measured, assumed)
     spent, idle = sum(order.cpu_ms.values()), sum(measured.idle_cpu_ms.values()) / 1000
     rate = max(0.0, cores * assumed.busy_at_most - idle) / (spent / 1000)

@@ -1,4 +1,4 @@
-"""What deploy/k8s allows each kind of process to grow to, read from its manifests."""
+"""The scaling limits of deploy/k8s for each process, read from the manifests."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +13,18 @@ _FOLDER: Final = ROOT / "deploy/k8s"
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """Of one kind of process: how few and how many, and for workers what asks for one more."""
+    """The minimum and maximum of instances, and the autoscaling targets of workers."""
 
     least: int
     most: int
     queue_length: int | None = None
-    """Messages in one queue for each worker."""
+    """Messages in one queue per worker."""
     busy_cores: float | None = None
-    """What each worker may use of a core in the mean."""
+    """Mean use of a core per worker."""
 
 
 def scalings(folder: Path = _FOLDER) -> dict[str, Scaling]:
-    """Doors by their HorizontalPodAutoscalers, workers by their ScaledObjects; by the name of the process."""
+    """APIs by their HorizontalPodAutoscalers, workers by their ScaledObjects; by process name."""
     found = {}
     for path in [*folder.glob("base/*/api.yaml"), *folder.glob("components/autoscaling/*.yaml")]:
         for resource in yaml.safe_load_all(path.read_text()):
@@ -44,6 +44,6 @@ def scalings(folder: Path = _FOLDER) -> dict[str, Scaling]:
 
 
 def _process_name(spec: dict[str, Any]) -> str:
-    """The launcher runs the gateway's one kind under its service's name."""
+    """The launcher names the API gateway's process after its service."""
     name = str(spec["scaleTargetRef"]["name"])
     return "api-gateway" if name == "api-gateway-api" else name
