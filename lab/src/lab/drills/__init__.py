@@ -1,1 +1,1 @@
-"""Drills of operating: a system of its own is lost and restored, upgraded under load, or given other secrets."""
+"""Operating drills on a separate system: restore, upgrade under load, simultaneous start, and rotation of secrets."""

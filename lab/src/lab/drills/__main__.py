@@ -1,8 +1,8 @@
-"""Drills of operating, each with a system of its own; status 1 when a promise was broken.
+"""Operating drills, each with a separate system; status 1 when an invariant was violated.
 
-`restore` loses the databases and the broker, puts the databases back as they were at an instant, and lets the payment gateway send its
-last three days again: nothing leaves twice.
-`start` starts three of everything at the same moment on empty servers.
+`restore` destroys the databases and the broker, restores the databases to an instant, and lets the payment gateway resend the webhooks
+of its last three days: no money moves twice.
+`start` starts three instances of every process at once on empty servers.
 `upgrade` replaces an older version by this one under load: schema first, then process by process; no request fails.
 """
 
@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     kinds = parser.add_subparsers(dest="what", required=True)
-    restore = kinds.add_parser("restore", help="databases put back at an earlier instant")
+    restore = kinds.add_parser("restore", help="restore the databases to an earlier instant")
     restore.add_argument("--each", type=one_or_more, default=3, help="orders of each kind")
     restore.add_argument(
         "--skew",
@@ -58,15 +58,15 @@ def _parser() -> argparse.ArgumentParser:
         help="payouts' database is this much older than the others",
     )
     restore.set_defaults(run=_restore)
-    start = kinds.add_parser("start", help="three of everything at once on an empty system")
-    start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders that nobody pays")
+    start = kinds.add_parser("start", help="start three instances of every process at once")
+    start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders without a payment")
     start.set_defaults(run=_start)
-    upgrade = kinds.add_parser("upgrade", help="an older version is replaced by this one under load")
+    upgrade = kinds.add_parser("upgrade", help="replace an older version by this one under load")
     upgrade.add_argument(
         "--from",
         dest="old",
         metavar="COMMIT",
-        help="the one before the newest migration unless given (while there is only the initial one: its own)",
+        help="the old version; by default the commit before the newest migration (or that of the initial one)",
     )
     upgrade.set_defaults(run=_upgrade)
     return parser
@@ -79,14 +79,14 @@ async def _start(options: argparse.Namespace, folder: Path) -> bool:
 def _show_start(figures: StartFigures) -> bool:
     table = Table("what", "seen")
     table.add_row(
-        "three provisioners, three migrations of each",
+        "three provisioners; three migrations of each service",
         f"{figures.provisioned_seconds:.1f} s, {figures.migrated_seconds:.1f} s",
     )
     table.add_row("processes; all ready after", f"{figures.processes}; {figures.ready_seconds:.1f} s")
-    table.add_row("started again", str(figures.restarts or "none"))
+    table.add_row("restarted processes", str(figures.restarts or "none"))
     table.add_row("purchases up to the paid-out vendor", str(figures.purchases))
-    table.add_row("unpaid orders, times that each expired", f"{figures.unpaid}, {sorted(figures.expired.values())}")
-    table.add_row("broken promises of the audit", _none(figures.broken_invariants))
+    table.add_row("unpaid orders; expiries of each", f"{figures.unpaid}, {sorted(figures.expired.values())}")
+    table.add_row("violated invariants of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
     return figures.holds
 
@@ -98,12 +98,12 @@ async def _upgrade(options: argparse.Namespace, folder: Path) -> bool:
 def _show_upgrade(figures: UpgradeFigures) -> bool:
     table = Table("what", "seen")
     table.add_row("from", figures.old)
-    table.add_row("revisions applied beside the old code", f"{figures.revisions}, in {figures.migrated_seconds:.1f} s")
+    table.add_row("revisions applied under the old code", f"{figures.revisions}, in {figures.migrated_seconds:.1f} s")
     table.add_row("processes replaced", f"{figures.rolled}, in {figures.rolled_seconds:.1f} s")
     for name, count in figures.succeeded.items():
-        table.add_row(name, f"{count} answered")
+        table.add_row(name, f"{count} succeeded")
     table.add_row("failed requests", f"{len(figures.failures)}\n{chr(10).join(figures.failures[:20])}".strip())
-    table.add_row("broken promises of the audit", _none(figures.broken_invariants))
+    table.add_row("violated invariants of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
     return figures.holds
 
@@ -114,21 +114,21 @@ async def _restore(options: argparse.Namespace, folder: Path) -> bool:
 
 def _show_restore(figures: RestoreFigures) -> bool:
     table = Table("what", "seen")
-    table.add_row("the server stood again after", f"{figures.restore_seconds:.1f} s")
-    table.add_row("payouts stood still until they were compared", "yes" if figures.was_blocked else "NO")
+    table.add_row("database server restored after", f"{figures.restore_seconds:.1f} s")
+    table.add_row("payouts were blocked until the comparison", "yes" if figures.was_blocked else "NO")
     table.add_row(
-        "dispatches refused, the first one taken after",
+        "dispatches rejected; the first one accepted after",
         f"{figures.refused_dispatches}, {figures.until_dispatch_seconds:.1f} s",
     )
-    table.add_row("messages said again", ", ".join(f"{count} {name}" for name, count in figures.republished.items()))
-    table.add_row("webhooks sent again", str(figures.webhooks_again))
-    table.add_row("transfers that the books did not know", str(figures.found or "none"))
-    table.add_row("transfers in all; not exactly once", f"{figures.transfers}; {_none(figures.wrong_transfers)}")
-    table.add_row("refunds that are wrong", _none(figures.wrong_refunds))
+    table.add_row("messages republished", ", ".join(f"{count} {name}" for name, count in figures.republished.items()))
+    table.add_row("webhooks resent", str(figures.webhooks_again))
+    table.add_row("transfers missing in the ledger", str(figures.found or "none"))
+    table.add_row("transfers; not exactly once", f"{figures.transfers}; {_none(figures.wrong_transfers)}")
+    table.add_row("wrong refunds", _none(figures.wrong_refunds))
     table.add_row("charges; wrong ones", f"{figures.charges}; {_none(figures.wrong_charges)}")
-    table.add_row("said by the comparisons", figures.reconciled)
+    table.add_row("results of the comparisons", figures.reconciled)
     table.add_row("dead letters left", str(figures.dead_letters or "none"))
-    table.add_row("broken promises of the audit", _none(figures.broken_invariants))
+    table.add_row("violated invariants of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
     return figures.holds
 

@@ -1,4 +1,4 @@
-"""Three of everything start at the same moment on an empty system: provisioners, migrations, doors and workers of every service."""
+"""Three provisioners, migrations, API processes and workers of every service start at once on an empty system."""
 
 import asyncio
 import itertools
@@ -24,11 +24,11 @@ from operations.secrets import load_secrets
 from operations.services import Service
 
 COPIES: Final = 3
-# Places above the port base that the plan and the servers leave free.
+# The first port above the port base that neither the plan nor the servers use.
 _FIRST_PORT: Final = 30
-# Thirty-three interpreters on two cores that others use as well.
+# Thirty-three interpreters start on two shared cores.
 _READY_SECONDS: Final = 600.0
-# Long enough for a purchase on a busy machine, short enough to wait for.
+# Long enough for a purchase on a busy machine.
 _WINDOW_SECONDS: Final = 60
 _EXPIRED: Final = (
     "SELECT subject, count(*) AS times FROM outbox WHERE type = 'orders.order_expired.v1' GROUP BY subject"
@@ -37,7 +37,7 @@ _EXPIRED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StartFigures:
-    """What was seen. `expired`: how often each order, left unpaid, was said to have expired."""
+    """The figures of the drill. `expired`: the number of expiry events of each unpaid order."""
 
     processes: int
     provisioned_seconds: float
@@ -51,13 +51,13 @@ class StartFigures:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody had to be started twice, each timer fired once, and the books are clean."""
+        """Whether no process restarted, each timer fired once, and the audit found nothing."""
         once = len(self.expired) == self.unpaid and set(self.expired.values()) <= {1}
         return once and not self.restarts and not self.broken_invariants
 
 
 async def drill_start(folder: Path, each: int, log: Log) -> StartFigures:
-    """Starts everything three times at once, plays purchases, leaves orders unpaid, and looks."""
+    """Start three instances of everything at once, place paid and unpaid orders, and audit."""
     port_base = free_port_base()
     servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=log)
     try:
@@ -90,7 +90,7 @@ async def _verify(system: System, times: tuple[float, float, float], each: int, 
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
     try:
         play = Play(await Actors.sign_in(market), History())
-        log(f"{each} purchases, and {each} orders that nobody pays")
+        log(f"{each} purchases, and {each} orders without a payment")
         await play.stock_product()
         unpaid = [(await play.placed())[0] for _ in range(each)]
         for _ in range(each):
@@ -117,7 +117,7 @@ async def _verify(system: System, times: tuple[float, float, float], each: int, 
 
 
 def _three_of_each(plan: SystemPlan) -> SystemPlan:
-    """Every process of a service three times; the sandbox, which is the outside world, once."""
+    """Three instances of every process except the sandbox."""
     ports = itertools.count(_FIRST_PORT)
     copies: list[ProcessPlan] = []
     for process in plan.processes:

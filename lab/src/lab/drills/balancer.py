@@ -1,4 +1,4 @@
-"""Passes connections to those instances of a process that say they are ready, in turn: what a Service does on Kubernetes."""
+"""Forward connections to the ready instances of a process in turn, as a Kubernetes Service does."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -8,16 +8,16 @@ from typing import Final
 
 import httpx
 
-# Far more often than a real balancer asks: the drill waits for it at each restart.
+# More frequent than in a real balancer: the drill waits for a probe at each restart.
 PROBE_SECONDS: Final = 0.1
-# After it is told that an instance leaves, connections that it has just passed on are through (the preStop of the manifests).
+# The time in which connections forwarded before the drain are accepted (the preStop of the manifests).
 SHUTDOWN_DRAIN_SECONDS: Final = 1.0
 _BYTES: Final = 65_536
 
 
 @dataclass
 class Balancer:
-    """`instances`: the port of each one, and the port at which it tells its health. Knows nothing of HTTP but that question."""
+    """A TCP balancer. `instances`: the port of each instance and its health port."""
 
     instances: Mapping[int, int]
     ready: set[int] = field(default_factory=set)
@@ -32,7 +32,7 @@ class Balancer:
                 await asyncio.sleep(PROBE_SECONDS)
 
     async def drain(self, port: int) -> None:
-        """The instance gets no more connections until it has been away and is back."""
+        """Forward no connections to the instance until it was restarted."""
         self._draining.add(port)
         self.ready.discard(port)
         await asyncio.sleep(SHUTDOWN_DRAIN_SECONDS)
@@ -46,7 +46,7 @@ class Balancer:
             try:
                 upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
             except OSError:
-                # Nothing was sent yet: the next one is asked.
+                # Nothing was sent yet: try the next instance.
                 self.ready.discard(port)
                 continue
             await asyncio.gather(_pipe(reader, upstream_writer), _pipe(upstream_reader, writer))

@@ -1,4 +1,4 @@
-"""Two instances of each door behind balancers, as on Kubernetes, so that processes leave one by one and no request is lost."""
+"""Two instances of each API process behind balancers, as on Kubernetes, so that restarts lose no request."""
 
 import asyncio
 import signal
@@ -15,20 +15,20 @@ from lab.drills.balancer import Balancer, balanced
 from operations.journey import Marketplace
 from operations.processes import CAMPUS, ProcessPlan, SystemPlan
 
-# Where the two instances of each door stand above PORT_BASE, in the room that the process list leaves free.
+# Ports of the two instances above PORT_BASE, which the process list does not use.
 _FIRST, _SECOND, _GATEWAYS_HEALTH = 30, 40, 50
 SHUTDOWN_DRAIN_SECONDS: Final = "2"
 
 
 @dataclass(frozen=True, slots=True)
 class DoubledSystem:
-    """A running system, and the balancers in front of its doors, by the ports of the instances."""
+    """A running system, and its balancers by the ports of the instances."""
 
     system: System
     balancers: Mapping[int, Balancer]
 
     async def roll(self, *, every: bool) -> list[str]:
-        """Restarts one process after another; no balancer sends anything to one that is about to leave."""
+        """Restart one process after another; balancers drain each instance first."""
         loop = asyncio.get_running_loop()
 
         def before_stop(name: str) -> None:
@@ -40,7 +40,7 @@ class DoubledSystem:
 
     @contextmanager
     def rolling_by_signal(self) -> Iterator[None]:
-        """Hears the signals of `campusctl rotation roll`, as `make run` does."""
+        """Handle the signals of `campusctl rotation roll`, as `make run` does."""
         loop = asyncio.get_running_loop()
         rolls: set[asyncio.Task[Any]] = set()
 
@@ -60,7 +60,7 @@ class DoubledSystem:
 async def doubled_system(
     folder: str, environment: Mapping[str, str], port_base: int | None = None
 ) -> AsyncIterator[DoubledSystem]:
-    """Starts it, and removes it with its databases at the end."""
+    """Start a doubled system, and remove it with its databases at the end."""
     plan, port_base = doubled(CAMPUS), port_base or free_port_base()
     system = System(folder, port_base, environment, plan=plan)
     async with AsyncExitStack() as stack:
@@ -81,20 +81,20 @@ async def doubled_system(
 
 
 async def pay_without_kept_connections(market: Marketplace, system: System) -> None:
-    """The companies outside keep a connection for seconds only, and a payer on a slow machine would meet its end."""
+    """Open a connection per request: the sandbox closes idle connections after seconds, which would fail payments."""
     await market.sandbox.aclose()
     once = httpx.Limits(max_keepalive_connections=0)
     market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=30, limits=once, trust_env=False)
 
 
 def doubled(plan: SystemPlan) -> SystemPlan:
-    """Two instances of each door, aside from the ports at which the others look for them."""
+    """Two instances of each API process; their balancer has the original port."""
     processes: list[ProcessPlan] = []
     for process in plan.processes:
         if process.service == "sandbox" or process.name.endswith("-worker"):
             processes.append(process)
             continue
-        # As the manifests tell them.
+        # As in the manifests.
         settings = {"SHUTDOWN_DRAIN_SECONDS": SHUTDOWN_DRAIN_SECONDS}
         for number, above in enumerate((_FIRST, _SECOND), start=1):
             port = process.port_offset + above

@@ -1,4 +1,4 @@
-"""What happens in a marketplace before and after the instant to which it is put back: purchases in all states, and money that leaves."""
+"""The activity of a marketplace before and after the restored instant: purchases in all states, and payouts."""
 
 import os
 import signal
@@ -15,14 +15,14 @@ from lab.systems import database_of, transfers_of
 from operations.journey import Marketplace, Person
 
 PRICE_MINOR: Final = 200_000
-# Each payout has an amount of its own, by which the sandbox's book tells them apart.
+# Each payout has a unique amount, which identifies its transfer at the sandbox.
 FIRST_AMOUNT_MINOR: Final = 10_001
 _UNPUBLISHED: Final = "SELECT count(*) FROM outbox WHERE published_at IS NULL"
 
 
 @dataclass(slots=True)
 class Actors:
-    """Who acts. Signed in anew after the restore: what identity knew of later sessions is gone."""
+    """The signed-in users. They sign in again after the restore, which lost later sessions."""
 
     market: Marketplace
     buyer: Person
@@ -43,21 +43,21 @@ class Actors:
 
 @dataclass(slots=True)
 class History:
-    """Orders by what became of them, the sandbox's references of their payments, and the amounts of the payouts in kobo."""
+    """Order ids by outcome, the gateway's references of their payments, and the amounts of the payouts in kobo."""
 
     product_id: str = ""
     references: dict[str, str] = field(default_factory=dict)
-    # Before the instant, and so they stay.
+    # Finished before the instant; they stay so.
     settled: list[str] = field(default_factory=list)
-    # Held at the instant; what happens to them after it is lost here and stands at the gateway.
+    # Held at the instant; later changes are lost here and recorded at the gateway.
     to_deliver: list[str] = field(default_factory=list)
     to_cancel: list[str] = field(default_factory=list)
     to_charge_back: list[str] = field(default_factory=list)
     # Placed before the instant and paid after it.
     to_pay: list[str] = field(default_factory=list)
-    # Of these the restored databases know nothing.
+    # Missing in the restored databases.
     placed_after: list[str] = field(default_factory=list)
-    # Released before the instant; the message of it was with the broker and had reached nobody.
+    # Released before the instant; its event was at the broker and not consumed.
     unprocessed: str = ""
     payouts: list[int] = field(default_factory=list)
     waiting_payout: str = ""
@@ -70,7 +70,7 @@ class History:
 
 @dataclass(slots=True)
 class Play:
-    """The acts, each up to the state that it ends in."""
+    """The actions, each until its final state."""
 
     actors: Actors
     history: History
@@ -83,7 +83,7 @@ class Play:
         self.history.product_id = await add_product(self.market, self.actors.vendor, PRICE_MINOR, 1_000)
 
     async def placed(self) -> tuple[str, dict[str, Any]]:
-        """An order with its payment opened at the gateway."""
+        """An order with an open payment at the gateway."""
         order = await self.market.checkout(self.actors.buyer, self.history.product_id)
         intent = await self.market.pay_intent(self.actors.buyer, order["id"])
         self.history.references[order["id"]] = str(intent["reference"])
@@ -108,7 +108,7 @@ class Play:
         await self.market.order_reaches(self.actors.buyer, order_id, "refunded")
 
     async def charged_back(self, order_id: str) -> None:
-        """The payer's bank takes the money of a held order."""
+        """The buyer's bank charges back a held order."""
         opened = await self.market.sandbox.post(f"/control/charges/{self.history.references[order_id]}/dispute")
         dispute_id = opened.raise_for_status().json()["id"]
         await self.market.order_reaches(self.actors.buyer, order_id, "disputed")
@@ -134,7 +134,7 @@ class Play:
 
 
 async def play_before(play: Play, each: int) -> None:
-    """Every end that an order and a payout may come to, before the copy is made."""
+    """Orders and payouts in every final state, before the base backup."""
     await play.stock_product()
     for _ in range(each):
         for end in (play.delivered, play.cancelled, play.charged_back):
@@ -145,7 +145,7 @@ async def play_before(play: Play, each: int) -> None:
 
 
 async def play_up_to_the_instant(play: Play, each: int) -> None:
-    """What is under way at the instant: held and unpaid orders, payouts that wait, are on their way, or are unknown."""
+    """Work in progress at the instant: held and unpaid orders; pending, submitted and unknown payouts."""
     history = play.history
     for _ in range(each):
         history.to_deliver.append(await play.paid())
@@ -163,7 +163,7 @@ async def play_up_to_the_instant(play: Play, each: int) -> None:
 
 
 async def hold_release_event(play: Play, system: System) -> None:
-    """A release whose message the broker has taken, and payouts' worker has not: it gets no turn until `let_go`."""
+    """A release whose event is at the broker; payouts' worker is stopped until `resume_payouts_worker`."""
     order_id = await play.paid()
     _signal(system, "payouts-worker", signal.SIGSTOP)
     await play.delivered(order_id)
@@ -172,12 +172,12 @@ async def hold_release_event(play: Play, system: System) -> None:
 
 
 def resume_payouts_worker(system: System) -> None:
-    """The worker that was held still goes on."""
+    """Continue the stopped worker of payouts."""
     _signal(system, "payouts-worker", signal.SIGCONT)
 
 
 async def play_after_the_instant(play: Play, each: int) -> None:
-    """What the restored databases will know nothing of: money comes in, is released, refunded, charged back and paid out."""
+    """Activity that the restore loses: charges, releases, refunds, chargebacks and payouts."""
     history = play.history
     await play.set_faults(transfer_call=None, verify_call=None)
     await play.sent([history.waiting_payout])
@@ -193,18 +193,18 @@ async def play_after_the_instant(play: Play, each: int) -> None:
     for _ in range(each):
         history.placed_after.append(await play.paid())
     await _settle_transfers(play)
-    # More than the wallet held at the instant: the same vendor cannot ask for it again before it was earned again.
+    # More than the wallet held at the instant: the vendor cannot request it again before earning it again.
     history.requested_after_minor = int((await play.market.wallet(play.actors.vendor))["availableMinor"])
     history.payouts.append(history.requested_after_minor)
     await play.paid_out(history.requested_after_minor)
 
 
 async def _settle_transfers(play: Play) -> None:
-    """Those that the gateway holds by hand succeed, and every payout that was sent is processed."""
+    """Let the manually settled transfers succeed, and wait for all payouts."""
     for transfer in await transfers_of(play.market):
         if transfer["status"] == "pending":
             path = f"/control/transfers/{transfer['reference']}/succeed"
-            # One that settles by itself may be quicker.
+            # A transfer may have settled by itself before.
             await play.market.sandbox.post(path)
 
     async def settled() -> bool | None:
@@ -212,11 +212,11 @@ async def _settle_transfers(play: Play) -> None:
         done = {int(line["amount"]) for line in left if line["status"] == "success"}
         return True if done >= set(play.history.payouts) else None
 
-    await Marketplace.until("every payout that was asked for has left", settled, 180, every=1.0)
+    await Marketplace.until("every requested payout was transferred", settled, 180, every=1.0)
 
 
 async def repeat_lost_actions(play: Play) -> None:
-    """People do again what they had done: goods are handed over, an order is cancelled."""
+    """Users repeat their lost actions: deliveries and cancellations."""
     for order_id in play.history.to_deliver:
         await play.delivered(order_id)
     for order_id in play.history.to_cancel:
@@ -230,7 +230,7 @@ async def _until_published(system: System, service: str) -> None:
         return None if await connection.fetchval(_UNPUBLISHED) else True
 
     try:
-        await Marketplace.until(f"everything of {service} is with the broker", published, 60)
+        await Marketplace.until(f"all outbox rows of {service} are published", published, 60)
     finally:
         await connection.close()
 
@@ -238,5 +238,5 @@ async def _until_published(system: System, service: str) -> None:
 def _signal(system: System, name: str, number: signal.Signals) -> None:
     pid = system.process(name).pid
     if pid is None:
-        raise TimeoutError(f"{name} does not run")
+        raise TimeoutError(f"{name} is not running")
     os.kill(pid, number)

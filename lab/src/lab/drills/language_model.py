@@ -1,4 +1,4 @@
-"""A company that answers like a language model, for those who hold one of its keys."""
+"""A stand-in for a language model provider that accepts certain keys."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from aiohttp import web
 
 @dataclass
 class ModelCompany:
-    """`keys`: those that open it now, as its customer has made them on its page."""
+    """`keys`: the valid API keys."""
 
     keys: set[str]
     url: str = ""

@@ -1,4 +1,4 @@
-"""Steady traffic of every kind that a secret stands behind. Nothing is tried twice: whatever does not succeed is a failure."""
+"""Steady traffic of every kind that depends on a secret. No request is retried: each error is a failure."""
 
 import asyncio
 import hashlib
@@ -19,17 +19,17 @@ from operations.journey import Marketplace, Person, StepFailed
 
 WEBHOOK: Final = "/functions/v1/gateway-webhook"
 DELIVERY: Final = "/functions/v1/deliver-notification"
-# A good client renews its session well before its token's quarter of an hour is over.
+# A client renews its session before its token expires after fifteen minutes.
 RENEW_SECONDS: Final = 240.0
 
 
 class Failed(Exception):
-    """A request of the load that did not succeed."""
+    """A request of the load failed."""
 
 
 @dataclass
 class Load:
-    """`webhook_key` is what the payment company signs with now, `service_key` what callers of functions hold now."""
+    """The traffic. `webhook_key` signs the gateway's webhooks, `service_key` authorizes calls of functions."""
 
     market: Marketplace
     product_ids: list[str]
@@ -37,9 +37,9 @@ class Load:
     service_key: str
     succeeded: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
-    # Who answers the assistant; None: whoever it is told to ask.
+    # The expected provider of the assistant; None accepts any.
     assistant: str | None = "openai-compatible"
-    # Functions called with a key that was just revoked, because their callers were not told yet: expected, and counted apart.
+    # Function calls with a key that was just revoked, before its callers have the new one; they are expected.
     refused: int = 0
     may_be_refused: bool = False
     _buyer: Person = field(init=False)
@@ -66,13 +66,13 @@ class Load:
             self._tasks.append(asyncio.create_task(self._steadily(name, every, action)))
 
     async def stop(self) -> None:
-        """Stops, and lets what is under way end."""
+        """Stop, and wait for running requests."""
         self._stopping.set()
         await asyncio.gather(*self._tasks)
 
     @property
     def token(self) -> str:
-        """The access token that the readers use now."""
+        """The current access token of the readers."""
         return self._buyer.access_token
 
     async def _steadily(self, name: str, every: float, action: Callable[[], Awaitable[None]]) -> None:
@@ -91,7 +91,7 @@ class Load:
         _must(await self.call_webhook(self.webhook_key))
 
     async def call_webhook(self, key: str) -> httpx.Response:
-        """An event that changes nothing, signed with this key."""
+        """Send an event without effect, signed with this key."""
         raw = json.dumps({"event": "subscription.create", "data": {"id": str(uuid4())}}).encode()
         signature = hmac.new(key.encode(), raw, hashlib.sha512).hexdigest()
         return await self.market.http.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signature})
@@ -104,7 +104,7 @@ class Load:
         _must(response)
 
     async def call_function(self, key: str) -> httpx.Response:
-        """deliver-notification under this key."""
+        """Call deliver-notification with this key."""
         body = {
             "notificationId": str(uuid4()), "userId": self._user_id, "channel": "email",
             "template": "vendor_reinstated", "data": {"businessName": ADA.business_name},
@@ -120,11 +120,11 @@ class Load:
     async def _purchase(self) -> None:
         order = await self.market.checkout(self._buyer, self.product_ids[1])
         await self.market.pay(
-            await self.market.until("payments has heard of the order", lambda: self._intent(order), 60)
+            await self.market.until("payments has consumed the order", lambda: self._intent(order), 60)
         )
 
     async def _intent(self, order: dict[str, Any]) -> dict[str, Any] | None:
-        """None while payments has not heard of the order: its one worker may be restarting, and 404 is the answer until then."""
+        """The payment intent; None while payments has not consumed the order, which it reports as 404."""
         try:
             return await self.market.pay_intent(self._buyer, order["id"])
         except StepFailed as error:
@@ -138,7 +138,7 @@ class Load:
         )
         reply: dict[str, Any] = _must(response).json()["data"]
         if self.assistant is not None and reply["provider"] != self.assistant:
-            raise Failed(f"answered by {reply['provider']}")
+            raise Failed(f"the provider is {reply['provider']}, expected {self.assistant}")
 
     async def _browse(self) -> None:
         _must(await self.market.http.get("/api/products"))

@@ -1,6 +1,6 @@
-"""The databases are lost and put back as they were at an instant, the broker is lost for good, and the gateway sends its last days again.
+"""Destroy the databases and the broker, restore the databases to an instant, and let the gateway resend the webhooks of its last days.
 
-What left the gateway after the instant must not leave a second time; what the broker held must have its effect; the audit must be clean.
+Transfers after the instant must not be sent twice, messages of the broker must be processed, and the audit must find nothing.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_o
 from operations.journey import Marketplace, StepFailed
 
 RESENT: Final = timedelta(days=3)
-# The broker held nothing older in this system; on a real one as far back as its longest queue reaches.
+# The age of the oldest lost message: short here, in production that of the longest queue.
 REPUBLISHED: Final = timedelta(hours=1)
 PUBLISHERS: Final = ("identity", "orders", "payments", "payouts", "notifications")
 _QUIET_SECONDS_MAX: Final = 240.0
-# The specification's ladder made quick: what has no subject is given up within a minute.
+# A shortened retry ladder: a message without a subject becomes a dead letter within a minute.
 SETTINGS: Final = {**NO_QUOTA, **NO_TRACING, "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10"}
 
 _WAITING: Final = {
@@ -66,7 +66,7 @@ _FOUND: Final = "SELECT outcome, count(*) AS count FROM found_transfers GROUP BY
 
 @dataclass(frozen=True, slots=True)
 class RestoreLoad:
-    """How many orders of each kind, and by how many seconds payouts' database is older than the others."""
+    """The number of orders of each kind, and the seconds by which payouts' database is older than the others."""
 
     each: int = 3
     skew_seconds: float = 0.0
@@ -74,7 +74,7 @@ class RestoreLoad:
 
 @dataclass(slots=True)
 class RestoreFigures:
-    """What was seen. Times in seconds."""
+    """The figures of the drill. Times are in seconds."""
 
     lost_orders: int = 0
     restore_seconds: float = 0.0
@@ -95,18 +95,18 @@ class RestoreFigures:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing left or came in twice, nothing was sent before it was compared, and the books are clean."""
+        """Whether no money moved twice, nothing was sent before the comparison, and the audit found nothing."""
         doubled = self.wrong_transfers or self.wrong_refunds or self.wrong_charges
         return self.was_blocked and not doubled and not self.dead_letters and not self.broken_invariants
 
 
 async def drill_restore(folder: Path, load: RestoreLoad, log: Log) -> RestoreFigures:
-    """Starts a system in that folder, loses it, restores it, and looks. Raises BenchFailed where no private servers can be had."""
+    """Start a system in the folder, destroy it, restore it, and audit. Raises BenchFailed without private servers."""
     port_base = free_port_base()
-    # Whatever servers the caller has stay untouched.
+    # Never the servers of the caller.
     servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=log)
     if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
-        raise BenchFailed("the drill destroys its servers: it needs private ones, from local binaries")
+        raise BenchFailed("the drill destroys its servers: install PostgreSQL and RabbitMQ for private ones")
     copies = PointInTime.beside(servers.postgresql)
     try:
         await asyncio.to_thread(servers.start)
@@ -144,7 +144,7 @@ class _Drill:
         return System(self.folder, self.port_base, SETTINGS, servers=self.servers)
 
     async def _live(self) -> tuple[datetime, Path | None]:
-        """The life before; the instant to which everything will be put back, and the dump of payouts from before that."""
+        """Run the activity; the instant to restore, and an earlier dump of payouts when there is a skew."""
         self.log("starting the system")
         async with self._system() as system:
             market = _market(system)
@@ -152,7 +152,7 @@ class _Drill:
                 play = Play(await Actors.sign_in(market), self.history)
                 self.log("orders and payouts in every state")
                 await play_before(play, self.load.each)
-                self.log("copying the server while it works")
+                self.log("backing up the running server")
                 await asyncio.to_thread(self.copies.back_up)
                 earlier, since = None, time.monotonic()
                 if self.load.skew_seconds:
@@ -161,10 +161,10 @@ class _Drill:
                 await asyncio.sleep(max(0.0, self.load.skew_seconds - (time.monotonic() - since)))
                 await hold_release_event(play, system)
                 instant = datetime.now(UTC)
-                # Whatever is committed from now on is later than the instant.
+                # All later commits are after the instant.
                 await asyncio.sleep(1)
                 resume_payouts_worker(system)
-                self.log("life goes on after the instant: money comes in and leaves")
+                self.log("activity after the instant")
                 await play_after_the_instant(play, self.load.each)
                 await self.copies.archive_all()
                 self.figures.lost_orders = len(self.history.placed_after)
@@ -173,7 +173,7 @@ class _Drill:
         return instant, earlier
 
     async def _destroy_and_restore(self, instant: datetime, earlier: Path | None) -> None:
-        self.log("the database server and the broker are lost with their disks")
+        self.log("destroying the database server and the broker with their disks")
         await asyncio.to_thread(self.copies.destroy)
         await asyncio.to_thread(self.broker.kill)
         self.broker.forget()
@@ -181,7 +181,7 @@ class _Drill:
         self.log(f"restoring to {instant.isoformat()}")
         await self.copies.restore(instant)
         if earlier is not None:
-            self.log(f"payouts' database is put back {self.load.skew_seconds:g} s earlier still")
+            self.log(f"restoring payouts' database to {self.load.skew_seconds:g} s earlier")
             await self.copies.load("campus_payouts", earlier)
         self.figures.restore_seconds = time.monotonic() - began
         await asyncio.to_thread(self.broker.start)
@@ -192,26 +192,26 @@ class _Drill:
             await connection.close()
 
     async def _recover(self, system: System, market: Marketplace, instant: datetime) -> None:
-        """The commands of the runbook, in its order, while staff and vendors press on."""
+        """Run the commands of the runbook in its order, while staff and vendors keep trying."""
         began = time.monotonic()
         actors = await Actors.sign_in(market)
         play = Play(actors, self.history)
-        self.log("everything that waits is dispatched at once, again and again")
+        self.log("dispatching all pending payouts until it is allowed")
         await self._retry_dispatch(play)
         self.figures.until_dispatch_seconds = time.monotonic() - began
-        self.log("what the broker lost is said again")
+        self.log("republishing the messages that the broker lost")
         for service in PUBLISHERS:
             since = (instant - REPUBLISHED).isoformat()
             code, output = await asyncio.to_thread(system.command, service, "republish", "--since", since)
             if code != 0:
                 raise BenchFailed(f"republish of {service}: {output}")
             self.figures.republished[service] = int(output.strip().splitlines()[-1].split(" ", 1)[0])
-        self.log("the gateway sends its last three days again")
+        self.log("the gateway resends the webhooks of three days")
         since = (datetime.now(UTC) - RESENT).isoformat()
         again = await market.sandbox.post("/control/webhooks/resend", params={"since": since})
         self.figures.webhooks_again = int(again.raise_for_status().json()["count"])
         await _until_quiet(system, market)
-        self.log("people repeat what is lost, and the gateway is reconciled")
+        self.log("users repeat lost actions, and the gateway is reconciled")
         await repeat_lost_actions(play)
         for order_id in self.history.to_pay:
             await market.order_reaches(actors.buyer, order_id, "paid_escrow")
@@ -227,12 +227,12 @@ class _Drill:
         await _until_quiet(system, market)
 
     async def _retry_dispatch(self, play: Play) -> None:
-        """Dispatches all that waits until it is allowed; the vendor asks again for what the wallet does not show as paid."""
+        """Dispatch all pending payouts until it is allowed; the vendor requests a lost payout again."""
 
         async def dispatched() -> bool | None:
             try:
                 await play.market.request_payout(play.actors.vendor, self.history.requested_after_minor)
-                raise AssertionError("the wallet gave what had left it before")
+                raise AssertionError("the wallet paid a transferred amount again")
             except StepFailed as refused:
                 if refused.status >= 500:
                     raise
@@ -250,7 +250,7 @@ class _Drill:
         await Marketplace.until("a dispatch is allowed", dispatched, 120, every=0.2)
 
     async def _replay_dead(self, play: Play) -> None:
-        """What was given up for want of its subject, whose act has been repeated meanwhile."""
+        """Replay dead letters whose missing subject exists again."""
         market, ops = play.market, play.actors.ops
         for dead_letter in await market.get("/api/dead-letter-webhooks", ops, params={"outcome": "dead", "limit": 100}):
             await market.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", {}, ops, key=None)
@@ -260,12 +260,12 @@ class _Drill:
                     await market.post(f"/api/dead-letters/{service}/{dead_letter['id']}/replay", {}, ops)
 
     async def _verify(self, system: System, market: Marketplace) -> None:
-        self.log("looking")
+        self.log("comparing with the gateway")
         figures, history = self.figures, self.history
         left = Counter(int(line["amount"]) for line in await transfers_of(market) if line["status"] == "success")
         figures.transfers = sum(left.values())
         figures.wrong_transfers = tuple(
-            f"{amount} kobo left {left[amount]} times" for amount in sorted({*left, *history.payouts})
+            f"{amount} kobo transferred {left[amount]} times" for amount in sorted({*left, *history.payouts})
             if left[amount] != history.payouts.count(amount)
         )  # fmt: skip
         refunds = Counter(line["transaction_reference"] for line in await _refunds(market))
@@ -283,11 +283,13 @@ class _Drill:
             await payments.close()
             await payouts.close()
         if sum(figures.charges.values()) != len(paid):
-            figures.wrong_charges += (f"{len(paid)} charges at the gateway, {figures.charges} in the book",)
+            figures.wrong_charges += (f"{len(paid)} charges at the gateway, {figures.charges} in the database",)
         if figures.charges.get("quarantined", 0) != len(history.placed_after):
-            figures.wrong_charges += (f"{len(history.placed_after)} orders are unknown, {figures.charges}",)
+            figures.wrong_charges += (f"{len(history.placed_after)} orders are missing, charges are {figures.charges}",)
         if settled != sum(refunds.values()):
-            figures.wrong_refunds += (f"{sum(refunds.values())} refunds at the gateway, {settled} settled in the book",)
+            figures.wrong_refunds += (
+                f"{sum(refunds.values())} refunds at the gateway, {settled} settled in the database",
+            )
         for service in PUBLISHERS:
             connection = await asyncpg.connect(database_of(system, service))
             try:
@@ -307,7 +309,7 @@ def _admin_address(servers: Servers, database: str) -> str:
 
 
 async def _refunds(market: Marketplace) -> list[dict[str, Any]]:
-    """What the sandbox paid back, by its own list."""
+    """The processed refunds of the sandbox's gateway."""
     response = await market.sandbox.get(
         "/gateway/refund", params={"perPage": 1000}, headers=gateway_bearer(market.secrets)
     )
@@ -320,7 +322,7 @@ async def _movements(market: Marketplace, kind: str) -> list[dict[str, Any]]:
 
 
 async def _until_quiet(system: System, market: Marketplace) -> None:
-    """No outbox holds anything, no webhook waits to be sent or taken, and no transfer is open."""
+    """Wait until no outbox row, webhook and transfer is pending."""
     connections = {service: await asyncpg.connect(database_of(system, service)) for service in PUBLISHERS}
 
     async def quiet() -> bool | None:
@@ -331,7 +333,7 @@ async def _until_quiet(system: System, market: Marketplace) -> None:
         return None if waiting else True
 
     try:
-        await Marketplace.until("everything is quiet", quiet, _QUIET_SECONDS_MAX, every=1.0)
+        await Marketplace.until("no pending work", quiet, _QUIET_SECONDS_MAX, every=1.0)
     finally:
         for connection in connections.values():
             await connection.close()

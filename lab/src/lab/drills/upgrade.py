@@ -1,7 +1,7 @@
-"""An older version of the services is replaced by this one under load: new schema first, then process by process.
+"""Replace an older version of the services by this one under load: schema first, then process by process.
 
-The old code runs from a checkout of its commit, with the libraries of this one, on its own schema. Its databases are migrated while it
-goes on, and then one process after another leaves for its successor. No request may fail, and the books must be clean.
+The old code runs from a checkout of its commit, with this version's libraries, on its own schema. The databases are migrated while it
+runs; then one process after another is replaced. No request may fail, and the audit must find nothing.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from operations.environment import BROKER_ACCOUNTS, SHARED
 from operations.journey import Marketplace
 from operations.secrets import new_key
 
-# The old code alone, old code on the new schema, and new code alone are each watched this long.
+# The observation time of the old code, of the old code on the new schema, and of the new code.
 _WATCH_SECONDS: Final = 15.0
 _SOURCES: Final = ("libs/common/src", "services/*/src")
 _MIGRATIONS: Final = "services/*/migrations/versions/[0-9]*.py"
@@ -32,7 +32,7 @@ _INITIAL: Final = "services/*/migrations/versions/0001_initial.py"
 
 @dataclass(frozen=True, slots=True)
 class UpgradeFigures:
-    """What was seen."""
+    """The figures of the drill."""
 
     old: str
     revisions: int
@@ -45,12 +45,12 @@ class UpgradeFigures:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody noticed."""
+        """Whether no request failed and the audit found nothing."""
         return not self.failures and not self.broken_invariants
 
 
 async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigures:
-    """From commit `old`, else from the one before the newest migration, to the code that runs this.
+    """Upgrade from commit `old`, by default the one before the newest migration, to this version.
 
     Raises:
         BenchFailed: git is missing, or the old commit has migrations that this code does not have.
@@ -59,14 +59,14 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigur
     with _checked_out(commit, folder / "old") as tree:
         if unknown := _revisions(tree) - _revisions(Path.cwd()):
             raise BenchFailed(
-                f"{commit[:10]} has migrations that are no longer here ({min(unknown)}): its databases cannot be upgraded. "
+                f"{commit[:10]} has migrations that this version does not have ({min(unknown)}): its databases cannot be upgraded. "
                 "Name a commit since the initial migrations with --from."
             )
         revisions = len(_revisions(Path.cwd()) - _revisions(tree))
-        log(f"starting {commit[:10]}, two instances of each door; {revisions} revisions are ahead of it")
+        log(f"starting {commit[:10]}, two instances of each API process; {revisions} revisions to apply")
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
-        # The key that all services shared before each purpose had its own (decision 36): older code reads no other.
-        # Older code declares its queues itself, which the account of a service may not.
+        # Older code reads only the key that all services shared (decision 36), and declares its queues itself,
+        # for which the account of a service has no permission.
         before = {"SHARED_SEALING_KEY": new_key(), BROKER_ACCOUNTS: SHARED}
         environment = {**NO_QUOTA, **before, **NO_TRACING, "PYTHONPATH": sources}
         async with doubled_system(str(folder / "state"), environment) as doubled:
@@ -81,7 +81,7 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigur
                 load.assistant = None
                 await load.start()
                 await asyncio.sleep(_WATCH_SECONDS)
-                log("migrating beside the old code")
+                log("migrating under the old code")
                 began = time.monotonic()
                 await asyncio.to_thread(system.migrate, {"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
                 migrated_seconds = time.monotonic() - began
@@ -108,7 +108,7 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigur
 
 
 def _before_the_newest_migration() -> str:
-    """While only the initial migrations exist: the commit that added the last of them."""
+    """The parent of the commit with the newest migration; with initial migrations only, the commit of the last one."""
     initial = set(_git("ls-files", f":(glob){_INITIAL}").splitlines())
     later = set(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines()) - initial
     added = _git("log", "-1", "--format=%H", "--diff-filter=A", "--no-renames", "--", *(later or initial))

@@ -1,1 +1,1 @@
-"""The drills of the runbooks that replace secrets: with an overlap of old and new, and at once when a key is known to others."""
+"""Drills of the runbooks that replace secrets: with an overlap, and at once for a compromised key."""

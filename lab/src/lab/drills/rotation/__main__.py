@@ -1,10 +1,10 @@
-"""Rotates every secret of a running system, by the commands of the runbooks, under load of which no request may fail.
+"""Rotate every secret of a running system by the commands of the runbooks, under load without failed requests.
 
     python -m lab.drills.rotation --overlap 20        # make rotation-drill
     python -m lab.drills.rotation --compromised       # make compromise-drill
 
-A system of its own with two instances of each door behind balancers, as on Kubernetes. The overlap of old and new is 1,800 s by the
-runbooks; the drill shortens it, and nothing else: a signing key is retired when its last token has ended, after 18 minutes.
+The separate system has two instances of each API process behind balancers, as on Kubernetes. The drill shortens only the overlap of
+old and new, which is 1,800 s in the runbooks: a signing key is retired when its last token has expired, after 18 minutes.
 """
 
 import argparse
@@ -34,11 +34,11 @@ _STOPPED = (StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, h
 
 
 async def run_drill(options: argparse.Namespace) -> bool:
-    """The whole drill; whether no request failed and every old secret is refused."""
+    """Run the drill; whether no request failed and every old secret is rejected."""
     with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
         async with AsyncExitStack() as stack:
             company = await stack.enter_async_context(model_company(f"ai_drill_{new_key()}"))
-            log("starting the system, two instances of each door")
+            log("starting the system, two instances of each API process")
             environment = {
                 **NO_QUOTA, **NO_TRACING, "AI_BASE_URL": company.url,
                 "AI_API_KEY": next(iter(company.keys)),
@@ -66,7 +66,7 @@ async def run_drill(options: argparse.Namespace) -> bool:
 
 
 async def _webhooks_that_failed(market: Marketplace) -> list[str]:
-    """The payment company's own webhooks that were not taken at the first attempt."""
+    """The sandbox's webhooks that were not accepted at the first attempt."""
     rows = (await market.sandbox.get("/control/webhooks", params={"target": "gateway", "limit": 1000})).json()
     listed = rows["data"] if isinstance(rows, dict) else rows
     return [
@@ -80,13 +80,13 @@ async def _webhooks_that_failed(market: Marketplace) -> list[str]:
 def _show(drill: DrillEnvironment, problem: str | None) -> bool:
     table = Table("what", "seen")
     for name, count in drill.load.succeeded.items():
-        table.add_row(name, f"{count} answered")
+        table.add_row(name, f"{count} succeeded")
     for what, seen in drill.rows:
         table.add_row(what, seen)
     if drill.load.refused:
-        table.add_row("functions refused until their caller had the new key", str(drill.load.refused))
+        table.add_row("function calls rejected before their caller had the new key", str(drill.load.refused))
     table.add_row("failed requests", str(len(drill.load.failures)))
-    table.add_row("took", f"{seconds_since_start():.0f} s")
+    table.add_row("duration", f"{seconds_since_start():.0f} s")
     console = Console(width=150)
     console.print(table)
     for failure in drill.load.failures[:20]:
@@ -102,10 +102,12 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--overlap", type=float, default=20.0, metavar="SECONDS", help="old and new valid together")
-    parser.add_argument("--compromised", action="store_true", help="revoke at once, redeploy, and read the trail")
-    parser.add_argument("--only", action="append", choices=ALL, help="not all of them")
-    parser.add_argument("--port-base", type=int, help="of the drill's own system; a free one unless given")
+    parser.add_argument(
+        "--overlap", type=float, default=20.0, metavar="SECONDS", help="time in which both secrets are valid"
+    )
+    parser.add_argument("--compromised", action="store_true", help="revoke at once, redeploy, and read the audit trail")
+    parser.add_argument("--only", action="append", choices=ALL, help="rotate these secrets only")
+    parser.add_argument("--port-base", type=int, help="of the drill's system; a free one by default")
     try:
         return 0 if asyncio.run(run_drill(parser.parse_args())) else 1
     except _STOPPED as error:

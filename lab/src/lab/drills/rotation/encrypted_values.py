@@ -1,4 +1,4 @@
-"""What was encrypted before a key was rotated, used in every phase of the rotation; and how the old key is shown to open nothing."""
+"""Use values of before a rotation in each of its phases, and prove that the old key decrypts nothing."""
 
 import tempfile
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from lab.drills.rotation.environment import DrillEnvironment, expect
 from operations.journey import Person
 from operations.secrets import write_secrets
 
-# One for each phase: the new key is readable, it encrypts, the old one is dropped.
+# The phases: the new key is readable, it encrypts, the old one is dropped.
 PHASES: Final = 3
 # An order of the drill is about 1,000 kobo, less the commission.
 PAYOUT_MINOR: Final = 500
@@ -42,7 +42,7 @@ class EarlierValues:
         return values
 
     async def use(self) -> None:
-        """Proves one delivery with its PIN, and pays out to the bank account, released by staff with a TOTP code."""
+        """Verify a delivery with its PIN, and pay out to the bank account, dispatched by staff with a TOTP code."""
         market = self.drill.load.market
         order_id, pin = self.pins.pop()
         expect(await market.delivery_pin(self.buyer, order_id) == pin, "the PIN of an order changed")
@@ -58,7 +58,7 @@ class EarlierValues:
 
 
 async def undelivered(drill: DrillEnvironment) -> int:
-    """Messages with a PIN or a code that were given up, and dead letters of the services that exchange them."""
+    """The number of failed messages with a PIN or a code, and of dead letters of their services."""
     address = drill.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0]
     found = 0
     for database, statements in (
@@ -77,7 +77,7 @@ async def undelivered(drill: DrillEnvironment) -> int:
 async def starts_with_the_old_key(
     drill: DrillEnvironment, before: dict[str, str], services: tuple[str, ...]
 ) -> list[str]:
-    """Which of these services' programs still start with the secrets of before alone."""
+    """The services whose programs still start with only the earlier secrets."""
     old = {name: text for name, text in {**drill.secrets, **before}.items() if not name.endswith("_PREVIOUS")}
     with tempfile.TemporaryDirectory(prefix="campus-old-key-") as folder:
         write_secrets(Path(folder) / "secrets.env", old)

@@ -1,4 +1,4 @@
-"""What the rotations stand on: a running system under load, the companies outside, and the operator's commands."""
+"""The environment of the rotations: a system under load, stand-ins for providers, and the operators' commands."""
 
 import asyncio
 import json
@@ -22,12 +22,12 @@ log = logger("drill")
 
 
 class DrillFailed(Exception):
-    """A command of a runbook refused, or something was open that had to be closed."""
+    """A command of a runbook failed, or an old secret is still valid."""
 
 
 @dataclass
 class DrillEnvironment:
-    """The system under load, and the companies outside."""
+    """The system under load, and the stand-ins for providers."""
 
     system: System
     load: Load
@@ -37,7 +37,7 @@ class DrillEnvironment:
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What secrets.env says now."""
+        """The current content of secrets.env."""
         return read_secrets(self.system.state_dir / "secrets.env")
 
     @property
@@ -47,9 +47,9 @@ class DrillEnvironment:
     async def ctl(
         self, *arguments: str, new_secret: str = "", may_fail: bool = False, state_dir: str | None = None
     ) -> Any:
-        """One command of a runbook, as it stands there; its `data`. Raises DrillFailed when it refuses.
+        """Run one command of a runbook; its `data`. Raises DrillFailed when it fails.
 
-        `state_dir`: with other secrets than those of the system.
+        `state_dir`: a folder with other secrets than the system's.
         """
         log(f"  campusctl {' '.join(arguments)}")
         code, result = await self._run(*arguments, new_secret=new_secret, state_dir=state_dir)
@@ -58,19 +58,19 @@ class DrillEnvironment:
         return result["data"] if result["data"] is not None else result["error"]
 
     async def may_revoke(self) -> None:
-        """The overlap, and the check at its end."""
+        """Wait for the overlap, and run the check at its end."""
         endpoints = [part for endpoint in self.endpoints for part in ("--metrics", endpoint)]
         log(f"  campusctl rotation check (sampling {self.overlap_seconds:g} s)")
         sampled = ("--sample-seconds", f"{self.overlap_seconds:g}", *endpoints)
-        # With its fourteen addresses the command is too long to be shown.
+        # The command with its fourteen addresses is too long to be printed.
         _, result = await self._run("rotation", "check", *sampled)
         if result["data"] is None:
             raise DrillFailed(f"campusctl rotation check: {result['error']['detail']}")
         if not result["data"]["mayRevoke"]:
-            raise DrillFailed(f"the check is against it: {result['data']['reasons']}")
+            raise DrillFailed(f"the check rejects the revocation: {result['data']['reasons']}")
 
     async def company_keys(self, *keys: str) -> None:
-        """What is done on the payment company's page: these keys are valid, and the first signs webhooks."""
+        """Set the valid keys at the payment gateway; the first signs webhooks."""
         result = await self.load.market.sandbox.put("/control/gateway-keys", json={"keys": list(keys)})
         result.raise_for_status()
 
@@ -92,7 +92,7 @@ class DrillEnvironment:
 
 
 async def databases_opened(secrets: Mapping[str, str]) -> int:
-    """How many of the twelve accounts of the processes these passwords open."""
+    """The number of the twelve database accounts that accept these passwords."""
     opened = 0
     for service in SERVICES:
         urls = service_database_urls(secrets["DATABASE_URL"], service, secrets)
@@ -106,6 +106,6 @@ async def databases_opened(secrets: Mapping[str, str]) -> int:
 
 
 def expect(holds: bool, otherwise: str) -> None:
-    """Raises DrillFailed with `otherwise` when it does not hold."""
+    """Raise DrillFailed with `otherwise` unless `holds`."""
     if not holds:
         raise DrillFailed(otherwise)

@@ -1,4 +1,4 @@
-"""The rotations with an overlap, each as its runbook describes it."""
+"""The rotations with an overlap, as in their runbooks."""
 
 import asyncio
 import re
@@ -11,8 +11,8 @@ from lab.drills.rotation.encrypted_values import EarlierValues, starts_with_the_
 from lab.drills.rotation.environment import DrillEnvironment, DrillFailed, databases_opened, expect, log
 from operations.secrets import new_key
 
-# A token lives a quarter of an hour, and the key that signed it a minute more; the new one signs a minute and a half after it was made.
-# Messages in flight end with the retry ladder, after thirteen minutes.
+# Tokens expire after fifteen minutes, their key a minute later; a new key signs 90 s after its creation. Messages in flight end with
+# the retry ladder, after thirteen minutes.
 REENCRYPTED_SECONDS_MAX: Final = 900.0
 _RENEWED: Final = re.compile(r"(\d+) encrypted anew")
 RETIRED_SECONDS_MAX: Final = 1_500.0
@@ -20,7 +20,7 @@ ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin
 
 
 async def rotate(drill: DrillEnvironment, only: list[str] | None) -> None:
-    """Those that are asked for; the signing keys around the others, since a token of the old one lives on."""
+    """Rotate the chosen secrets; signing keys first and last, because tokens of the old key are still valid."""
     chosen = only or ALL
     signing = None
     if "signing" in chosen:
@@ -38,7 +38,7 @@ async def rotate(drill: DrillEnvironment, only: list[str] | None) -> None:
             log(what)
             await rotation(drill)
     if signing is not None:
-        log("signing keys: waiting for the end of the last token of the old one")
+        log("signing keys: waiting until the last token of the old key expires")
         await retire_signing_keys(drill, *signing)
 
 
@@ -55,8 +55,8 @@ async def rotate_gateway_secret(drill: DrillEnvironment) -> None:
     await drill.ctl("rotation", "roll")
     await drill.company_keys(new)
     status = (await drill.load.call_webhook(old)).status_code
-    expect(status == 401, f"a webhook under the old secret was answered {status}")
-    expect((await drill.load.call_webhook(new)).status_code == 200, "a webhook under the new secret was refused")
+    expect(status == 401, f"the response to a webhook under the old secret is {status}, expected 401")
+    expect((await drill.load.call_webhook(new)).status_code == 200, "a webhook under the new secret was rejected")
     drill.record("gateway secret: old one, new one", f"{status}, 200")
 
 
@@ -67,13 +67,13 @@ async def rotate_service_role_key(drill: DrillEnvironment) -> None:
     await drill.ctl("rotation", "roll")
     new = drill.secrets["SERVICE_ROLE_KEY"]
     for key in (old, new):
-        expect((await drill.load.call_function(key)).status_code == 200, "one of the two keys was refused")
+        expect((await drill.load.call_function(key)).status_code == 200, "one of the two keys was rejected")
     drill.load.service_key = new
     await drill.may_revoke()
     await drill.ctl("rotation", "end", "service-role-key", "--yes")
     await drill.ctl("rotation", "roll")
     status = (await drill.load.call_function(old)).status_code
-    expect(status == 401, f"a function under the old key was answered {status}")
+    expect(status == 401, f"the response to a function call with the old key is {status}, expected 401")
     drill.record("service role key: old one, new one", f"{status}, {(await drill.load.call_function(new)).status_code}")
 
 
@@ -82,7 +82,7 @@ async def rotate_database_passwords(drill: DrillEnvironment) -> None:
     before = drill.secrets
     await drill.ctl("rotation", "begin", "database-passwords", "--yes")
     for secrets in (before, drill.secrets):
-        expect(await databases_opened(secrets) == 12, "one of the two passwords of a database was refused")
+        expect(await databases_opened(secrets) == 12, "one of the two passwords of a database was rejected")
     await drill.ctl("rotation", "roll")
     await drill.may_revoke()
     await drill.ctl("rotation", "end", "database-passwords", "--yes")
@@ -99,11 +99,11 @@ async def rotate_ai_key(drill: DrillEnvironment) -> None:
     await drill.ctl("rotation", "roll")
     before = drill.company.responses.get(old, 0)
     await drill.may_revoke()
-    expect(drill.company.responses.get(old, 0) == before, "the provider was still asked with the old key")
+    expect(drill.company.responses.get(old, 0) == before, "the provider still received the old key")
     drill.company.keys.discard(old)
     await asyncio.sleep(drill.overlap_seconds / 4)
     drill.record(
-        "AI key: asked with the old one after the roll, with the new one", f"0, {drill.company.responses[new]}"
+        "AI key: requests with the old key after the roll, with the new key", f"0, {drill.company.responses[new]}"
     )
 
 
@@ -136,14 +136,14 @@ async def _rotate_encrypting_key(
     still = await starts_with_the_old_key(drill, {variable: before}, services)
     expect(not still, f"{', '.join(still)} can still be started with the old {secret}")
     lost = await undelivered(drill) - undelivered_before
-    expect(lost == 0, f"{lost} messages with a PIN or a code were given up")
+    expect(lost == 0, f"{lost} messages with a PIN or a code failed")
     drill.record(
         f"{secret}: values encrypted anew, services that the old one still opens", f"{renewed}, none of {len(services)}"
     )
 
 
 async def _reencrypted(drill: DrillEnvironment, secret: str) -> int:
-    """Again until nothing is under the old key: what was in flight at the switch may be processed a moment later."""
+    """Re-encrypt until no value has the old key: messages in flight at the switch are processed later."""
     deadline, renewed = time.monotonic() + REENCRYPTED_SECONDS_MAX, 0
     while True:
         lines = await drill.ctl("rotation", "re-encrypt", secret)
@@ -156,14 +156,14 @@ async def _reencrypted(drill: DrillEnvironment, secret: str) -> int:
 
 
 async def start_signing_keys(drill: DrillEnvironment) -> tuple[str, str]:
-    """docs/runbooks/rotate-signing-keys.md, its first half; the key that signs now, and a token of it."""
+    """docs/runbooks/rotate-signing-keys.md, first half; the id of the signing key and one of its tokens."""
     token = drill.load.token
     await drill.ctl("rotation", "begin", "jwt-signing-keys", "--yes")
     return _kid_of(token), token
 
 
 async def retire_signing_keys(drill: DrillEnvironment, old_kid: str, old_token: str) -> None:
-    """Its second half: retired as soon as the command finds that no token can live."""
+    """docs/runbooks/rotate-signing-keys.md, second half: retire the old key when its last token has expired."""
     deadline = time.monotonic() + RETIRED_SECONDS_MAX
     while "Retired" not in (
         result := await drill.ctl("rotation", "end", "jwt-signing-keys", "--yes", may_fail=True)
@@ -173,11 +173,11 @@ async def retire_signing_keys(drill: DrillEnvironment, old_kid: str, old_token: 
         await asyncio.sleep(20)
     new_kid = _kid_of((await drill.load.market.sign_in("buyer2@unilag.edu.ng")).access_token)
     published = {key["kid"] for key in (await drill.load.market.http.get("/.well-known/jwks.json")).json()["keys"]}
-    expect(published == {new_kid} != {old_kid}, f"published are {published}")
+    expect(published == {new_kid} != {old_kid}, f"the published keys are {published}, expected {new_kid} only")
     # Verifiers forget a withdrawn key within half a minute.
     await asyncio.sleep(30)
     refused = await drill.load.market.http.get("/api/orders", headers={"Authorization": f"Bearer {old_token}"})
-    expect(refused.status_code == 401, f"a token of the old key was answered {refused.status_code}")
+    expect(refused.status_code == 401, f"the response to a token of the old key is {refused.status_code}, expected 401")
     drill.record("signing keys: token of the old one", f"{refused.status_code} {refused.json()['code']}")
 
 
