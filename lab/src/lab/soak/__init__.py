@@ -1,1 +1,1 @@
-"""Load over minutes, with parts that die in it: proof that nothing is lost and nothing happens twice."""
+"""Load over minutes with failing parts: nothing is lost and nothing happens twice."""

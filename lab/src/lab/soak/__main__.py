@@ -1,10 +1,10 @@
-"""Long runs that end with the audit, and with status 1 when a promise was broken.
+"""Long runs that end with the audit, and with status 1 when an invariant was violated.
 
-`webhooks` starts a system of its own and sends it signed webhooks at a rate: while payments' worker is killed, or, with
-`--read-only` and `--broker-away`, while the database takes no writes and the broker is gone.
-`payouts` starts one too, and dispatches payouts through a gateway of which some calls never answer or fail after the money has moved.
-`notifications` starts one too, and sends messages over four channels of which one is down for a while, while their worker is killed.
-`races` plays two at once against the running system, so many rounds of each race.
+`webhooks` starts a separate system and sends signed webhooks at a rate while payments' worker is killed, or, with
+`--read-only` and `--broker-away`, while the database rejects writes and the broker is unavailable.
+`payouts` starts a separate system and dispatches payouts; some gateway calls time out or fail after the money has moved.
+`notifications` starts a separate system and sends messages over four channels; one channel has an outage, the worker is killed.
+`races` sends two conflicting requests at once to the running system, a number of rounds for each race.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from campus_tools.servers import ServerUnavailable
 from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.soak import races
-from lab.soak.notifications import MAY_BE_DOWN, MessageFigures, MessageLoad, soak_messages
+from lab.soak.notifications import DOWN_CHANNELS, MessageFigures, MessageLoad, soak_messages
 from lab.soak.outages import OutageFigures, Outages, count_outlasting, soak_outages
 from lab.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
 from lab.soak.webhooks import Figures, Load, soak_webhooks
@@ -33,9 +33,9 @@ from operations.ports import port_base_of
 from operations.secrets import read_secrets
 
 _log = logger("soak")
-# The intake answers within this at the rate of the promise (99 of 100).
+# The objective of the intake at the specified rate: 99 of 100 responses within this time.
 P99_MS_MAX = 100.0
-# Of the promise.
+# The number of webhooks of the specification.
 WEBHOOKS = 10_000
 _STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
 
@@ -55,32 +55,34 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m lab.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     kinds = parser.add_subparsers(dest="what", required=True)
-    webhooks = kinds.add_parser("webhooks", help="webhooks at a rate, while parts die or are away")
+    webhooks = kinds.add_parser("webhooks", help="webhooks at a rate, with killed workers or outages")
     webhooks.add_argument(
-        "--count", type=one_or_more, help="webhooks in all; unless given 10,000, or as many as outlast the outages"
+        "--count", type=one_or_more, help="webhooks in total (default: 10,000, or enough for the outages)"
     )
-    webhooks.add_argument("--rate", type=float, default=100.0, help="webhooks in a second")
-    webhooks.add_argument("--kills", type=int, default=10, help="how often payments' worker is killed")
-    webhooks.add_argument("--read-only", type=float, default=0.0, metavar="SECONDS", help="no writes, instead of kills")
-    webhooks.add_argument("--broker-away", type=float, default=0.0, metavar="SECONDS", help="no broker, after that")
+    webhooks.add_argument("--rate", type=float, default=100.0, help="webhooks per second")
+    webhooks.add_argument("--kills", type=int, default=10, help="kills of payments' worker")
+    webhooks.add_argument(
+        "--read-only", type=float, default=0.0, metavar="SECONDS", help="outage of database writes, instead of kills"
+    )
+    webhooks.add_argument(
+        "--broker-away", type=float, default=0.0, metavar="SECONDS", help="outage of the broker, after that"
+    )
     webhooks.set_defaults(run=_webhooks)
-    payouts = kinds.add_parser("payouts", help="payouts, while calls to the gateway go wrong")
-    payouts.add_argument("--count", type=one_or_more, default=1_000, help="payouts in all")
-    payouts.add_argument(
-        "--timeouts", type=float, default=5.0, metavar="PERCENT", help="transfers that are not answered"
-    )
+    payouts = kinds.add_parser("payouts", help="payouts with failing gateway calls")
+    payouts.add_argument("--count", type=one_or_more, default=1_000, help="payouts in total")
+    payouts.add_argument("--timeouts", type=float, default=5.0, metavar="PERCENT", help="transfers without a response")
     payouts.add_argument("--errors", type=float, default=2.0, metavar="PERCENT", help="errors after acceptance")
     payouts.set_defaults(run=_payouts)
-    messages = kinds.add_parser("notifications", help="messages, while one channel is down and their worker dies")
-    messages.add_argument("--count", type=one_or_more, default=10_000, help="messages in all")
-    messages.add_argument("--rate", type=float, default=50.0, help="messages in a second")
-    messages.add_argument("--down", choices=MAY_BE_DOWN, default="sms", help="the channel that is down")
-    messages.add_argument("--down-seconds", type=float, default=60.0, metavar="SECONDS", help="for how long")
-    messages.add_argument("--how", choices=("refusing", "hanging"), default="hanging", help="what its provider does")
-    messages.add_argument("--kills", type=int, default=3, help="how often the worker is killed")
+    messages = kinds.add_parser("notifications", help="messages with an outage of one channel and killed workers")
+    messages.add_argument("--count", type=one_or_more, default=10_000, help="messages in total")
+    messages.add_argument("--rate", type=float, default=50.0, help="messages per second")
+    messages.add_argument("--down", choices=DOWN_CHANNELS, default="sms", help="the channel with the outage")
+    messages.add_argument("--down-seconds", type=float, default=60.0, metavar="SECONDS", help="length of the outage")
+    messages.add_argument("--how", choices=("refusing", "hanging"), default="hanging", help="behaviour of its provider")
+    messages.add_argument("--kills", type=int, default=3, help="kills of the worker")
     messages.set_defaults(run=_notifications)
-    two = kinds.add_parser("races", help="two at once against the running system")
-    two.add_argument("--rounds", type=one_or_more, default=200, help="of each race")
+    two = kinds.add_parser("races", help="conflicting requests against the running system")
+    two.add_argument("--rounds", type=one_or_more, default=200, help="rounds of each race")
     two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
     two.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
     two.set_defaults(run=_races)
@@ -92,7 +94,9 @@ async def _webhooks(options: argparse.Namespace) -> bool:
     outlasting = count_outlasting(outages, options.rate) if outages.seconds else 1
     load = Load(options.count or max(WEBHOOKS, outlasting), options.rate, options.kills)
     if load.count < outlasting:
-        raise BenchFailed(f"{load.count} webhooks end before the outages do: --count must be at least {outlasting}")
+        raise BenchFailed(
+            f"{load.count} webhooks are sent before the outages end: set --count to at least {outlasting}"
+        )
     async with temporary_system("soak", _log) as (system, market):
         if outages.seconds:
             return _show_outages(await soak_outages(system, market, load, outages, _log))
@@ -113,7 +117,7 @@ async def _notifications(options: argparse.Namespace) -> bool:
 
 async def _races(options: argparse.Namespace) -> bool:
     known = read_secrets(options.state_dir / "secrets.env")
-    # In containers the two have names instead of neighbouring ports.
+    # In containers both URLs are set; otherwise the ports follow from the port base.
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{options.port_base}"
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{options.port_base + 90}"
     market = Marketplace.at(base_url, sandbox_url, known, patient=True)
@@ -133,27 +137,28 @@ async def _races(options: argparse.Namespace) -> bool:
 def _show(figures: Figures) -> bool:
     table = Table("what", "seen")
     table.add_row("webhooks answered 200", str(figures.sent))
-    table.add_row("of them repetitions, before their subject", f"{figures.duplicates}, {figures.early}")
+    table.add_row("duplicates; webhooks before their subject", f"{figures.duplicates}, {figures.early}")
     table.add_row(
-        "answer, median / 99th / longest", f"{figures.p50_ms:.1f} / {figures.p99_ms:.1f} / {figures.longest_ms:.1f} ms"
+        "response time, median / 99th / longest",
+        f"{figures.p50_ms:.1f} / {figures.p99_ms:.1f} / {figures.longest_ms:.1f} ms",
     )
     table.add_row("payments' worker killed", f"{figures.kills} times")
     table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
-    table.add_row("broken promises of the audit", "\n".join(figures.broken_invariants) or "none")
+    table.add_row("violated invariants of the audit", "\n".join(figures.broken_invariants) or "none")
     Console(width=150).print(table)
     return figures.holds and figures.p99_ms <= P99_MS_MAX
 
 
 def _show_outages(figures: OutageFigures) -> bool:
-    table = Table("what", "read-only", "broker away", "otherwise")
+    table = Table("what", "read-only", "broker unavailable", "otherwise")
     for name in ("200", "503", "another"):
         table.add_row(f"answered {name}", *(str(stretch.get(name, 0)) for stretch in figures.stretches))
     Console(width=150).print(table)
     table = Table("what", "seen")
-    table.add_row("answered 503 and yet kept", str(figures.kept_though_refused))
-    table.add_row("longest from the end of read-only to the last 503", f"{figures.recovered_seconds:.1f} s")
+    table.add_row("answered 503 and yet stored", str(figures.kept_though_refused))
+    table.add_row("from the end of read-only to the last 503", f"{figures.recovered_seconds:.1f} s")
     table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
-    table.add_row("broken promises of the audit", "\n".join(figures.broken_invariants) or "none")
+    table.add_row("violated invariants of the audit", "\n".join(figures.broken_invariants) or "none")
     Console(width=150).print(table)
     return figures.holds
 
@@ -161,16 +166,16 @@ def _show_outages(figures: OutageFigures) -> bool:
 def _show_payouts(figures: PayoutFigures) -> bool:
     table = Table("what", "seen")
     table.add_row("payouts, in batches", f"{figures.count}, {figures.batches}")
-    table.add_row("calls without an answer, errors after acceptance", f"{figures.timeouts}, {figures.errors}")
+    table.add_row("calls without a response, errors after acceptance", f"{figures.timeouts}, {figures.errors}")
     table.add_row("longest dispatch", f"{figures.longest_batch_seconds:.1f} s")
-    table.add_row("unknown when the dispatch answered", str(figures.unknown_after_dispatch))
+    table.add_row("unknown after the dispatch", str(figures.unknown_after_dispatch))
     table.add_row("all settled after the last dispatch", f"{figures.settled_seconds:.1f} s")
     table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
     table.add_row(
-        "left by the sandbox's book: once, twice, unasked",
+        "transfers at the sandbox: once, twice, not requested",
         f"{figures.moved}, {figures.moved_twice}, {figures.unrequested}",
     )
-    table.add_row("broken promises of the audit", "\n".join(figures.broken_invariants) or "none")
+    table.add_row("violated invariants of the audit", "\n".join(figures.broken_invariants) or "none")
     Console(width=150).print(table)
     return figures.holds
 
@@ -178,13 +183,13 @@ def _show_payouts(figures: PayoutFigures) -> bool:
 def _show_messages(figures: MessageFigures) -> bool:
     table = Table(
         "channel",
-        "taken",
+        "accepted",
         "arrived",
-        "in doubt, missing",
+        "uncertain, missing",
         "twice (replaced, unexplained)",
         "late, p50 / p99",
         "while one was down",
-        "while it died",
+        "while killed",
     )
     for name, line in figures.channels.items():
         table.add_row(
@@ -199,10 +204,10 @@ def _show_messages(figures: MessageFigures) -> bool:
         )
     Console(width=150).print(table)
     table = Table("what", "seen")
-    table.add_row("not taken", str(figures.refused))
+    table.add_row("not accepted", str(figures.refused))
     table.add_row("worker killed", f"{figures.kills} times")
-    table.add_row("given up, sent again by support", f"{figures.given_up}, {figures.resent}")
-    table.add_row("from the first message to the last end", f"{figures.arrived_seconds:.1f} s")
+    table.add_row("failed, resent by support", f"{figures.given_up}, {figures.resent}")
+    table.add_row("from the first message to the last result", f"{figures.arrived_seconds:.1f} s")
     table.add_row("processor time of the worker", f"{figures.worker_cpu_seconds:.1f} s")
     table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
     Console(width=150).print(table)

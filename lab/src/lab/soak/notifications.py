@@ -1,7 +1,6 @@
-"""Messages over four channels, one of which is down for a while, and their worker killed: what arrived, how late, and how often.
+"""Messages over four channels with an outage of one channel and killed workers: arrivals, delays and duplicates.
 
-Each message carries an order number of its own, by which the sandbox's phones, mailboxes and devices tell it apart; so it is seen of
-each one that it arrived, whatever the service believes.
+Each message has a unique order number, which identifies it at the sandbox. Arrivals are counted there, not in the service.
 """
 
 import asyncio
@@ -26,18 +25,18 @@ from lab.systems import Log, database_of
 from operations.journey import Marketplace, Person
 
 Channel = Literal["push", "messaging", "sms", "email"]
-# A company that refuses at once, or one that takes the connection and never answers. Neither takes the message.
+# A provider that rejects at once, or one that accepts the connection and never responds. Neither accepts the message.
 How = Literal["refusing", "hanging"]
 
 CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
-# At the mail server the sandbox knows no refusal that passes: mail is never the channel that is down.
-MAY_BE_DOWN: Final[tuple[Channel, ...]] = ("push", "messaging", "sms")
+# The sandbox's mail server has no temporary rejection: e-mail is never the channel with the outage.
+DOWN_CHANNELS: Final[tuple[Channel, ...]] = ("push", "messaging", "sms")
 WORKER: Final = "notifications-worker"
 USERS: Final = 8
-# The channel goes down when this part of the messages was taken.
+# The outage starts after this share of the messages.
 DOWN_AFTER: Final = 0.2
 SENDERS: Final = 16
-# The rest of the longest step of the ladder that a message of the channel can stand on after a minute, and a look.
+# The rest of the longest retry delay of a message after an outage of a minute, and a poll.
 _ARRIVED_SECONDS_MAX: Final = 420.0
 _NUMBER: Final = re.compile(r"5A[0-9A-F]{6}")
 _PER_PAGE: Final = 1_000
@@ -45,7 +44,7 @@ _PER_PAGE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MessageLoad:
-    """How many messages in all, how many in a second, which channel is down and for how long, and how often the worker dies."""
+    """The number of messages, their rate per second, the channel and seconds of the outage, and the kills of the worker."""
 
     count: int
     rate: float
@@ -57,12 +56,11 @@ class MessageLoad:
 
 @dataclass(frozen=True, slots=True)
 class ChannelFigures:
-    """One channel. Times in milliseconds, from the answer that took a message to its provider's receipt of it.
+    """One channel. Delays in milliseconds, from the acceptance of a message to its receipt by the provider.
 
-    `quiet` are messages taken before anything went wrong, `down` while a channel was down, `killed` afterwards, while the worker
-    died. `replaced` came twice, and the second replaces the first on the device; `unexplained` came twice in any other way,
-    though no attempt of theirs was left open. `in_doubt` were in the hand of a worker that died, and are not sent again;
-    `missing` are the others that did not arrive.
+    `quiet` are messages accepted before the outage, `down` during it, and `killed` after it, while the worker was killed.
+    `replaced` arrived twice, and the second replaces the first on the device; `unexplained` arrived twice without an open
+    attempt. `uncertain` were in progress when the worker was killed, and are not resent; `missing` are others without arrival.
     """
 
     accepted: int
@@ -79,7 +77,7 @@ class ChannelFigures:
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """Of the messages of one stretch, in milliseconds."""
+    """The delays of the messages of one period, in milliseconds."""
 
     p50_ms: float
     p99_ms: float
@@ -94,7 +92,7 @@ class Lateness:
 
 @dataclass(frozen=True, slots=True)
 class MessageFigures:
-    """What was seen. `statuses` are the service's own, at the end; `worker_cpu_seconds` what its worker spent on all of it."""
+    """The figures of the run. `statuses` are the service's final ones; `worker_cpu_seconds` is the worker's CPU."""
 
     channels: Mapping[str, ChannelFigures]
     refused: int
@@ -107,7 +105,7 @@ class MessageFigures:
 
     @property
     def holds(self) -> bool:
-        """What was taken arrived, but for what dead workers left in doubt, and what came twice did so as documented."""
+        """Whether all accepted messages arrived, except uncertain ones, and duplicates are as documented."""
         lines = self.channels.values()
         whole = not any(line.missing or line.unexplained for line in lines)
         uncertain = sum(line.uncertain for line in lines)
@@ -126,7 +124,7 @@ class _Addressee:
 
 @dataclass(slots=True)
 class _Sent:
-    """One message: its notification, its channel, and when it was taken (seconds since 1970; 0: it was not)."""
+    """One message: its notification, its channel, and its acceptance (seconds since 1970; 0: not accepted)."""
 
     number: int
     channel: Channel
@@ -150,32 +148,32 @@ class _Outage:
 
 
 async def soak_messages(system: System, market: Marketplace, load: MessageLoad, log: Log) -> MessageFigures:
-    """Signs people up, sends at the rate, breaks, kills, heals, resends what was given up, and counts what arrived."""
-    if load.down not in MAY_BE_DOWN:
-        raise ValueError(f"down must be one of: {', '.join(MAY_BE_DOWN)}")
-    log(f"signing {USERS} people up")
+    """Sign users up, send with an outage and kills, resend failed messages, and count the arrivals."""
+    if load.down not in DOWN_CHANNELS:
+        raise ValueError(f"down must be one of: {', '.join(DOWN_CHANNELS)}")
+    log(f"signing {USERS} users up")
     users = await asyncio.gather(*(_addressee(market, place) for place in range(USERS)))
-    # Every person is reached by every channel, and neighbours in time differ in both.
+    # Every user receives messages over every channel; consecutive messages differ in both.
     sent = [
         _Sent(number, CHANNELS[number % len(CHANNELS)], users[number // len(CHANNELS) % USERS])
         for number in range(load.count)
     ]
-    log(f"sending {load.count} messages, {load.rate:g} in a second")
+    log(f"sending {load.count} messages, {load.rate:g} per second")
     outage = _Outage()
     began, spent = time.monotonic(), ProcessorTime(system.process(WORKER))
     _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, log))
-    log("waiting until everything has an end")
+    log("waiting for the result of every message")
     database = await asyncpg.connect(database_of(system, "notifications"))
     try:
         accepted = [one for one in sent if one.accepted_at]
         await _ended(database, accepted, _ARRIVED_SECONDS_MAX)
         given_up = await _given_up(database, accepted)
         if given_up:
-            log(f"support sends {len(given_up)} again")
+            log(f"support resends {len(given_up)} messages")
             await _resend(market, given_up)
             await _ended(database, accepted, _ARRIVED_SECONDS_MAX)
         arrived_seconds = time.monotonic() - began
-        log("counting at the sandbox")
+        log("counting the arrivals at the sandbox")
         arrivals = await _arrivals(market, users)
         open_ones = await _with_open_attempts(database, accepted)
         uncertain = await _uncertain(database, accepted)
@@ -198,7 +196,7 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
 
 
 async def _addressee(market: Marketplace, place: int) -> _Addressee:
-    """A student with a phone, a mailbox and a telephone's app."""
+    """Sign up a student with a phone, a mailbox and a device."""
     mail, phone, device = f"soak.{uuid4().hex}@unilag.edu.ng", f"+23480{uuid4().int % 10**8:08d}", uuid4().hex
     student = await market.sign_up(mail, f"Soak {place}", phone)
     user_id = str((await market.get("/api/profiles/current", student))["id"])
@@ -209,7 +207,7 @@ async def _addressee(market: Marketplace, place: int) -> _Addressee:
 
 
 async def _is_known(market: Marketplace, student: Person, addressee: _Addressee) -> None:
-    """Until the service has heard of the person: it answers 404 before."""
+    """Wait until the service has consumed the user: it returns 404 before."""
 
     async def check() -> bool | None:
         body = {
@@ -235,7 +233,7 @@ def _key(market: Marketplace) -> dict[str, str]:
 
 
 async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None:
-    """At the rate, so many at once; what is refused stays untaken."""
+    """Send at the rate, at most SENDERS at once; a rejected message keeps `accepted_at` 0."""
     gate, headers = asyncio.Semaphore(SENDERS), _key(market)
 
     async def one(message: _Sent) -> None:
@@ -260,7 +258,7 @@ async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None
 async def _break(
     system: System, market: Marketplace, load: MessageLoad, outage: _Outage, spent: ProcessorTime, log: Log
 ) -> int:
-    """First the outage, then the deaths in what is left of the sending, so that each is seen by itself; how many deaths."""
+    """Run the outage, then the kills in the remaining time; the number of kills."""
     await _stop_provider(market, load, outage, log)
 
     def before_kill() -> None:
@@ -274,7 +272,7 @@ async def _break(
 async def _stop_provider(market: Marketplace, load: MessageLoad, outage: _Outage, log: Log) -> None:
     await asyncio.sleep(DOWN_AFTER * load.count / load.rate)
     log(f"{load.down} is down for {load.down_seconds:g} s, {load.how}")
-    # The wait comes before anything happens: nobody receives what was not answered.
+    # The delay comes before the error: no message is received without a response.
     rule = {"error_before": True, **({"delay": 30.0} if load.how == "hanging" else {})}
     (await market.sandbox.put("/control/faults", json={load.down: rule})).raise_for_status()
     outage.began = time.time()
@@ -294,13 +292,13 @@ WHERE d.notification_id = ANY ($1) AND d.status IN ('failed', 'bounced') AND l.s
   AND NOT EXISTS (SELECT FROM notification_delivery_logs n WHERE n.delivery_id = d.id AND n.status = 'unknown')
 ORDER BY l.delivery_id, l.attempted_at DESC
 """
-# Support cannot know whether these went out either, so it sends none of them here: what came of them is to be seen.
+# Support does not know whether these were sent, and resends none of them.
 _UNCERTAIN: Final = """
 SELECT DISTINCT d.notification_id FROM notification_deliveries d
 JOIN notification_delivery_logs l ON l.delivery_id = d.id AND l.status = 'unknown'
 WHERE d.notification_id = ANY ($1) AND d.status = 'failed'
 """
-# The documented window: a worker that died with the message in hand, or a provider that was asked and did not answer.
+# The documented window: a worker killed during an attempt, or a provider without a response.
 _OPEN_ATTEMPTS: Final = """
 SELECT DISTINCT notification_id FROM notification_delivery_logs
 WHERE notification_id = ANY ($1) AND (status IN ('unknown', 'sending') OR error LIKE '%did not answer%')
@@ -318,7 +316,7 @@ async def _ended(database: Any, accepted: Sequence[_Sent], seconds_max: float) -
     async def check() -> bool | None:
         return None if await database.fetchval(_COUNT_QUEUED, _ids(accepted)) else True
 
-    await Marketplace.until("every message is sent or given up", check, seconds_max, every=0.5)
+    await Marketplace.until("every message is sent or failed", check, seconds_max, every=0.5)
 
 
 async def _given_up(database: Any, accepted: Sequence[_Sent]) -> list[str]:
@@ -344,7 +342,7 @@ async def _statuses(database: Any, accepted: Sequence[_Sent]) -> dict[str, int]:
 
 
 async def _arrivals(market: Marketplace, users: Sequence[_Addressee]) -> dict[tuple[str, str], list[float]]:
-    """When each message came to its provider, by channel and marker."""
+    """The arrival times of the messages at their providers, by channel and marker."""
     arrivals: dict[tuple[str, str], list[float]] = {}
     for user in users:
         for channel, address in user.addresses.items():
@@ -374,13 +372,13 @@ def _figures(
             stretch = (
                 "quiet" if one.accepted_at < outage.began else "down" if one.accepted_at < outage.ended else "killed"
             )
-            # The provider may have it before the answer that took it is back here.
+            # The provider may receive a message before its acceptance is received here.
             late[stretch].append(max(0.0, min(arrived_at) - one.accepted_at) * 1000)
     return ChannelFigures(
         accepted=len(accepted),
         arrived=sum(count > 0 for count in copies.values()),
         twice=sum(count > 1 for count in copies.values()),
-        # A push bears the tag of its notification, by which a device shows the second in the place of the first.
+        # A push has the tag of its notification: a device replaces the first with the second.
         replaced=sum(one.channel == "push" and copies[one.marker] > 1 for one in accepted),
         unexplained=sum(copies[one.marker] > 1 and one.notification_id not in open_ones for one in accepted),
         uncertain=sum(one.notification_id in uncertain for one in accepted),

@@ -1,7 +1,7 @@
-"""Signed webhooks at a rate while payments' database takes no writes, and while the broker is gone.
+"""Signed webhooks at a rate while payments' database rejects writes, and while the broker is unavailable.
 
-The sender does what the gateway does: what was not answered 200 is sent again until it is. A 503 is right only when nothing was
-kept, and a database that takes writes keeps everything, with a broker or without.
+The sender resends each webhook until its response is 200, as the gateway does. A 503 is correct only when nothing was stored; a
+writable database stores every webhook, with or without the broker.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from lab.soak.webhooks import PATH, Load, count_held, in_disorder, paid_charges,
 from lab.systems import Log, broken_invariants, database_of
 from operations.journey import Marketplace
 
-# Before, between and after the outages, so that each is met from a system at work.
+# Before, between and after the outages.
 PAUSE_SECONDS: Final = 5.0
-# A connection of the pool that was cut off is noticed, replaced, and the pool full again.
+# The pool detects and replaces its terminated connections within this time.
 RECOVERY_SECONDS_MAX: Final = 10.0
-# What came before its subject may stand on the fourth step of the ladder (125 s, and a fifth) when the database takes writes
-# again, and begins that step anew when the broker is back.
+# A webhook that arrived before its subject may be on the fourth step of the retry ladder (125 s and a fifth) at the end of
+# read-only; the step restarts with the broker.
 EFFECTS_SECONDS_MAX: Final = 60.0 + 150.0
 AGAIN_SECONDS: Final = 0.5
 DISPUTE_SHARE: Final = 0.05
@@ -37,7 +37,7 @@ READ_ONLY, BROKER_DOWN, OTHERWISE = range(3)
 
 @dataclass(frozen=True, slots=True)
 class Outages:
-    """How many seconds the database takes no writes, and how many the broker is gone after that."""
+    """The seconds in which the database rejects writes, and those in which the broker is unavailable after that."""
 
     read_only_seconds: float
     broker_seconds: float
@@ -48,13 +48,13 @@ class Outages:
 
     @property
     def sending_seconds(self) -> float:
-        """How long webhooks must be sent to meet both, with pauses around them."""
+        """The seconds of sending that cover both outages and their pauses."""
         return self.seconds + 3 * PAUSE_SECONDS + RECOVERY_SECONDS_MAX
 
 
 @dataclass(frozen=True, slots=True)
 class OutageFigures:
-    """What was seen. `stretches` counts answers by status while read-only, while the broker was away, and otherwise."""
+    """The figures. `stretches` counts responses by status: while read-only, without the broker, and otherwise."""
 
     stretches: tuple[Mapping[str, int], ...]
     kept_though_refused: int
@@ -64,7 +64,7 @@ class OutageFigures:
 
     @property
     def holds(self) -> bool:
-        """503 while read-only and for the moment of its end alone, nothing else but 200, nothing lost, clean books."""
+        """Whether 503 occurred only while read-only and at its end, all else is 200, and the audit found nothing."""
         read_only, broker_down, otherwise = self.stretches
         return (
             not any(stretch.get("another") for stretch in self.stretches)
@@ -80,7 +80,7 @@ class OutageFigures:
 
 @dataclass(slots=True)
 class _Progress:
-    """Which stretch runs now, and what was answered in each."""
+    """The current period, and the responses of each."""
 
     stretch: int = OTHERWISE
     statuses: tuple[Counter[str], ...] = field(default_factory=lambda: (Counter(), Counter(), Counter()))
@@ -91,18 +91,18 @@ class _Progress:
 
 
 def count_outlasting(outages: Outages, rate: float) -> int:
-    """How many webhooks at `rate` a second are still being sent when the last outage ends."""
+    """The number of webhooks that are still being sent at `rate` per second when the last outage ends."""
     return math.ceil(outages.sending_seconds * rate)
 
 
 async def soak_outages(system: System, market: Marketplace, load: Load, outages: Outages, log: Log) -> OutageFigures:
-    """Makes and pays the orders, sends while parts are away, waits, audits."""
+    """Create and pay the orders, send during the outages, wait for the effects, and audit."""
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
-    log(f"making and paying {load.count - disputes - duplicates} orders")
+    log(f"creating and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
     charges = await paid_charges(market, load.count - disputes - duplicates)
     bodies = in_disorder(charges, disputes, duplicates)
-    log(f"sending {len(bodies)} webhooks, {load.rate:g} in a second")
+    log(f"sending {len(bodies)} webhooks, {load.rate:g} per second")
     progress = _Progress()
     progress.open_again.set()
     _, kept = await asyncio.gather(
@@ -141,7 +141,7 @@ async def _send_until_kept(
     client: httpx.AsyncClient, progress: _Progress, body: bytes, headers: dict[str, str]
 ) -> None:
     while True:
-        # The stretch at the moment of the answer may be the next one already: the worse of the two is what is right.
+        # The period may change before the response: read-only is assumed when one of the two is.
         began_in = progress.stretch
         status = (await client.post(PATH, content=body, headers=headers)).status_code
         stretch = READ_ONLY if READ_ONLY in (began_in, progress.stretch) else began_in
@@ -150,7 +150,7 @@ async def _send_until_kept(
             return
         progress.last_rejected_at = time.monotonic()
         progress.refused[body] = _key_of(body)
-        # Held back until it was seen that nothing of it was kept.
+        # Not resent until the check that it was not stored.
         await progress.open_again.wait()
         await asyncio.sleep(AGAIN_SECONDS)
 
@@ -161,18 +161,18 @@ def _key_of(body: bytes) -> str:
 
 
 async def _run_outages(system: System, progress: _Progress, outages: Outages, log: Log) -> int:
-    """Both outages, one after the other; how many webhooks were refused and stand in the database all the same."""
+    """Run both outages in turn; the number of webhooks that were answered 503 and yet stored."""
     await asyncio.sleep(PAUSE_SECONDS)
     kept = 0
     if outages.read_only_seconds:
-        log(f"payments' database takes no writes for {outages.read_only_seconds:g} s")
+        log(f"payments' database rejects writes for {outages.read_only_seconds:g} s")
         progress.open_again.clear()
         progress.stretch = READ_ONLY
         known = await _known_keys(system)
         try:
             await _set_read_only(system, "on")
             await asyncio.sleep(outages.read_only_seconds)
-            # What came before the first refusal was kept rightly, and its repetition was refused rightly.
+            # A webhook stored before the outage may be rejected as a repetition.
             kept = len((await _known_keys(system) - known) & set(progress.refused.values()))
         finally:
             await _set_read_only(system, "off")
@@ -182,13 +182,13 @@ async def _run_outages(system: System, progress: _Progress, outages: Outages, lo
         progress.stretch = OTHERWISE
         await asyncio.sleep(PAUSE_SECONDS)
     if outages.broker_seconds:
-        log(f"the broker is gone for {outages.broker_seconds:g} s")
+        log(f"the broker is unavailable for {outages.broker_seconds:g} s")
         progress.stretch = BROKER_DOWN
         await asyncio.to_thread(system.servers.rabbitmq.kill)
         await asyncio.sleep(outages.broker_seconds)
         await asyncio.to_thread(system.servers.rabbitmq.start)
         progress.stretch = OTHERWISE
-        log("the broker is back")
+        log("the broker is available again")
     return kept
 
 
@@ -201,7 +201,7 @@ async def _known_keys(system: System) -> set[str]:
 
 
 async def _set_read_only(system: System, setting: str) -> None:
-    """Settings of a database hold for new connections: the service's own ones are cut off."""
+    """Set the database read-only or writable; the service's connections are terminated to apply it."""
     connection = await asyncpg.connect(system.servers.postgresql.url)
     try:
         await connection.execute(f"ALTER DATABASE campus_payments SET default_transaction_read_only = {setting}")

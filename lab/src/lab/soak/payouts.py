@@ -1,7 +1,7 @@
-"""Payouts through a gateway of which some calls never answer and others answer an error after the money has moved.
+"""Payouts through a gateway with calls that time out and calls that fail after the money has moved.
 
-Each payout has an amount of its own, by which the sandbox picks the calls that go wrong, and by which its book tells them apart: so it
-is seen of each one that it left once, whatever the service believes.
+Each payout has a unique amount, which selects the failing calls and identifies its transfers at the sandbox. Transfers are counted
+there, not in the service.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ from lab.systems import Log, broken_invariants, transfers_of
 from operations.journey import Marketplace, Person
 
 FIRST_AMOUNT_MINOR: Final = 10_000
-# Requests of one vendor stand in line for its wallet; more at once would only wait there.
+# Requests of one vendor wait for the lock of its wallet.
 REQUESTERS: Final = 4
-# What is unknown is asked about at once; this is for the machine, not for the promise.
+# Unknown transfers are queried at once; this limit allows for a slow machine.
 _SETTLED_SECONDS_MAX: Final = 300.0
 _PAGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PayoutLoad:
-    """How many payouts, and in how many of a hundred calls there is no answer, or an error after acceptance."""
+    """The number of payouts, and the percentages of calls without a response and with an error after acceptance."""
 
     count: int
     timeouts_percent: float = 5.0
@@ -43,7 +43,7 @@ class PayoutLoad:
 
 @dataclass(frozen=True, slots=True)
 class PayoutFigures:
-    """What was seen of the payouts, in the service and in the sandbox's own book."""
+    """The figures of the payouts in the service and at the sandbox."""
 
     count: int
     timeouts: int
@@ -60,26 +60,26 @@ class PayoutFigures:
 
     @property
     def holds(self) -> bool:
-        """Whether every payout ended processed, left once and once only, and the books are clean."""
+        """Whether every payout was processed and transferred exactly once, and the audit found nothing."""
         left_once = self.moved == self.count and not self.moved_twice and not self.unrequested
         return self.statuses == {"processed": self.count} and left_once and not self.broken_invariants
 
 
 async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, log: Log) -> PayoutFigures:
-    """Fills a wallet, asks for the payouts, breaks the calls, dispatches until nothing remains, waits, and audits."""
+    """Fund a wallet, request and dispatch all payouts with failing calls, wait for their results, and audit."""
     amounts = [FIRST_AMOUNT_MINOR + number for number in range(load.count)]
-    log("an order fills the vendor's wallet")
+    log("funding the vendor's wallet with an order")
     vendor = await _rich_vendor(market, sum(amounts))
     already = {transfer["reference"] for transfer in await transfers_of(market)}
-    log(f"asking for {load.count} payouts")
+    log(f"requesting {load.count} payouts")
     payouts = await _request(market, vendor, amounts)
     await _break_calls(market, amounts, load)
     try:
-        log(f"dispatching; {load.timeouts} calls will not answer, {load.errors} answer an error after acceptance")
+        log(f"dispatching; {load.timeouts} calls time out, {load.errors} fail after acceptance")
         maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
         batches, times = await _dispatch(market, maker)
         unknown = sum(line["status"] == "unknown" for batch in batches for line in batch["transfers"])
-        log("waiting until the gateway was asked for all that is unknown")
+        log("waiting for the results of unknown transfers")
         began = time.monotonic()
         statuses = await _settled(market, maker, payouts)
         settled_seconds = time.monotonic() - began
@@ -127,7 +127,7 @@ async def _request(market: Marketplace, vendor: Person, amounts: list[int]) -> s
 
 
 async def _break_calls(market: Marketplace, amounts: list[int], load: PayoutLoad) -> None:
-    """Spread over all batches. Each rule is used up by one call, so that a second one would be seen to move money."""
+    """Make calls fail, spread over all batches. Each rule applies to one call: a second one would move money."""
     broken = load.timeouts + load.errors
     every = max(1, load.count // max(1, broken))
     chosen = amounts[::every][:broken]
@@ -139,7 +139,7 @@ async def _break_calls(market: Marketplace, amounts: list[int], load: PayoutLoad
 
 
 async def _dispatch(market: Marketplace, maker: Person) -> tuple[list[dict[str, Any]], list[float]]:
-    """Batches of whatever waits, until the answer says that nothing remains."""
+    """Dispatch pending payouts in batches until none remains."""
     batches: list[dict[str, Any]] = []
     times: list[float] = []
     while not batches or batches[-1]["remaining"]:
@@ -150,7 +150,7 @@ async def _dispatch(market: Marketplace, maker: Person) -> tuple[list[dict[str, 
 
 
 async def _settled(market: Marketplace, maker: Person, payouts: set[str]) -> Counter[str]:
-    """The statuses of the payouts, when none of them waits any more or the time is up."""
+    """The statuses of the payouts when none is pending, or at the time limit."""
     seen: Counter[str] = Counter()
 
     async def check() -> Counter[str] | None:

@@ -1,4 +1,4 @@
-"""What a process of the system spends, over its deaths."""
+"""The processor time of a process across restarts."""
 
 import psutil
 
@@ -6,7 +6,7 @@ from campus_tools.launcher.supervisor import SupervisedProcess
 
 
 class ProcessorTime:
-    """The processor time of a process from here on, in seconds, user and system."""
+    """The processor time of a process from now on, in seconds of user and system time."""
 
     def __init__(self, process: SupervisedProcess) -> None:
         self._process, self._before = process, 0.0
@@ -16,7 +16,7 @@ class ProcessorTime:
         return self._before + self._now()
 
     def note_death(self) -> None:
-        """Just before it is killed: what it spent until now goes with it."""
+        """Add the time of the process before it is killed."""
         self._before += self._now()
 
     def _now(self) -> float:

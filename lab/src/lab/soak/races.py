@@ -1,7 +1,7 @@
-"""Two at once, through the gateway, round after round: one outcome each time, and every order's books right afterwards.
+"""Two conflicting requests at once: one outcome per round, and a correct ledger for every order.
 
-Each race is run on an order of its own that was paid at the sandbox. Who is sent first, and by how much, changes from round to
-round, so that either side meets the other at every step of its way.
+Each round has its own order, paid at the sandbox. The first request and its head start change from round to round, so that the
+requests collide at every step.
 """
 
 import asyncio
@@ -22,23 +22,23 @@ from operations.journey import Marketplace, Person
 Order = Mapping[str, Any]
 Sending = Callable[[], Awaitable[httpx.Response]]
 
-# New orders are put on new shelves, and people who signed in long ago sign in again, after so many rounds.
+# New products, and new sessions when the old ones are near their end, after this number of rounds.
 PIECE: Final = 100
-# Tokens and second factors hold for a quarter of an hour; a piece takes a minute or two.
+# Tokens and second factors are valid for fifteen minutes; a piece takes a minute or two.
 SIGNED_IN_SECONDS: Final = 480.0
-# Several rounds at a time: the services and their database are busy while the two meet.
+# Concurrent rounds keep the services and their database busy.
 AT_ONCE: Final = 4
-# How much later the second of the two is sent, in milliseconds; the sign says which of them it is.
+# The delay of the later request in milliseconds; positive for the second, negative for the first.
 HEAD_STARTS_MS: Final = (0, 2, -2, 5, -5, 10, -10, 20, -20, 40, -40, 100, -100)
 
 
 class RacesImpossible(Exception):
-    """The races cannot be run on this system; the message says why."""
+    """The races cannot run on this system; the message states the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who takes part. The checker is there twice, in two sessions: the demo data has one person who may release."""
+    """The users of a race. The checker has two sessions: the demo data has one user who may release."""
 
     buyer: Person
     vendor: Person
@@ -49,7 +49,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How often a race ended in which way, and what was wrong with the rounds that should not have ended so."""
+    """The outcomes of a race with their numbers, and the faults of wrong rounds."""
 
     race: str
     rounds: int
@@ -58,12 +58,12 @@ class Figures:
 
 
 class WrongOutcome(Exception):
-    """A round ended as no round may."""
+    """A round ended with a wrong outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One order, paid and in escrow, with what a race does to it."""
+    """One order in escrow, and the requests of a race."""
 
     market: Marketplace
     cast: Cast
@@ -76,7 +76,7 @@ class Round:
         return int(self.order["totalMinor"])
 
     async def meet(self, one: Sending, other: Sending) -> tuple[httpx.Response, httpx.Response]:
-        """Sends both, one of them its head start earlier. Raises RacesImpossible at a quota."""
+        """Send both requests, one with a head start. Raises RacesImpossible at a quota."""
 
         async def late(send: Sending, milliseconds: int) -> httpx.Response:
             await asyncio.sleep(max(0, milliseconds) / 1000)
@@ -84,11 +84,11 @@ class Round:
 
         first, second = await asyncio.gather(late(one, -self.head_start_ms), late(other, self.head_start_ms))
         if 429 in (first.status_code, second.status_code):
-            raise RacesImpossible("the quotas are in the way: start the system with RATE_TIER_2, _3 and _4 raised")
+            raise RacesImpossible("a quota was exceeded: start the system with RATE_TIER_2, _3 and _4 raised")
         return first, second
 
     async def call(self, user: Person, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        """A POST on the order under a key of its own, sent once."""
+        """POST to the order with a new idempotency key, without retries."""
         headers = {**user.headers, "Idempotency-Key": str(uuid4())}
         return await self.market.http.post(f"/api/orders/{self.order['id']}/{path}", json=body, headers=headers)
 
@@ -102,7 +102,7 @@ class Round:
         return partial(self.call, self.cast.vendor, "verify-delivery", {"pin": pin})
 
     async def ends(self, status: str) -> None:
-        """Waits for the order's last state, and raises WrongOutcome unless the book says the same of its money."""
+        """Wait for the order's final state. Raises WrongOutcome unless the ledger agrees."""
         try:
             await self.market.order_reaches(self.cast.buyer, str(self.order["id"]), status)
         except TimeoutError as error:
@@ -111,14 +111,14 @@ class Round:
         kept_minor = self.total_minor if status == "paid" else 0
         expected = {"escrow": 0, "refund_payable": 0, "gateway_cash": kept_minor, "earned": -kept_minor}
         if sums != expected:
-            raise WrongOutcome(f"{status}, and the book says {sums}")
+            raise WrongOutcome(f"{status}, but the ledger has {sums}")
 
     async def _sums(self) -> dict[str, int]:
-        """What the transactions of the order leave, debit positive, in kobo; `earned` is the vendor's and the platform's."""
+        """The order's balances in kobo, debit positive; `earned` is the share of vendor and platform."""
         parameters = {"orderId": self.order["id"], "limit": 100}
         sums = {"escrow": 0, "refund_payable": 0, "gateway_cash": 0, "earned": 0}
         for transaction in await self.market.get("/api/transactions", self.cast.auditor, params=parameters):
-            # What the gateway keeps for its work changes nothing between buyer and vendor.
+            # The gateway's fee does not change the shares of buyer and vendor.
             for entry in () if transaction["type"] == "gateway_fee" else transaction["entries"]:
                 kind = entry["account"].split(":", 1)[0]
                 sums[kind if kind in sums else "earned"] += entry["amountMinor"]
@@ -126,22 +126,22 @@ class Round:
 
 
 async def two_releases(round_: Round) -> str:
-    """Each wants more than half: one gets it, and the rest is released after that."""
+    """Two releases of more than half: one succeeds, and the rest is released after that."""
     part = round_.total_minor // 2 + 1
     one, other = await round_.meet(
         round_.release(round_.cast.checker, part), round_.release(round_.cast.checker_again, part)
     )
     if sorted(_codes(one, other)) != ["200", "409 ESCROW_BALANCE_DEFICIT"]:
-        raise WrongOutcome(f"answered {_codes(one, other)}")
+        raise WrongOutcome(f"the responses are {_codes(one, other)}")
     rest = await round_.release(round_.cast.checker, round_.total_minor - part)()
     if rest.status_code != 200 or rest.json()["data"]["remainingLockedMinor"] != 0:
         raise WrongOutcome(f"the rest: {rest.text}")
     await round_.ends("paid")
-    return "the first got it" if one.status_code == 200 else "the second got it"
+    return "the first succeeded" if one.status_code == 200 else "the second succeeded"
 
 
 async def release_against_refund(round_: Round) -> str:
-    """Staff release all while the buyer cancels: a refund that comes second takes the money from those who got it."""
+    """Staff release all while the buyer cancels: a later refund debits the recipients of the release."""
     released, cancelled = await round_.meet(
         round_.release(round_.cast.checker, round_.total_minor), round_.cancel(round_.cast.buyer)
     )
@@ -152,20 +152,20 @@ async def release_against_refund(round_: Round) -> str:
     }
     ended = allowed.get((released.status_code, cancelled.status_code))
     if ended is None:
-        raise WrongOutcome(f"answered {_codes(released, cancelled)}")
+        raise WrongOutcome(f"the responses are {_codes(released, cancelled)}")
     await round_.ends(ended[0])
     return ended[1]
 
 
 async def verify_against_cancel(round_: Round) -> str:
-    """The PIN is told at the door while the buyer, or the vendor, cancels: the order is delivered or cancelled, never both."""
+    """The PIN is verified while the buyer or the vendor cancels: the order is delivered or cancelled, never both."""
     pin = await round_.market.delivery_pin(round_.cast.buyer, str(round_.order["id"]))
     canceller = round_.cast.buyer if round_.total_minor % 2 else round_.cast.vendor
     verified, cancelled = await round_.meet(round_.verify(pin), round_.cancel(canceller))
     allowed = {(200, 409): ("paid", "delivered and paid"), (409, 200): ("refunded", "cancelled and refunded")}
     ended = allowed.get((verified.status_code, cancelled.status_code))
     if ended is None:
-        raise WrongOutcome(f"answered {_codes(verified, cancelled)}")
+        raise WrongOutcome(f"the responses are {_codes(verified, cancelled)}")
     await round_.ends(ended[0])
     return ended[1]
 
@@ -178,7 +178,7 @@ RACES: Final[Mapping[str, Callable[[Round], Awaitable[str]]]] = {
 
 
 async def run_races(market: Marketplace, rounds: int, log: Log, cast: Cast | None = None) -> list[Figures]:
-    """Every race, so many rounds of it, by this cast or by people who sign in.
+    """Run all races, each with this number of rounds, with this cast or with new sessions.
 
     Raises RacesImpossible at a quota, and StepFailed when an order cannot be made.
     """
@@ -209,7 +209,7 @@ async def _run(
     race: Callable[[Round], Awaitable[str]],
     number: int,
 ) -> tuple[str, str | None]:
-    """The outcome, and what was wrong with it."""
+    """The outcome of a round, and its fault."""
     async with gate:
         order = await market.checkout(cast.buyer, product_id)
         await market.pay(await market.pay_intent(cast.buyer, order["id"]))
@@ -232,5 +232,5 @@ async def _cast(market: Marketplace) -> Cast:
 
 
 def _codes(*responses: httpx.Response) -> list[str]:
-    """Status, and the problem's code where there is one."""
+    """The status and the problem's code of each response."""
     return [f"{response.status_code} {response.json().get('code', '')}".strip() for response in responses]

@@ -1,4 +1,4 @@
-"""Products of a demo vendor for a run: well in stock, and many enough that checkouts do not wait for one shelf."""
+"""Products of a demo vendor, several ones so that checkouts do not wait for the lock of one stock."""
 
 from typing import Final
 from uuid import uuid4

@@ -1,7 +1,7 @@
-"""Signed webhooks at a fixed rate through the gateway, some of them twice, some before their subject, while payments' worker dies.
+"""Signed webhooks at a fixed rate, some duplicated, some before their subject, while payments' worker is killed.
 
-Every charge belongs to an order that was checked out and paid at the sandbox, whose own messages are dropped: so the sandbox's book
-and ours must agree at the end, to the kobo.
+Every charge belongs to an order that was paid at the sandbox, whose own webhooks are dropped. The gateway's statement and the ledger
+must agree at the end, to the kobo.
 """
 
 import asyncio
@@ -28,18 +28,18 @@ Made = TypeVar("Made")
 PATH: Final = "/functions/v1/gateway-webhook"
 DUPLICATE_SHARE: Final = 0.05
 DISPUTE_SHARE: Final = 0.05
-# The promise: whatever was answered 200 has had its effect this long after the last webhook.
+# Every accepted webhook has its effect within this time after the last one.
 EFFECTS_SECONDS_MAX: Final = 60.0
-# Disputes are sent this many places before the charge that they speak of.
+# A dispute is sent this number of webhooks before its charge.
 AHEAD: Final = 20
-# Enough at once to keep two cores busy with making the orders.
+# Concurrent orders: enough to keep two cores busy.
 MAKERS: Final = 12
 _KILL_WAIT_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How many webhooks in all, how many of them in a second, and how often payments' worker is killed meanwhile."""
+    """The number of webhooks, their rate per second, and the kills of payments' worker."""
 
     count: int
     rate: float
@@ -48,7 +48,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was seen. Times in milliseconds count from the moment at which a webhook was due."""
+    """The figures of the run. Times in milliseconds count from the moment at which a webhook was due."""
 
     sent: int
     duplicates: int
@@ -62,18 +62,18 @@ class Figures:
 
     @property
     def holds(self) -> bool:
-        """Whether every effect came in time and the books are clean; that all answers were 200 is seen while they are sent."""
+        """Whether all effects occurred in time and the audit found nothing; a response other than 2xx stops the run."""
         return self.effects_seconds <= EFFECTS_SECONDS_MAX and not self.broken_invariants
 
 
 async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Log) -> Figures:
-    """Makes and pays the orders, sends, kills, waits, audits. Raises BenchFailed for an answer that is no 2xx."""
+    """Create and pay the orders, send with kills, wait, and audit. Raises BenchFailed for a response that is not 2xx."""
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
-    log(f"making and paying {load.count - disputes - duplicates} orders")
+    log(f"creating and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
     charges = await paid_charges(market, load.count - disputes - duplicates)
     bodies = in_disorder(charges, disputes, duplicates)
-    log(f"sending {len(bodies)} webhooks, {load.rate:g} in a second, killing payments' worker {load.kills} times")
+    log(f"sending {len(bodies)} webhooks, {load.rate:g} per second, killing payments' worker {load.kills} times")
     killing = kill_repeatedly(system.process("payments-worker"), load.kills, len(bodies) / load.rate)
     times, kills = await asyncio.gather(_send(system, bodies, load.rate), killing)
     log("waiting for their effects")
@@ -94,7 +94,7 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Lo
 
 
 async def paid_charges(market: Marketplace, count: int) -> list[dict[str, Any]]:
-    """Orders of a demo buyer, paid at the sandbox without a word from it: the `data` of their `charge.success`."""
+    """Create and pay orders, with the sandbox's webhooks dropped: the `data` of their `charge.success`."""
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     product_ids = await add_stock(market, vendor, count)
@@ -143,8 +143,7 @@ async def _some_at_once(make: Callable[[int], Awaitable[Made]], numbers: Iterabl
 
 
 def in_disorder(charges: Sequence[dict[str, Any]], disputes: int, duplicates: int) -> list[bytes]:
-    """The bodies in the order of their sending: disputes that were won come before the charge they speak of, and repetitions
-    are spread over all of it."""
+    """The bodies in sending order: won disputes come before their charge, and duplicates are spread evenly."""
     bodies = [msgspec.json.encode({"event": "charge.success", "data": charge}) for charge in charges]
     for number in range(disputes):
         place = number * len(charges) // disputes
@@ -158,7 +157,7 @@ def in_disorder(charges: Sequence[dict[str, Any]], disputes: int, duplicates: in
             "category": "chargeback",
             "transaction": {"id": charge["id"], "reference": charge["reference"]},
         }
-        # Those already put in stand before this one: the place of its charge has moved by as many.
+        # The earlier insertions have moved the charge by `number`.
         bodies.insert(
             max(0, place + number - AHEAD), msgspec.json.encode({"event": "charge.dispute.resolve", "data": fields})
         )
