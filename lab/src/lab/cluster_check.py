@@ -1,8 +1,8 @@
 """Compare the cluster of kubectl's current context with an overlay, after a roll-out; changes nothing.
 
-The server validates every object (a strict dry run) and reports differences. Then the namespace is checked: pods run, budgets and
-Services select pods, policies select pods, and no process has permissions of the cluster. Read access to the namespace is enough;
-with the permission to list namespaces, roles without a namespace are reported too.
+The server validates every object (a strict dry run) and reports differences. Then the namespace is checked: pods run,
+budgets and Services select pods, policies select pods, and no process has permissions of the cluster. Read access to
+the namespace is enough; with the permission to list namespaces, roles without a namespace are reported too.
 """
 
 import json

@@ -1,7 +1,7 @@
 """`python -m lab.bench.calls <call> <connections>`: call one function of a service in a closed loop.
 
-Measures the cost of a function without HTTP. Each line of the standard input is the length of a run in seconds (`3.0`); the
-program prints one line of JSON for it. The CPU time of this process is that of the function.
+Measures the cost of a function without HTTP. Each line of the standard input is the length of a run in seconds (`3.0`);
+the program prints one line of JSON for it. The CPU time of this process is that of the function.
 """
 
 import asyncio

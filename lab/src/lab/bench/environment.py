@@ -224,7 +224,8 @@ class BenchEnvironment:
     ) -> Reading:
         """Run a closed loop of pgbench.
 
-        `grows` names a database and a table to which each transaction adds one row. Raises BenchFailed when rows are missing.
+        `grows` names a database and a table to which each transaction adds one row. Raises BenchFailed when rows are
+        missing.
         """
         database = self.postgresql
         rows_before = await _rows(grows)

@@ -1,7 +1,7 @@
 """`make capacity`: measure the cost of an order and calculate the needs of ten million orders a day.
 
-Measures a separate system, stores the figures in docs/capacity-measured.json, and writes the tables of docs/capacity.md.
-With `--kept` the tables are calculated from the stored figures without a measurement.
+Measures a separate system, stores the figures in docs/capacity-measured.json, and writes the tables of
+docs/capacity.md. With `--kept` the tables are calculated from the stored figures without a measurement.
 """
 
 import argparse

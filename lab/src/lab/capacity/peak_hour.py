@@ -1,8 +1,9 @@
 """A simulation of the busiest hour with a seeded random: workers, their queues, and the autoscaler.
 
-One step is half a second. Orders arrive at random (Poisson) with a wave over the hour. The payment gateway has one outage and then
-sends the delayed webhooks. A worker is killed at intervals; its messages return to the head of its queue. Each instance has one core
-and spends the measured time, with variation, on a message. The databases are as fast as measured.
+One step is half a second. Orders arrive at random (Poisson) with a wave over the hour. The payment gateway has one
+outage and then sends the delayed webhooks. A worker is killed at intervals; its messages return to the head of its
+queue. Each instance has one core and spends the measured time, with variation, on a message. The databases are as fast
+as measured.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Operating drills, each with a separate system; status 1 when an invariant was violated.
 
-`restore` destroys the databases and the broker, restores the databases to an instant, and lets the payment gateway resend the webhooks
-of its last three days: no money moves twice.
+`restore` destroys the databases and the broker, restores the databases to an instant, and lets the payment gateway
+resend the webhooks of its last three days: no money moves twice.
 `start` starts three instances of every process at once on empty servers.
 `upgrade` replaces an older version by this one under load: schema first, then process by process; no request fails.
 """

@@ -1,6 +1,7 @@
 """Destroy the databases and the broker, restore the databases to an instant, and let the gateway resend the webhooks of its last days.
 
-Transfers after the instant must not be sent twice, messages of the broker must be processed, and the audit must find nothing.
+Transfers after the instant must not be sent twice, messages of the broker must be processed, and the audit must find
+nothing.
 """
 
 import asyncio

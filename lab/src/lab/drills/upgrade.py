@@ -1,7 +1,8 @@
 """Replace an older version of the services by this one under load: schema first, then process by process.
 
-The old code runs from a checkout of its commit, with this version's libraries, on its own schema. The databases are migrated while it
-runs; then one process after another is replaced. No request may fail, and the audit must find nothing.
+The old code runs from a checkout of its commit, with this version's libraries, on its own schema. The databases are
+migrated while it runs; then one process after another is replaced. No request may fail, and the audit must find
+nothing.
 """
 
 import asyncio

@@ -2,8 +2,10 @@
 
 `webhooks` starts a separate system and sends signed webhooks at a rate while payments' worker is killed, or, with
 `--read-only` and `--broker-away`, while the database rejects writes and the broker is unavailable.
-`payouts` starts a separate system and dispatches payouts; some gateway calls time out or fail after the money has moved.
-`notifications` starts a separate system and sends messages over four channels; one channel has an outage, the worker is killed.
+`payouts` starts a separate system and dispatches payouts; some gateway calls time out or fail after the money has
+moved.
+`notifications` starts a separate system and sends messages over four channels; one channel has an outage, the worker is
+killed.
 `races` sends two conflicting requests at once to the running system, a number of rounds for each race.
 """
 

@@ -1,6 +1,7 @@
 """Messages over four channels with an outage of one channel and killed workers: arrivals, delays and duplicates.
 
-Each message has a unique order number, which identifies it at the sandbox. Arrivals are counted there, not in the service.
+Each message has a unique order number, which identifies it at the sandbox. Arrivals are counted there, not in the
+service.
 """
 
 import asyncio
@@ -58,9 +59,10 @@ class MessageLoad:
 class ChannelFigures:
     """One channel. Delays in milliseconds, from the acceptance of a message to its receipt by the provider.
 
-    `quiet` are messages accepted before the outage, `down` during it, and `killed` after it, while the worker was killed.
-    `replaced` arrived twice, and the second replaces the first on the device; `unexplained` arrived twice without an open
-    attempt. `uncertain` were in progress when the worker was killed, and are not resent; `missing` are others without arrival.
+    `quiet` are messages accepted before the outage, `down` during it, and `killed` after it, while the worker was
+    killed. `replaced` arrived twice, and the second replaces the first on the device; `unexplained` arrived twice
+    without an open attempt. `uncertain` were in progress when the worker was killed, and are not resent; `missing` are
+    others without arrival.
     """
 
     accepted: int

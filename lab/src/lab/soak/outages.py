@@ -1,7 +1,7 @@
 """Signed webhooks at a rate while payments' database rejects writes, and while the broker is unavailable.
 
-The sender resends each webhook until its response is 200, as the gateway does. A 503 is correct only when nothing was stored; a
-writable database stores every webhook, with or without the broker.
+The sender resends each webhook until its response is 200, as the gateway does. A 503 is correct only when nothing was
+stored; a writable database stores every webhook, with or without the broker.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Payouts through a gateway with calls that time out and calls that fail after the money has moved.
 
-Each payout has a unique amount, which selects the failing calls and identifies its transfers at the sandbox. Transfers are counted
-there, not in the service.
+Each payout has a unique amount, which selects the failing calls and identifies its transfers at the sandbox. Transfers
+are counted there, not in the service.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Two conflicting requests at once: one outcome per round, and a correct ledger for every order.
 
-Each round has its own order, paid at the sandbox. The first request and its head start change from round to round, so that the
-requests collide at every step.
+Each round has its own order, paid at the sandbox. The first request and its head start change from round to round, so
+that the requests collide at every step.
 """
 
 import asyncio

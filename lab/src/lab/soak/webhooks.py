@@ -1,7 +1,7 @@
 """Signed webhooks at a fixed rate, some duplicated, some before their subject, while payments' worker is killed.
 
-Every charge belongs to an order that was paid at the sandbox, whose own webhooks are dropped. The gateway's statement and the ledger
-must agree at the end, to the kobo.
+Every charge belongs to an order that was paid at the sandbox, whose own webhooks are dropped. The gateway's statement
+and the ledger must agree at the end, to the kobo.
 """
 
 import asyncio
@@ -213,8 +213,8 @@ async def _count_unfinished(system: System) -> int:
 async def wait_for_effects(system: System, held: int, within: float = 3 * EFFECTS_SECONDS_MAX) -> None:
     """Until `held` orders hold their money, and no webhook and no outbox row is unfinished. Raises TimeoutError.
 
-    Payments queries the gateway about an attempt without an outcome after 30 s: the money of an order may be held before its webhook
-    arrives, which is ignored then.
+    Payments queries the gateway about an attempt without an outcome after 30 s: the money of an order may be held
+    before its webhook arrives, which is ignored then.
     """
 
     async def check() -> bool | None:

@@ -3,8 +3,9 @@
     python -m lab.drills.rotation --overlap 20        # make rotation-drill
     python -m lab.drills.rotation --compromised       # make compromise-drill
 
-The separate system has two instances of each API process behind balancers, as on Kubernetes. The drill shortens only the overlap of
-old and new, which is 1,800 s in the runbooks: a signing key is retired when its last token has expired, after 18 minutes.
+The separate system has two instances of each API process behind balancers, as on Kubernetes. The drill shortens only
+the overlap of old and new, which is 1,800 s in the runbooks: a signing key is retired when its last token has expired,
+after 18 minutes.
 """
 
 import argparse
