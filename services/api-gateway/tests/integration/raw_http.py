@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-LONG_ANSWER = "/api/campus-orders/export"
+LONG_RESPONSE = "/api/campus-orders/export"
 
 
 @dataclass
@@ -18,11 +18,11 @@ class Recorder:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
-                await self._answer_one(reader, writer)
+                await self._respond_once(reader, writer)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    async def _answer_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _respond_once(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         line, *fields = head[:-4].split(b"\r\n")
         headers: dict[str, str] = {}
@@ -37,7 +37,7 @@ class Recorder:
         if "transfer-encoding" in headers:
             body = await self._chunks(reader)
         self.seen.append((line.decode(), headers, body))
-        length = 30_000_000 if LONG_ANSWER in line.decode() else 2
+        length = 30_000_000 if LONG_RESPONSE in line.decode() else 2
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n{}" % length)
         for _ in range((length - 2) // 10_000):
             writer.write(b" " * 10_000)

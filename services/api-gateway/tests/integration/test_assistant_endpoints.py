@@ -23,8 +23,7 @@ async def test_questions_are_counted_together_by_user_and_the_21st_in_a_minute_i
     assert len(app.upstream.seen) == reached
     lists = await app.client.get("/api/assistant/conversations", headers=app.bearer(user))
     assert lists.headers["ratelimit-limit"] == "300"
-    other = await app.client.post("/api/assistant/chat", json={}, headers=app.bearer(new_id()))
-    assert other.status_code == 201
+    assert (await app.client.post("/api/assistant/chat", json={}, headers=app.bearer(new_id()))).status_code == 201
 
 
 async def test_a_question_has_at_most_64_kib_and_its_key_is_ignored(open_gateway: OpenGateway) -> None:

@@ -142,13 +142,13 @@ async def test_what_may_hold_a_secret_is_never_compressed(app: GatewayApp, path:
 
 async def test_tokens_and_errors_are_never_compressed(app: GatewayApp) -> None:
     serve(app, LONG)
-    asked_headers = {"Accept-Encoding": "gzip, identity;q=0"}
-    signed_in = await app.client.post("/api/auth/login", json={"email": "a@b.example"}, headers=asked_headers)
+    request_headers = {"Accept-Encoding": "gzip, identity;q=0"}
+    signed_in = await app.client.post("/api/auth/login", json={"email": "a@b.example"}, headers=request_headers)
     assert "content-encoding" not in signed_in.headers
     app.upstream.response = (422, {"invalid_params": LONG})
     app.upstream.headers = {"Content-Type": "application/problem+json"}
     for path in ("/api/products?limit=0", "/api/vendors?limit=0"):
-        response, _ = await fetched(app, path, **asked_headers)
+        response, _ = await fetched(app, path, **request_headers)
         assert (response.status_code, "content-encoding" in response.headers) == (422, False)
 
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from api_gateway.upstream import Upstreams
 
 ENDLESS = 10**9
-REFUSAL = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\n{}"
-ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+REJECTION = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\n{}"
+RESPONSE = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 
 
 class Refusing:
@@ -21,7 +21,7 @@ class Refusing:
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(REFUSAL if head.startswith(b"POST") else ANSWER)
+                writer.write(REJECTION if head.startswith(b"POST") else RESPONSE)
                 if head.startswith(b"POST"):
                     await reader.readexactly(ENDLESS)
         except asyncio.IncompleteReadError:

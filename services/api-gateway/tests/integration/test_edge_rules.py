@@ -24,7 +24,7 @@ from .conftest import GatewayApp, OpenGateway, listening, problem_of
 NAMED = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
 FIELD = re.compile(r'"([a-z0-9-]+)";(?:q=(\d+);w=(\d+)|r=(\d+);t=(\d+))')
 # One of each kind: passed on, the gateway's own, refused by each step.
-ANSWERS = [
+RESPONSES = [
     ("GET", "/api/products", {}),
     ("GET", "/health/liveness", {}),
     ("GET", "/health/readiness", {}),
@@ -48,7 +48,7 @@ async def test_every_response_has_its_quota_in_both_forms(
     open_gateway: OpenGateway, private_redis: PrivateRedis, store: bool
 ) -> None:
     app = await open_gateway(**({"rate_limit_store_url": private_redis.url} if store else {}))
-    for method, path, content in ANSWERS:
+    for method, path, content in RESPONSES:
         response = await app.client.request(method, path, **content)
         assert [len(response.headers.get_list(name)) for name in (*NAMED, "ratelimit", "ratelimit-policy")] == [1] * 5
         policy, left = (
@@ -185,7 +185,7 @@ async def test_without_origins_no_page_gets_cors_headers(app: GatewayApp) -> Non
 SECURITY = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 
 
-@pytest.mark.parametrize(("method", "path", "content"), ANSWERS, ids=[f"{one[0]} {one[1][:40]}" for one in ANSWERS])
+@pytest.mark.parametrize(("method", "path", "content"), RESPONSES, ids=[f"{one[0]} {one[1][:40]}" for one in RESPONSES])
 async def test_every_response_has_security_headers(
     app: GatewayApp, method: str, path: str, content: dict[str, Any]
 ) -> None:
@@ -222,7 +222,7 @@ OLD_ROUTES = (
 )
 
 
-def said_of_the_end(response: httpx.Response) -> tuple[str | None, str | None, str | None]:
+def deprecation_headers_of(response: httpx.Response) -> tuple[str | None, str | None, str | None]:
     return response.headers.get("deprecation"), response.headers.get("sunset"), response.headers.get("link")
 
 
@@ -251,12 +251,12 @@ async def test_a_deprecated_route_has_its_headers_on_every_response_until_the_su
             "a machine": (await client.post("/api/old/hook", content=b"{}"), 201),
         }
         for what, (response, status) in results.items():
-            assert (response.status_code, said_of_the_end(response)) == (status, expected), what
+            assert (response.status_code, deprecation_headers_of(response)) == (status, expected), what
         assert results["repeated"][0].headers["x-cache-lookup"] == "HIT"
         limited = [await client.post("/api/old/login", json={"email": "a@b.example"}) for _ in range(10)][-1]
-        assert (limited.status_code, said_of_the_end(limited)) == (429, expected)
-        assert said_of_the_end(await client.get("/api/new")) == (None, None, None)
-        assert said_of_the_end(await client.get("/nowhere")) == (None, None, None)
+        assert (limited.status_code, deprecation_headers_of(limited)) == (429, expected)
+        assert deprecation_headers_of(await client.get("/api/new")) == (None, None, None)
+        assert deprecation_headers_of(await client.get("/nowhere")) == (None, None, None)
 
 
 class After:
@@ -273,9 +273,9 @@ async def test_after_its_sunset_a_route_does_not_exist(app: GatewayApp) -> None:
         listening(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
-        for gone in (await client.get("/api/old"), await client.post("/api/old/login", json={})):
-            assert (gone.status_code, problem_of(gone)["code"]) == (404, "RESOURCE_NOT_FOUND")
-            assert said_of_the_end(gone) == (None, None, None)
+        for removed in (await client.get("/api/old"), await client.post("/api/old/login", json={})):
+            assert (removed.status_code, problem_of(removed)["code"]) == (404, "RESOURCE_NOT_FOUND")
+            assert deprecation_headers_of(removed) == (None, None, None)
         assert (await client.get("/api/new")).status_code == 201
 
 
@@ -294,8 +294,7 @@ async def test_an_response_too_long_to_be_stored_reaches_its_client_and_its_effe
     assert (again.status_code, problem_of(again)["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert "is done" in again.json()["detail"]
     assert "x-cache-lookup" not in again.headers
-    other = await app.client.post("/api/orders/checkout", json={"other": 1}, headers=headers)
-    assert other.status_code == 422
+    assert (await app.client.post("/api/orders/checkout", json={"other": 1}, headers=headers)).status_code == 422
     assert len(app.upstream.seen) == 1
 
 

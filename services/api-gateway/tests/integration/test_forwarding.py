@@ -139,9 +139,9 @@ async def test_a_large_response_passes_whole_to_a_slow_reader(app: GatewayApp) -
 
 
 async def test_an_unavailable_service_is_503_with_retry_after(open_gateway: OpenGateway) -> None:
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        app = await open_gateway(upstream_url=f"http://127.0.0.1:{nobody.getsockname()[1]}")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        app = await open_gateway(upstream_url=f"http://127.0.0.1:{unused.getsockname()[1]}")
         response = await app.client.get("/api/products")
     assert response.status_code == 503
     problem = problem_of(response)
@@ -167,12 +167,12 @@ async def test_the_bare_error_of_a_webhook_stays_bare(app: GatewayApp) -> None:
 
 async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_a_reader(app: GatewayApp) -> None:
     """The service answers once on each connection and then closes it without a word."""
-    answered = 0
+    responses = 0
 
     async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal answered
+        nonlocal responses
         await reader.readuntil(b"\r\n\r\n")
-        answered += 1
+        responses += 1
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}")
         await writer.drain()
         # The second request on this connection is read and never answered.
@@ -184,7 +184,7 @@ async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_
     upstream._port = server.sockets[0].getsockname()[1]
     for _ in range(3):
         assert (await app.client.get("/api/products", headers=app.bearer())).status_code == 200
-    assert answered == 3
+    assert responses == 3
     posted = await app.client.post(f"/api/orders/{new_id()}/cancel", json={}, headers=app.bearer())
     assert posted.status_code == 503, "a POST is never sent twice"
     server.close()
@@ -194,16 +194,15 @@ async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_
     "broken", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort", b"HTTP/1.1 200 OK\r\n"]
 )
 async def test_a_service_that_breaks_off_is_an_error_and_never_a_short_response(app: GatewayApp, broken: bytes) -> None:
-    async def answer_badly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def respond_badly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(broken)
         writer.close()
 
-    server = await asyncio.start_server(answer_badly, "127.0.0.1", 0)
+    server = await asyncio.start_server(respond_badly, "127.0.0.1", 0)
     app.dependencies.edge.forwarder._upstreams["orders"]._port = server.sockets[0].getsockname()[1]
     try:
-        response = await app.client.get("/api/products")
-        assert response.status_code == 503
+        assert (await app.client.get("/api/products")).status_code == 503
     except httpx.RemoteProtocolError:
         assert broken.endswith(b"short"), "only an answer that had begun is broken off"
     server.close()
@@ -229,13 +228,13 @@ async def test_beyond_the_connections_requests_wait_for_one_and_all_are_served(o
 
 async def test_a_page_of_an_allowed_origin_may_call_and_another_may_not(open_gateway: OpenGateway) -> None:
     app = await open_gateway(allowed_origins="https://shop.example, https://admin.example/")
-    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "idempotency-key"}
-    allowed = await app.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://shop.example"})
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "idempotency-key"}
+    allowed = await app.client.options("/api/orders/checkout", headers=preflight | {"Origin": "https://shop.example"})
     assert allowed.status_code == 204
     assert allowed.headers["access-control-allow-origin"] == "https://shop.example"
     assert allowed.headers["access-control-allow-methods"] == "POST"
     assert "Idempotency-Key" in allowed.headers["access-control-allow-headers"]
-    foreign = await app.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://evil.example"})
+    foreign = await app.client.options("/api/orders/checkout", headers=preflight | {"Origin": "https://evil.example"})
     assert foreign.status_code == 405
     assert "access-control-allow-origin" not in foreign.headers
     read = await app.client.get("/api/products", headers={"Origin": "https://admin.example"})

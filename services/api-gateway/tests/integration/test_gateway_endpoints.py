@@ -16,7 +16,7 @@ from common.primitives.problems import Code, slug_of
 
 from .conftest import GatewayApp, OpenGateway, listening, problem_of
 
-AWAY = "http://127.0.0.1:9"
+UNAVAILABLE = "http://127.0.0.1:9"
 ESSENTIAL = ("identity", "orders", "payments")
 OTHERS = ("payouts", "notifications")
 
@@ -36,14 +36,14 @@ async def test_readiness_names_each_service_and_does_not_need_the_broker(app: Ga
 
 async def test_readiness_needs_the_gateway_s_own_database(app: GatewayApp) -> None:
     await app.runtime.database.service.close()
-    away = await app.client.get("/health/readiness")
-    assert away.status_code == 503
-    assert problem_of(away)["detail"] == "Not ready: database."
+    unavailable = await app.client.get("/health/readiness")
+    assert unavailable.status_code == 503
+    assert problem_of(unavailable)["detail"] == "Not ready: database."
 
 
 @pytest.mark.parametrize("missing", [*ESSENTIAL, *OTHERS])
 async def test_one_missing_service_is_named_and_blocks_nothing(open_gateway: OpenGateway, missing: str) -> None:
-    app = await open_gateway(**{f"{missing}_url": AWAY})
+    app = await open_gateway(**{f"{missing}_url": UNAVAILABLE})
     response = await app.client.get("/health/readiness")
     data = response.json()["data"]
     assert (response.status_code, data["status"]) == (200, "degraded")
@@ -60,9 +60,9 @@ async def test_a_service_that_is_not_ready_is_named(app: GatewayApp) -> None:
 
 
 async def test_without_every_other_service_the_essential_ones_are_served(open_gateway: OpenGateway) -> None:
-    app = await open_gateway(**{f"{name}_url": AWAY for name in (*OTHERS, "identity", "payments")})
+    app = await open_gateway(**{f"{name}_url": UNAVAILABLE for name in (*OTHERS, "identity", "payments")})
     assert (await app.client.get("/health/readiness")).status_code == 200
-    none = await open_gateway(**{f"{name}_url": AWAY for name in ESSENTIAL})
+    none = await open_gateway(**{f"{name}_url": UNAVAILABLE for name in ESSENTIAL})
     refused = await none.client.get("/health/readiness")
     assert refused.status_code == 503
     assert all(name in problem_of(refused)["detail"] for name in ESSENTIAL)
@@ -92,8 +92,7 @@ async def test_a_service_that_hangs_delays_a_probe_for_a_bounded_time(
     app = await open_gateway()
     app.upstream.gate.clear()
     monkeypatch.setattr("api_gateway.readiness.CHECK_SECONDS_MAX", 0.05)
-    response = await app.client.get("/health/readiness")
-    assert response.status_code == 503
+    assert (await app.client.get("/health/readiness")).status_code == 503
     app.upstream.gate.set()
 
 
@@ -176,6 +175,6 @@ async def test_the_documents_name_the_address_under_which_the_gateway_is_known(
 
 
 async def test_the_documents_are_served_while_every_service_is_unavailable(open_gateway: OpenGateway) -> None:
-    away = await open_gateway(upstream_url="http://127.0.0.1:9")
-    assert json.loads((await away.client.get("/openapi.json")).content)["openapi"] == "3.1.0"
-    assert json.loads((await away.client.get("/asyncapi.json")).content)["asyncapi"] == "3.0.0"
+    unavailable = await open_gateway(upstream_url="http://127.0.0.1:9")
+    assert json.loads((await unavailable.client.get("/openapi.json")).content)["openapi"] == "3.1.0"
+    assert json.loads((await unavailable.client.get("/asyncapi.json")).content)["asyncapi"] == "3.0.0"

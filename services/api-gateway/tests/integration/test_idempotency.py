@@ -254,9 +254,9 @@ async def test_a_client_disconnect_does_not_stop_the_operation(app: GatewayApp) 
 
 
 async def test_a_service_that_could_not_be_reached_frees_the_key(open_gateway: OpenGateway, app: GatewayApp) -> None:
-    away = await open_gateway(upstream_url="http://127.0.0.1:9")
+    unavailable = await open_gateway(upstream_url="http://127.0.0.1:9")
     user, key = new_id(), uuid4()
-    assert (await post(away, user, key)).status_code == 503
+    assert (await post(unavailable, user, key)).status_code == 503
     assert (await post(app, user, key)).status_code == 201
 
 
@@ -341,15 +341,15 @@ async def test_an_empty_response_is_replayed(app: GatewayApp) -> None:
     assert json.loads(first.content) == json.loads(again.content) == ""
 
 
-PICTURE = random.Random(7).randbytes(5 * 1024 * 1024)
+IMAGE = random.Random(7).randbytes(5 * 1024 * 1024)
 
 
-def form(picture: bytes, boundary: str) -> bytes:
+def form(image: bytes, boundary: str) -> bytes:
     head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="cap.png"\r\nContent-Type: image/png\r\n\r\n'
-    return head.encode() + picture + f"\r\n--{boundary}--\r\n".encode()
+    return head.encode() + image + f"\r\n--{boundary}--\r\n".encode()
 
 
-async def send_picture(
+async def send_image(
     app: GatewayApp, user: UUID, key: UUID, url: str, body: bytes, boundary: str, *, in_pieces: bool = False
 ) -> httpx.Response:
     async def pieces() -> AsyncIterator[bytes]:
@@ -369,16 +369,16 @@ async def test_a_picture_under_a_key_is_taken_once(app: GatewayApp, in_pieces: b
     """Each try of a client frames the same file anew: that is the same request. Another file under the key is another one."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.response = (201, {"data": {"id": 1}})
-    first = await send_picture(app, user, key, url, form(PICTURE, "a1b2"), "a1b2", in_pieces=in_pieces)
+    first = await send_image(app, user, key, url, form(IMAGE, "a1b2"), "a1b2", in_pieces=in_pieces)
     assert first.status_code == 201, first.text
-    assert app.upstream.last["body"] == form(PICTURE, "a1b2")
+    assert app.upstream.last["body"] == form(IMAGE, "a1b2")
     for boundary in ("a1b2", '"c3 d4"'):
-        body = form(PICTURE, boundary.strip('"'))
-        again = await send_picture(app, user, key, url, body, boundary, in_pieces=in_pieces)
+        body = form(IMAGE, boundary.strip('"'))
+        again = await send_image(app, user, key, url, body, boundary, in_pieces=in_pieces)
         assert (again.status_code, again.content, again.headers["x-cache-lookup"]) == (201, first.content, "HIT")
-    other = form(PICTURE[:-1] + b"x", "a1b2")
-    for sent_to, body in ((url, other), (f"/api/products/{uuid4()}/images", form(PICTURE, "a1b2"))):
-        refused = problem_of(await send_picture(app, user, key, sent_to, body, "a1b2", in_pieces=in_pieces))
+    other = form(IMAGE[:-1] + b"x", "a1b2")
+    for sent_to, body in ((url, other), (f"/api/products/{uuid4()}/images", form(IMAGE, "a1b2"))):
+        refused = problem_of(await send_image(app, user, key, sent_to, body, "a1b2", in_pieces=in_pieces))
         assert (refused["status"], refused["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
     assert len(app.upstream.seen) == 1
 
@@ -386,15 +386,15 @@ async def test_a_picture_under_a_key_is_taken_once(app: GatewayApp, in_pieces: b
 async def test_a_picture_whose_key_is_at_work_or_that_is_too_large_reaches_no_service_again(app: GatewayApp) -> None:
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.gate.clear()
-    running = asyncio.create_task(send_picture(app, user, key, url, form(PICTURE, "a"), "a"))
+    running = asyncio.create_task(send_image(app, user, key, url, form(IMAGE, "a"), "a"))
     await eventually(lambda: len(app.upstream.seen) == 1)
-    refused = await send_picture(app, user, key, url, form(PICTURE, "b"), "b")
+    refused = await send_image(app, user, key, url, form(IMAGE, "b"), "b")
     assert (problem_of(refused)["status"], refused.headers["retry-after"].isdigit()) == (409, True)
     app.upstream.gate.set()
     assert (await running).status_code == 201
-    body = form(PICTURE + b"x" * 8_192, "a")
+    body = form(IMAGE + b"x" * 8_192, "a")
     for in_pieces in (False, True):
-        refused = await send_picture(app, user, uuid4(), url, body, "a", in_pieces=in_pieces)
+        refused = await send_image(app, user, uuid4(), url, body, "a", in_pieces=in_pieces)
         assert problem_of(refused)["status"] == 413
     assert len(app.upstream.seen) == 1
 

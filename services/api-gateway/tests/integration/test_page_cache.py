@@ -307,14 +307,14 @@ async def test_every_process_invalidates_a_changed_product(open_gateway: OpenGat
 
         async def both_are_fresh() -> bool:
             # Said again until both listen: an exclusive queue hears nothing of what was said before it stood.
-            await bus.publish([said(event)])
+            await bus.publish([outgoing(event)])
             return [await price_of(app) for app in gateways] == [2, 2]
 
         assert await eventually(both_are_fresh)
     await bus.close()
 
 
-def said(event: ProductChanged) -> Outgoing:
+def outgoing(event: ProductChanged) -> Outgoing:
     body = {
         "specversion": "1.0",
         "id": str(new_id()),

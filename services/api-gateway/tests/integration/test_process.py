@@ -35,8 +35,8 @@ async def test_a_killed_gateway_neither_loses_nor_repeats_what_stands_under_a_ke
             headers = {"Authorization": f"Bearer {issuer.token(user)}", "Idempotency-Key": str(key)}
             return await client.post("/api/orders/checkout", json={"items": []}, headers=headers)
 
-        answered, interrupted = uuid4(), uuid4()
-        first = await checkout(answered)
+        finished, interrupted = uuid4(), uuid4()
+        first = await checkout(finished)
         upstream.gate.clear()
         burst = asyncio.gather(*(checkout(interrupted) for _ in range(20)), return_exceptions=True)
         await eventually(lambda: len(upstream.seen) == 2)
@@ -46,7 +46,7 @@ async def test_a_killed_gateway_neither_loses_nor_repeats_what_stands_under_a_ke
         upstream.gate.set()
 
         await process.start()
-        again = await checkout(answered)
+        again = await checkout(finished)
         assert (again.content, again.headers["x-cache-lookup"]) == (first.content, "HIT")
         waiting = await checkout(interrupted)
         assert waiting.status_code == 409, "the lease of the killed process still holds"
@@ -84,7 +84,9 @@ async def test_a_published_revocation_applies_and_outlives_the_process(
         headers = {"Authorization": f"Bearer {issuer.token(user, session_id=session)}"}
         assert (await client.get("/api/orders", headers=headers)).status_code == 201
         bus = Bus(broker_url, declared_topology(RetryLadder()), "test")
-        assert await bus.publish([_said(SessionRevoked(user_id=user, session_id=session, not_before=_now()))]) == [True]
+        assert await bus.publish([_outgoing(SessionRevoked(user_id=user, session_id=session, not_before=_now()))]) == [
+            True
+        ]
         await bus.close()
 
         async def refused() -> bool:
@@ -97,7 +99,7 @@ async def test_a_published_revocation_applies_and_outlives_the_process(
 
 
 @asynccontextmanager
-async def broker_away(broker_url: str, management_url: str) -> AsyncIterator[None]:
+async def broker_unavailable(broker_url: str, management_url: str) -> AsyncIterator[None]:
     """The broker knows the virtual host no more: connections to it end, and no new one is taken."""
     parts = urlsplit(broker_url)
     host, user = parts.path.lstrip("/"), quote(parts.username or "guest", safe="")
@@ -132,10 +134,10 @@ async def test_without_the_broker_everything_is_served_and_a_metric_shows_the_de
             return await seconds_unheard() > 0
 
         assert await eventually(listens, within=60)
-        async with broker_away(broker_url, management_url):
+        async with broker_unavailable(broker_url, management_url):
             assert await eventually(is_deaf, within=60)
-            for door in (inside, client):
-                assert (await door.get("/health/readiness")).status_code == 200
+            for endpoint in (inside, client):
+                assert (await endpoint.get("/health/readiness")).status_code == 200
             headers = {"Authorization": f"Bearer {issuer.token(new_id())}"}
             assert (await client.get("/api/orders", headers=headers)).status_code == 201
             idempotent_requests = {**headers, "Idempotency-Key": str(uuid4())}
@@ -172,7 +174,7 @@ def _now() -> str:
     return iso(SystemClock().now())
 
 
-def _said(event: SessionRevoked) -> Outgoing:
+def _outgoing(event: SessionRevoked) -> Outgoing:
     body = {
         "specversion": "1.0",
         "id": str(new_id()),

@@ -31,9 +31,9 @@ async def test_the_61st_anonymous_request_is_429_with_a_true_time_to_wait(open_g
     refused = await app.client.get("/api/products")
     assert (refused.status_code, problem_of(refused)["code"]) == (429, "RATE_LIMIT_EXCEEDED")
     assert refused.headers["ratelimit-remaining"] == "0"
-    leaves = started_at + 60
-    assert leaves - 1 <= int(refused.headers["ratelimit-reset"]) <= time.time() + 61
-    assert time.time() + int(refused.headers["retry-after"]) >= leaves
+    expires = started_at + 60
+    assert expires - 1 <= int(refused.headers["ratelimit-reset"]) <= time.time() + 61
+    assert time.time() + int(refused.headers["retry-after"]) >= expires
     assert (await app.client.get("/nowhere")).status_code == 429
     assert (await app.client.get("/health/liveness")).status_code == 200
     known = await app.client.get("/api/products", headers=app.bearer())
@@ -266,6 +266,6 @@ async def test_a_burst_of_one_takes_nothing_from_another(open_gateway: OpenGatew
         probes = (app.client.get("/api/orders", headers=headers) for _ in range(number))
         return sorted(response.status_code for response in await asyncio.gather(*probes))
 
-    taken, given = await asyncio.gather(statuses(greedy, 200), statuses(modest, 5))
-    assert taken == [201] * 50 + [429] * 150
-    assert given == [201] * 5
+    greedy_statuses, modest_statuses = await asyncio.gather(statuses(greedy, 200), statuses(modest, 5))
+    assert greedy_statuses == [201] * 50 + [429] * 150
+    assert modest_statuses == [201] * 5

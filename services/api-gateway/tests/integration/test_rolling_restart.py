@@ -79,7 +79,7 @@ class Client:
 
     http: httpx.AsyncClient
     token: dict[str, str]
-    answered: int = 0
+    responses: int = 0
     failed: list[str] = field(default_factory=list)
     is_done: bool = False
 
@@ -94,7 +94,7 @@ class Client:
                 ]
             except httpx.TransportError as error:
                 self.failed.append(repr(error))
-            self.answered += 2
+            self.responses += 2
 
 
 async def test_no_request_is_lost_while_gateways_are_restarted_one_after_another(
@@ -119,11 +119,11 @@ async def test_no_request_is_lost_while_gateways_are_restarted_one_after_another
             clients.append(Client(http, {"Authorization": f"Bearer {issuer.token(new_id())}"}))
         working = [asyncio.create_task(client.work()) for client in clients]
         for process in processes:
-            answered = sum(client.answered for client in clients)
+            responses = sum(client.responses for client in clients)
             assert await process.end(signal.SIGTERM) == 0
             await process.start()
             await eventually(lambda: len(balancer.ready) == 2, within=60)
-            assert sum(client.answered for client in clients) > answered, "the other one answers meanwhile"
+            assert sum(client.responses for client in clients) > responses, "the other one answers meanwhile"
         for client in clients:
             client.is_done = True
         await asyncio.gather(*working)

@@ -7,11 +7,11 @@ import pytest
 from api_gateway.addresses import ClientAddresses
 
 TRUSTED = ClientAddresses([ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("127.0.0.1/32")])
-NOBODY = ClientAddresses([])
+NO_PROXY = ClientAddresses([])
 
 
 def test_without_trusted_proxies_only_the_peer_counts() -> None:
-    assert NOBODY.of("127.0.0.1", b"203.0.113.9") == "127.0.0.1"
+    assert NO_PROXY.of("127.0.0.1", b"203.0.113.9") == "127.0.0.1"
 
 
 def test_an_untrusted_peer_cannot_set_its_address() -> None:

@@ -49,7 +49,7 @@ def test_what_a_service_needs_passes_and_the_token_only_where_it_is_asked_for() 
 
 
 def test_hop_by_hop_headers_and_the_gateways_own_are_removed_from_responses() -> None:
-    answered = [
+    received = [
         (b"server", b"s"),
         (b"date", b"d"),
         (b"connection", b"close"),
@@ -59,8 +59,8 @@ def test_hop_by_hop_headers_and_the_gateways_own_are_removed_from_responses() ->
         (b"etag", b'"1"'),
         (b"cache-control", b"max-age=5"),
     ]
-    assert passed_to_client(answered, private=False) == [(b"etag", b'"1"'), (b"cache-control", b"max-age=5")]
-    assert passed_to_client(answered, private=True) == [(b"etag", b'"1"')]
+    assert passed_to_client(received, private=False) == [(b"etag", b'"1"'), (b"cache-control", b"max-age=5")]
+    assert passed_to_client(received, private=True) == [(b"etag", b'"1"')]
 
 
 def test_a_pages_own_content_policy_replaces_the_gateways() -> None:

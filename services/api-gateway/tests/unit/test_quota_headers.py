@@ -25,7 +25,7 @@ def item(value: bytes) -> tuple[str, dict[str, int]]:
     return found[1].strip('"'), {name: int(number) for name, number in parameters}
 
 
-def said(quota_status: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[str, int], dict[str, int]]:
+def rendered(quota_status: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[str, int], dict[str, int]]:
     """All headers, and the parameters of both fields, which must speak of the same policy."""
     headers = dict(quota_headers(quota_status, now, WINDOW))
     policy, quota = item(headers[b"ratelimit-policy"])
@@ -37,7 +37,7 @@ def said(quota_status: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[
 @given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
 def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -> None:
     quota_status = QuotaStatus("2", limit, counted, now - ago if counted else None, counted < limit)
-    headers, quota, left = said(quota_status, now)
+    headers, quota, left = rendered(quota_status, now)
     assert quota == {"q": limit, "w": 60}
     assert int(headers[b"ratelimit-limit"]) == limit
     assert left["r"] == int(headers[b"ratelimit-remaining"]) == max(0, limit - counted)
@@ -48,7 +48,7 @@ def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -
 @given(st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
 def test_retry_after_is_never_less_than_the_reset(ago: int, now: int) -> None:
     quota_status = QuotaStatus("1", 60, 60, now - ago, admitted=False)
-    _, _, left = said(quota_status, now)
+    _, _, left = rendered(quota_status, now)
     assert left["r"] == 0
     assert quota_status.retry_after_seconds(now, WINDOW) >= left["t"]
 
@@ -67,5 +67,5 @@ def test_the_seconds_end_when_the_oldest_request_leaves_the_window() -> None:
     windows.count(counter, now)
     later = now + 20 * MICROSECONDS + 1
     quota_status = windows.count(counter, later)
-    _, _, left = said(quota_status, later)
+    _, _, left = rendered(quota_status, later)
     assert left == {"r": 1, "t": math.ceil(40 - 1 / MICROSECONDS)}

@@ -19,9 +19,9 @@ steps = st.lists(
 
 
 @given(steps, st.integers(1, 6))
-def test_a_window_admits_exactly_what_the_naive_model_admits(moves: list[tuple[int, str, bool]], limit: int) -> None:
+def test_a_window_admits_exactly_what_the_naive_model_admits(requests: list[tuple[int, str, bool]], limit: int) -> None:
     windows, counted, now = SlidingWindows(WINDOW), dict[str, list[int]](), 0
-    for wait, subject, counts in moves:
+    for wait, subject, counts in requests:
         now += wait
         living = [at for at in counted.get(subject, []) if now - at < WINDOW * MICROSECONDS]
         counter = Counter("1", subject, limit)
@@ -36,10 +36,10 @@ def test_a_window_admits_exactly_what_the_naive_model_admits(moves: list[tuple[i
 
 @given(steps, st.integers(1, 6))
 def test_after_retry_after_a_request_is_admitted_and_a_second_earlier_it_is_not(
-    moves: list[tuple[int, str, bool]], limit: int
+    requests: list[tuple[int, str, bool]], limit: int
 ) -> None:
     windows, now = SlidingWindows(WINDOW), 0
-    for wait, subject, _ in moves:
+    for wait, subject, _ in requests:
         now += wait
         counter = Counter("1", subject, limit)
         quota_status = windows.count(counter, now)

@@ -19,6 +19,8 @@ from identity.use_cases.accounts.load_demo import load_demo
 from testkit.fixtures import DatabaseFactory, DatabaseUrls
 from testkit.service_kit import OpenService, opened, served
 
+from .responses import data_of
+
 PASSWORD = "correct horse battery"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
 PREVIOUS_SERVICE_ROLE_KEY = "the-service-role-key-before-it"
@@ -78,26 +80,18 @@ class IdentityApp:
 
     async def sign_up_unproven(self, email: str, **more: Any) -> UUID:
         """A user who has just signed up."""
-        response = await self.post(
-            "/api/auth/signup", {"email": email, "password": PASSWORD, "fullName": "Test Person", **more}
-        )
-        assert response.status_code == 201, response.text
-        return UUID(response.json()["data"]["userId"])
+        body = {"email": email, "password": PASSWORD, "fullName": "Test Person", **more}
+        return UUID(data_of(await self.post("/api/auth/signup", body), 201)["userId"])
 
     async def log_in(self, email: str, password: str = PASSWORD) -> dict[str, Any]:
-        response = await self.post("/api/auth/login", {"email": email, "password": password})
-        assert response.status_code == 200, response.text
-        tokens: dict[str, Any] = response.json()["data"]
-        return tokens
+        return data_of(await self.post("/api/auth/login", {"email": email, "password": password}))
 
     async def demo_log_in(self, name: str) -> dict[str, Any]:
         return await self.log_in(USERS[name].email, DEMO_PASSWORD)
 
     async def step_up(self, tokens: dict[str, Any], secret: str) -> dict[str, Any]:
-        response = await self.post("/api/auth/mfa/verify", {"code": self.code(secret)}, token=tokens["accessToken"])
-        assert response.status_code == 200, response.text
-        stepped: dict[str, Any] = response.json()["data"]
-        return stepped
+        body = {"code": self.code(secret)}
+        return data_of(await self.post("/api/auth/mfa/verify", body, token=tokens["accessToken"]))
 
     def code(self, secret: str) -> str:
         """The code of this moment."""
@@ -116,11 +110,6 @@ class IdentityApp:
     async def count(self, table: str) -> int:
         rows = await self.service.fetch(f"SELECT count(*) AS n FROM {table}")
         return int(rows[0]["n"])
-
-
-def error_of(response: httpx.Response) -> tuple[int, str]:
-    """Status and code of a problem document."""
-    return response.status_code, response.json()["code"]
 
 
 @pytest_asyncio.fixture

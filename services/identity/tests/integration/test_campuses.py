@@ -13,6 +13,7 @@ from contracts import demo
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 
 from .conftest import USERS, IdentityApp
+from .responses import CONFLICT, data_of, error_of
 from .test_row_security import caller_named
 
 LAGOS, IBADAN = f"/api/campuses/{demo.LAGOS.id}", f"/api/campuses/{demo.IBADAN.id}"
@@ -53,9 +54,9 @@ async def test_staff_change_their_campus_and_publish_it(staff: Staff) -> None:
     assert (response.json()["data"]["name"], response.json()["data"]["revision"]) == ("UNILAG", 2)
     assert response.headers["ETag"] == '"2"'
     assert (await staff.patch(LAGOS, {"active": False, "revision": 2})).json()["data"]["active"] is False
-    said = (await staff.app.service.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
+    events = (await staff.app.service.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
     campus_id = str(demo.LAGOS.id)
-    assert said == [
+    assert events == [
         {"campusId": campus_id, "name": "UNILAG", "active": True},
         {"campusId": campus_id, "name": "UNILAG", "active": False},
     ]
@@ -71,9 +72,7 @@ async def test_staff_change_their_campus_and_publish_it(staff: Staff) -> None:
 
 
 async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
-    opened = await staff.send("POST", f"{LAGOS}/hubs", NEW_HUB)
-    assert opened.status_code == 201, opened.text
-    hub = opened.json()["data"]
+    hub = data_of(await staff.send("POST", f"{LAGOS}/hubs", NEW_HUB), 201)
     path = f"/api/hubs/{hub['id']}"
     assert (await staff.app.get(path)).json()["data"] == hub
     assert (hub["campusId"], hub["deliveryFeeMinor"], hub["active"], hub["revision"]) == (
@@ -86,8 +85,8 @@ async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
     assert (changed.json()["data"]["deliveryFeeMinor"], changed.json()["data"]["address"]) == (0, "Gate 2")
     assert (await staff.patch(path, {"active": False})).status_code == 200
     assert (await staff.app.get(path)).status_code == 404
-    said = (await staff.app.service.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
-    assert [(entry["name"], entry["deliveryFeeMinor"], entry["active"]) for entry in said] == [
+    events = (await staff.app.service.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
+    assert [(entry["name"], entry["deliveryFeeMinor"], entry["active"]) for entry in events] == [
         ("Jaja Hall", 20_000, True),
         ("Jaja Hall", 0, True),
         ("Jaja Hall", 0, False),
@@ -102,8 +101,8 @@ async def test_the_platform_opens_campuses_and_nobody_else_does(staff: Staff) ->
     state = await staff.state()
     for by in ("CAMPUS", "BUYER"):
         assert (await staff.send("POST", "/api/campuses", {"name": "Babcock"}, by)).status_code == 403
-    taken = await staff.send("POST", "/api/campuses", {"name": "Lagos", "domain": "UNILAG.edu.ng"}, "ADMIN")
-    assert (taken.status_code, taken.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    conflicting = await staff.send("POST", "/api/campuses", {"name": "Lagos", "domain": "UNILAG.edu.ng"}, "ADMIN")
+    assert error_of(conflicting) == CONFLICT
     for body in ({"name": ""}, {}, {"name": "x", "domain": "no domain"}, {"name": "x", "id": str(uuid4())}):
         assert (await staff.send("POST", "/api/campuses", body, "ADMIN")).status_code == 422
     assert await staff.state() == state
@@ -123,14 +122,14 @@ async def test_staff_cannot_change_another_campus(staff: Staff) -> None:
         demo.IBADAN.id,
     )
     state = await staff.state()
-    answers = [
+    responses = [
         await staff.patch(IBADAN, {"name": "Ours"}),
         await staff.send("POST", f"{IBADAN}/hubs", NEW_HUB),
         await staff.patch(f"/api/hubs/{other_hub}", {"active": False}),
         await staff.patch(LAGOS, {"name": "Ours"}, "BUYER"),
         await staff.patch(HUB, {"unknown": 1}, "BUYER"),
     ]
-    assert [response.status_code for response in answers] == [403] * 5
+    assert [response.status_code for response in responses] == [403] * 5
     for path in (f"/api/campuses/{uuid4()}", f"/api/hubs/{uuid4()}", "/api/hubs/x"):
         assert (await staff.patch(path, {"active": False})).status_code == 404
     assert await staff.state() == state
@@ -158,8 +157,10 @@ async def test_a_stale_or_odd_change_changes_nothing(staff: Staff) -> None:
 
 
 async def test_of_two_concurrent_changes_of_one_revision_one_conflicts(staff: Staff) -> None:
-    answers = await asyncio.gather(*(staff.patch(HUB, {"deliveryFeeMinor": fee, "revision": 1}) for fee in range(1, 9)))
-    assert sorted(response.status_code for response in answers) == [200] + [409] * 7
+    responses = await asyncio.gather(
+        *(staff.patch(HUB, {"deliveryFeeMinor": fee, "revision": 1}) for fee in range(1, 9))
+    )
+    assert sorted(response.status_code for response in responses) == [200] + [409] * 7
     assert len(await staff.app.service.published("identity.hub_changed.v1")) == len(demo.HUBS) + 1
 
 

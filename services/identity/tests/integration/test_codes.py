@@ -21,6 +21,7 @@ from identity.use_cases.codes.verify_code import verify_code
 from identity.use_cases.passwords.reset_password import reset_password
 
 from .conftest import CODE_DELIVERY_KEY, DEMO_SECRET, PASSWORD, SERVICE_ROLE_KEY, USERS, IdentityApp
+from .responses import UNAUTHORIZED, data_of, error_of
 
 EMAIL, PHONE = "tola@unilag.edu.ng", "+2348031234567"
 NEW_PASSWORD = "another good password"
@@ -57,8 +58,7 @@ async def reset_token(app: IdentityApp, email: str = EMAIL) -> str:
 
 
 async def profile_of(app: IdentityApp, tokens: dict[str, Any]) -> dict[str, Any]:
-    profile: dict[str, Any] = (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
-    return profile
+    return (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
 
 
 async def is_alive(app: IdentityApp, tokens: dict[str, Any]) -> bool:
@@ -69,7 +69,7 @@ def wrong(code: str) -> str:
     return str((int(code) + 1) % 10**6).zfill(6)
 
 
-def refusal(response: Any) -> tuple[int, str, list[str]]:
+def problem_of(response: Any) -> tuple[int, str, list[str]]:
     body = response.json()
     return response.status_code, body["code"], [param["name"] for param in body["invalid_params"]]
 
@@ -91,9 +91,7 @@ async def test_a_code_signs_in_once_and_confirms_the_address_it_went_to(
     channel, to = ("email", EMAIL) if "email" in address else ("sms", PHONE)
     assert (message["channel"], message["to"], message["purpose"]) == (channel, to, "sign_in")
     assert len(code) == 6
-    response = await app.post("/api/auth/otp/verify", {**address, "code": code})
-    assert response.status_code == 200
-    tokens = response.json()["data"]
+    tokens = data_of(await app.post("/api/auth/otp/verify", {**address, "code": code}))
     assert (tokens["aal"], tokens["mfaRequired"]) == ("aal1", False)
     claims = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
     assert claims["sub"] == str(user_id)
@@ -101,7 +99,7 @@ async def test_a_code_signs_in_once_and_confirms_the_address_it_went_to(
     profile = await profile_of(app, tokens)
     assert (profile["emailConfirmed"], profile["phoneConfirmed"]) == (True, True)
     again = await app.post("/api/auth/otp/verify", {**address, "code": code})
-    assert refusal(again) == WRONG_CODE
+    assert problem_of(again) == WRONG_CODE
     refreshed = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
     methods = jwt.decode(refreshed.json()["data"]["accessToken"], options={"verify_signature": False})["amr"]
     assert [entry["method"] for entry in methods] == ["otp"]
@@ -110,15 +108,15 @@ async def test_a_code_signs_in_once_and_confirms_the_address_it_went_to(
 async def test_of_twenty_concurrent_uses_of_one_code_one_signs_in(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     body = {"email": EMAIL, "code": await code_for(app, email=EMAIL)}
-    answers = await asyncio.gather(*(app.post("/api/auth/otp/verify", body) for _ in range(20)))
-    assert sorted(response.status_code for response in answers) == [200] + [422] * 19
+    responses = await asyncio.gather(*(app.post("/api/auth/otp/verify", body) for _ in range(20)))
+    assert sorted(response.status_code for response in responses) == [200] + [422] * 19
     assert await app.count("sessions") == 1
 
 
 async def test_twenty_requests_at_once_make_one_code(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
-    answers = await asyncio.gather(*(app.post("/api/auth/otp", {"email": EMAIL}) for _ in range(20)))
-    assert {response.status_code for response in answers} == {200}
+    responses = await asyncio.gather(*(app.post("/api/auth/otp", {"email": EMAIL}) for _ in range(20)))
+    assert {response.status_code for response in responses} == {200}
     assert len(await sent(app)) == 1
 
 
@@ -127,8 +125,8 @@ async def test_five_wrong_tries_expire_a_code(app: IdentityApp) -> None:
     code = await code_for(app, email=EMAIL)
     for _ in range(TRIES_MAX):
         response = await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": wrong(code)})
-        assert refusal(response) == WRONG_CODE
-    assert refusal(await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
+        assert problem_of(response) == WRONG_CODE
+    assert problem_of(await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
     app.clock.advance(timedelta(seconds=30))
     fresh = await code_for(app, email=EMAIL)
     assert (await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": fresh})).status_code == 200
@@ -138,8 +136,8 @@ async def test_concurrent_guesses_get_five_tries_in_total(app: IdentityApp) -> N
     await app.sign_up(EMAIL)
     code = await code_for(app, email=EMAIL)
     guess = {"email": EMAIL, "code": wrong(code)}
-    answers = await asyncio.gather(*(app.post("/api/auth/otp/verify", guess) for _ in range(20)))
-    assert {response.status_code for response in answers} == {422}
+    responses = await asyncio.gather(*(app.post("/api/auth/otp/verify", guess) for _ in range(20)))
+    assert {response.status_code for response in responses} == {422}
     assert [row["tries"] for row in await app.service.fetch("SELECT tries FROM one_time_codes")] == [TRIES_MAX]
 
 
@@ -159,10 +157,10 @@ async def test_a_code_is_a_first_factor_and_no_second_one(app: IdentityApp) -> N
 async def test_a_code_works_for_ten_minutes_and_only_where_it_went(app: IdentityApp) -> None:
     await app.sign_up(EMAIL, phone=PHONE, number_proven=True)
     code = await code_for(app, email=EMAIL)
-    assert refusal(await app.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
-    assert refusal(await app.post("/api/auth/password/reset", {"token": code, "password": PASSWORD})) == WRONG_TOKEN
+    assert problem_of(await app.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
+    assert problem_of(await app.post("/api/auth/password/reset", {"token": code, "password": PASSWORD})) == WRONG_TOKEN
     app.clock.advance(timedelta(minutes=10))
-    assert refusal(await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
+    assert problem_of(await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
 
 
 async def test_only_the_newest_code_of_an_address_works(app: IdentityApp) -> None:
@@ -268,9 +266,9 @@ async def test_a_body_names_exactly_one_address(app: IdentityApp) -> None:
             ({"phone": "12"}, ["phone"]),
             ({"email": EMAIL, "extra": 1}, ["extra"]),
         ):
-            assert refusal(await app.post(path, {**body, **rest})) == (422, "VALIDATION_FAILED", names)
+            assert problem_of(await app.post(path, {**body, **rest})) == (422, "VALIDATION_FAILED", names)
     for code in ("12345", "1234567", "12345a", "\uff11\uff12\uff13\uff14\uff15\uff16"):
-        assert refusal(await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
+        assert problem_of(await app.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
     assert await app.count("one_time_codes") == 0
 
 
@@ -308,16 +306,14 @@ async def test_a_reset_sets_the_password_ends_every_session_and_works_once(app: 
     assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 2})
     for tokens in (here, there):
         assert not await is_alive(app, tokens)
-        dead = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-        assert dead.status_code == 401
-    old = await app.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
-    assert old.status_code == 401
+        assert (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 401
+    assert (await app.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})).status_code == 401
     tokens = await app.log_in(EMAIL, NEW_PASSWORD)
     assert await is_alive(app, tokens)
     assert (await profile_of(app, tokens))["emailConfirmed"] is True
-    assert refusal(await app.post("/api/auth/password/reset", body)) == WRONG_TOKEN
-    said = await app.service.published(REVOKED)
-    assert [event for event in said if "sessionId" not in event] != []
+    assert problem_of(await app.post("/api/auth/password/reset", body)) == WRONG_TOKEN
+    events = await app.service.published(REVOKED)
+    assert [event for event in events if "sessionId" not in event] != []
 
 
 async def test_a_reset_token_lives_for_thirty_minutes_and_dies_with_the_next_one(app: IdentityApp) -> None:
@@ -327,10 +323,10 @@ async def test_a_reset_token_lives_for_thirty_minutes_and_dies_with_the_next_one
     second = await reset_token(app)
     for token in (first, "x", wrong("000000"), second + "x"):
         response = await app.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
-        assert refusal(response) == WRONG_TOKEN
+        assert problem_of(response) == WRONG_TOKEN
     app.clock.advance(timedelta(minutes=30))
     response = await app.post("/api/auth/password/reset", {"token": second, "password": NEW_PASSWORD})
-    assert refusal(response) == WRONG_TOKEN
+    assert problem_of(response) == WRONG_TOKEN
     await app.log_in(EMAIL)
 
 
@@ -339,27 +335,26 @@ async def test_a_reset_ends_the_codes_that_were_sent_before(app: IdentityApp) ->
     code = await code_for(app, phone=PHONE)
     token = await reset_token(app)
     assert (await app.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})).status_code == 200
-    assert refusal(await app.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
+    assert problem_of(await app.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
 
 
 async def test_a_weak_new_password_leaves_the_token_good(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     token = await reset_token(app)
     weak = await app.post("/api/auth/password/reset", {"token": token, "password": "short"})
-    assert refusal(weak) == (422, "VALIDATION_FAILED", ["password"])
-    response = await app.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
-    assert response.status_code == 200
+    assert problem_of(weak) == (422, "VALIDATION_FAILED", ["password"])
+    assert (await app.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})).status_code == 200
 
 
 async def test_of_two_resets_with_one_token_one_sets_the_password(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     token = await reset_token(app)
     passwords = [f"a good password {number}" for number in range(4)]
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(app.post("/api/auth/password/reset", {"token": token, "password": text}) for text in passwords)
     )
-    assert sorted(response.status_code for response in answers) == [200, 422, 422, 422]
-    winner = next(text for text, response in zip(passwords, answers, strict=True) if response.status_code == 200)
+    assert sorted(response.status_code for response in responses) == [200, 422, 422, 422]
+    winner = next(text for text, response in zip(passwords, responses, strict=True) if response.status_code == 200)
     await app.log_in(EMAIL, winner)
 
 
@@ -383,8 +378,7 @@ async def test_a_login_started_before_a_reset_leaves_no_session(app: IdentityApp
         return matched
 
     dependencies.passwords.matches = checked_then_reset
-    late = await app.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
-    assert late.status_code == 401
+    assert (await app.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})).status_code == 401
     assert await app.count("sessions") == 0
 
 
@@ -396,19 +390,17 @@ async def test_a_changed_password_keeps_this_session_and_ends_the_others(app: Id
     wrong_one = await app.post(
         "/api/auth/password/change", {**body, "currentPassword": "a wrong password"}, token=here["accessToken"]
     )
-    assert refusal(wrong_one) == (422, "VALIDATION_FAILED", ["currentPassword"])
+    assert problem_of(wrong_one) == (422, "VALIDATION_FAILED", ["currentPassword"])
     assert await is_alive(app, there)
     response = await app.post("/api/auth/password/change", body, token=here["accessToken"])
     assert (response.status_code, response.json()["data"]) == (200, {"sessionsEnded": 1})
     assert await is_alive(app, here)
     assert not await is_alive(app, there)
-    kept = await app.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})
-    assert kept.status_code == 200
-    ended = await app.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})
-    assert ended.status_code == 401
+    assert (await app.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})).status_code == 200
+    assert (await app.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})).status_code == 401
     assert all("sessionId" in event for event in await app.service.published(REVOKED))
     late = await app.post("/api/auth/password/reset", {"token": token, "password": PASSWORD})
-    assert refusal(late) == WRONG_TOKEN
+    assert problem_of(late) == WRONG_TOKEN
     await app.log_in(EMAIL, NEW_PASSWORD)
 
 
@@ -452,7 +444,7 @@ async def test_a_user_lists_their_active_sessions_newest_first(app: IdentityApp)
         token=(await app.log_in("bisi@unilag.edu.ng"))["accessToken"],
         cursor=first["meta"]["next_cursor"],
     )
-    assert refusal(foreign) == (422, "VALIDATION_FAILED", ["cursor"])
+    assert problem_of(foreign) == (422, "VALIDATION_FAILED", ["cursor"])
 
 
 async def test_a_user_ends_only_their_own_sessions(app: IdentityApp) -> None:
@@ -474,8 +466,8 @@ async def test_a_user_ends_only_their_own_sessions(app: IdentityApp) -> None:
     assert await is_alive(app, here)
     assert await end(here, session_of(lost)) == 404
     assert (await app.post("/api/auth/refresh", {"refreshToken": lost["refreshToken"]})).status_code == 401
-    said = await app.service.published(REVOKED)
-    assert [event["sessionId"] for event in said] == [session_of(lost)]
+    events = await app.service.published(REVOKED)
+    assert [event["sessionId"] for event in events] == [session_of(lost)]
 
 
 async def test_after_logging_out_everywhere_old_tokens_of_that_very_second_are_dead_and_new_ones_live(
@@ -492,21 +484,20 @@ async def test_after_logging_out_everywhere_old_tokens_of_that_very_second_are_d
     app.clock.advance(timedelta(milliseconds=100))
     fresh = await app.log_in(EMAIL)
     for tokens in (before, same_second, other):
-        refused = await app.get("/api/profiles/current", token=tokens["accessToken"])
-        assert (refused.status_code, refused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(await app.get("/api/profiles/current", token=tokens["accessToken"])) == UNAUTHORIZED
         assert (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 401
     assert await is_alive(app, fresh)
     # Another service knows nothing but what was said.
-    heard = Revocations()
+    received = Revocations()
     for event in await app.service.published(REVOKED):
         session_id = UUID(event["sessionId"]) if "sessionId" in event else None
-        heard.add(UUID(event["userId"]), session_id, datetime.fromisoformat(event["notBefore"]))
+        received.add(UUID(event["userId"]), session_id, datetime.fromisoformat(event["notBefore"]))
     app.service.runtime.verifier.revocations = Revocations()
     callers = [
         await app.service.runtime.verifier.caller_of(tokens["accessToken"])
         for tokens in (before, same_second, other, fresh)
     ]
-    believed = [not heard.cover(caller) for caller in callers]
+    believed = [not received.cover(caller) for caller in callers]
     assert believed == [False, False, False, True]
 
 
@@ -531,12 +522,12 @@ async def test_a_flood_of_log_outs_hides_no_newer_revocation_from_a_process_that
 async def test_refreshes_and_the_end_of_all_sessions_at_once_leave_no_live_token(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     signed = [await app.log_in(EMAIL) for _ in range(6)]
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}) for tokens in signed[1:]),
         app.post("/api/auth/logout-all", {}, token=signed[0]["accessToken"]),
     )
-    assert answers[-1].status_code == 200
-    for response in answers[:-1]:
+    assert responses[-1].status_code == 200
+    for response in responses[:-1]:
         assert response.status_code in (200, 401)
         if response.status_code == 200:
             assert not await is_alive(app, response.json()["data"])
@@ -550,8 +541,7 @@ async def test_endpoints_of_sessions_and_passwords_require_a_token(app: Identity
         ("GET", "/api/auth/sessions"),
         ("DELETE", "/api/auth/sessions/018cc251-f400-7001-8000-000000000001"),
     ):
-        response = await app.client.request(method, path)
-        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(await app.client.request(method, path)) == UNAUTHORIZED
 
 
 # --- Slow logins -----------------------------------------------------------------------------------------------------
@@ -618,11 +608,11 @@ async def test_responses_for_known_and_unknown_addresses_are_equal_in_every_fiel
             {"email": "new@unilag.edu.ng", "password": PASSWORD, "fullName": "X"},
         ),
     ):
-        answers = [await app.post(f"/api/auth/{path}", body) for body in (known, unknown)]
-        assert answers[0].status_code == answers[1].status_code, path
-        shown = [neutral(response.json()) for response in answers]
+        responses = [await app.post(f"/api/auth/{path}", body) for body in (known, unknown)]
+        assert responses[0].status_code == responses[1].status_code, path
+        shown = [neutral(response.json()) for response in responses]
         assert shown[0] == shown[1], path
-        names = [[name for name in response.headers if name not in ("x-request-id",)] for response in answers]
+        names = [[name for name in response.headers if name not in ("x-request-id",)] for response in responses]
         assert names[0] == names[1], path
 
 

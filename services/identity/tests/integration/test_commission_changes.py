@@ -13,13 +13,13 @@ import pytest_asyncio
 
 from contracts import demo
 
-from .conftest import USERS, IdentityApp, error_of
+from .conftest import USERS, IdentityApp
+from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .test_staff import StaffAdministration
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 CHANGES = "/api/commission-changes"
 CHANGED = "identity.vendor_changed.v1"
-CONFLICT = (409, "CONCURRENCY_CONFLICT")
 
 
 @dataclass
@@ -40,9 +40,7 @@ class Platform:
         return await self.send("PATCH", ADA, {"commissionBasisPoints": points}, by, **headers)
 
     async def prepared(self, points: int | None) -> dict[str, Any]:
-        response = await self.patch(points)
-        assert response.status_code == 200, response.text
-        change: dict[str, Any] = response.json()["data"]["commissionChange"]
+        change: dict[str, Any] = data_of(await self.patch(points))["commissionChange"]
         assert change["status"] == "prepared"
         return change
 
@@ -56,8 +54,7 @@ class Platform:
         [row] = await self.app.service.fetch(
             "SELECT commission_basis_points AS points FROM vendors WHERE id = $1", demo.ADA.id
         )
-        points: int | None = row["points"]
-        return points
+        return row["points"]
 
     async def published(self) -> list[dict[str, Any]]:
         return await self.app.service.published(CHANGED)
@@ -78,17 +75,12 @@ async def platform(app: IdentityApp) -> Platform:
 
 
 async def test_a_commission_applies_after_the_approval_of_a_second_admin(platform: Platform) -> None:
-    response = await platform.patch(250)
-    assert response.status_code == 200, response.text
-    vendor = response.json()["data"]
+    vendor = data_of(await platform.patch(250))
     change = vendor["commissionChange"]
     assert (vendor["commissionBasisPoints"], change["commissionBasisPoints"]) == (None, 250)
     assert (await platform.commission(), await platform.published()) == (None, [])
 
-    approved = await platform.approve(change)
-
-    assert approved.status_code == 200, approved.text
-    shown = approved.json()["data"]
+    shown = data_of(await platform.approve(change))
     assert (shown["status"], shown["hash"]) == ("approved", change["hash"])
     assert (shown["preparedBy"], shown["decidedBy"]) == (str(USERS["ADMIN"].id), str(USERS["BUYER2"].id))
     assert await platform.commission() == 250
@@ -116,7 +108,7 @@ async def test_neither_the_maker_nor_the_owner_decides(platform: Platform) -> No
     state = await platform.state()
     for by in ("ADMIN", "VENDOR"):
         for response in (await platform.approve(change, by), await platform.reject(change, by)):
-            assert error_of(response) == (403, "AUTH_FORBIDDEN"), by
+            assert error_of(response) == FORBIDDEN, by
     assert await platform.state() == state
 
 
@@ -133,8 +125,8 @@ async def test_an_approval_names_the_change_that_was_read(platform: Platform) ->
 
 
 async def test_a_vendor_has_at_most_one_pending_change(platform: Platform) -> None:
-    answers = await asyncio.gather(*(platform.patch(250) for _ in range(5)))
-    assert len({response.json()["data"]["commissionChange"]["id"] for response in answers}) == 1
+    responses = await asyncio.gather(*(platform.patch(250) for _ in range(5)))
+    assert len({response.json()["data"]["commissionChange"]["id"] for response in responses}) == 1
     assert error_of(await platform.patch(300)) == CONFLICT
     assert error_of(await platform.patch(250, "BUYER2")) == CONFLICT
     listed = (await platform.send("GET", f"{CHANGES}?status=prepared", None, "BUYER2")).json()
@@ -193,11 +185,11 @@ async def test_the_endpoints_of_commission_changes_are_guarded(platform: Platfor
             "AUTH_AAL2_REQUIRED",
         )
         for by in ("CAMPUS", "AUDITOR", "CHECKER", "VENDOR"):
-            assert error_of(await platform.send("POST", path, {}, by)) == (403, "AUTH_FORBIDDEN"), by
+            assert error_of(await platform.send("POST", path, {}, by)) == FORBIDDEN, by
         absent = await platform.send(
             "POST", f"{CHANGES}/{uuid4()}/{verb}", {"hash": "x"} if verb == "approve" else {}, "BUYER2"
         )
-        assert error_of(absent) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(absent) == NOT_FOUND
     for path in (CHANGES, f"{CHANGES}/{change['id']}"):
         for by, status in (("AUDITOR", 200), ("BUYER2", 200), ("CAMPUS", 403), ("BUYER", 403)):
             assert (await platform.send("GET", path, None, by)).status_code == status, (path, by)

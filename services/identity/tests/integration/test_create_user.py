@@ -13,6 +13,7 @@ from identity.app import SERVICE
 from testkit.service_kit import opened
 
 from .conftest import PREVIOUS_SERVICE_ROLE_KEY, SERVICE_ROLE_KEY, IdentityApp
+from .responses import data_of
 
 ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
 
@@ -26,7 +27,7 @@ def twenty_universities() -> dict[str, str]:
     return chosen
 
 
-LOOK_ALIKES = (
+SIMILAR_ADDRESSES = (
     "a@unilag.edu.ng.evil.com",
     "a@unilag.edu.ng.",
     "a@notunilag.edu.ng",
@@ -57,10 +58,7 @@ async def create_user(
 
 
 async def created(app: IdentityApp, email: str, **more: Any) -> dict[str, Any]:
-    response = await create_user(app, email, **more)
-    assert response.status_code == 200, response.text
-    data: dict[str, Any] = response.json()["data"]
-    return data
+    return data_of(await create_user(app, email, **more))
 
 
 async def new_referrer(app: IdentityApp, email: str = "ada@unilag.edu.ng") -> str:
@@ -88,8 +86,8 @@ async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_cam
             campus_ids.add((await created(app, f"Fresher+2026@{form}"))["campusId"])
         campus = await app.get(f"/api/campuses/{campus_ids.pop()}")
         assert (campus.json()["data"]["name"], campus_ids) == (name, set())
-    told = await app.service.published("identity.campus_changed.v1")
-    assert sorted(event["name"] for event in told) == sorted(universities.values())
+    events = await app.service.published("identity.campus_changed.v1")
+    assert sorted(event["name"] for event in events) == sorted(universities.values())
 
 
 async def test_a_sign_up_uses_the_same_rule(app: IdentityApp) -> None:
@@ -101,7 +99,7 @@ async def test_a_sign_up_uses_the_same_rule(app: IdentityApp) -> None:
 
 
 async def test_a_look_alike_is_a_user_without_a_campus(app: IdentityApp) -> None:
-    for email in LOOK_ALIKES:
+    for email in SIMILAR_ADDRESSES:
         assert (email, (await created(app, email))["campusId"]) == (email, None)
     assert await app.count("campuses") == 0
 
@@ -112,10 +110,10 @@ async def test_it_responses_the_shape_of_the_contract(app: IdentityApp) -> None:
     assert data["profileId"] == str(user_id)
     assert data["role"] == "buyer"
     assert data["referral"] == {"applied": False, "rewardMinor": 0}
-    said = (await app.service.published("identity.user_provisioned.v1"))[0]
-    assert said["userId"] == str(user_id)
-    assert said["referral"] == {"applied": False, "rewardMinor": 0}
-    assert "phone" not in said
+    events = (await app.service.published("identity.user_provisioned.v1"))[0]
+    assert events["userId"] == str(user_id)
+    assert events["referral"] == {"applied": False, "rewardMinor": 0}
+    assert "phone" not in events
 
 
 async def test_it_is_idempotent_on_the_users_id_whatever_later_calls_contain(app: IdentityApp) -> None:
@@ -128,8 +126,8 @@ async def test_it_is_idempotent_on_the_users_id_whatever_later_calls_contain(app
     ):
         assert later == first
     assert len(await app.service.published("identity.user_provisioned.v1")) == 2
-    told = await app.service.published("identity.campus_changed.v1")
-    assert sorted(event["name"] for event in told) == ["University of Ibadan", "University of Lagos"]
+    events = await app.service.published("identity.campus_changed.v1")
+    assert sorted(event["name"] for event in events) == ["University of Ibadan", "University of Lagos"]
     row = (await app.service.fetch("SELECT email, phone, full_name FROM profiles WHERE id = $1", user_id))[0]
     assert tuple(row) == ("tola@ui.edu.ng", None, None)
 
@@ -137,35 +135,35 @@ async def test_it_is_idempotent_on_the_users_id_whatever_later_calls_contain(app
 async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(app: IdentityApp) -> None:
     token = await referral_token_of(app, await new_referrer(app))
     user_id = uuid4()
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(created(app, f"tola{number % 3}@ui.edu.ng", user_id=user_id, referral_token=token) for number in range(100))
     )
-    assert all(response == answers[0] for response in answers)
-    assert answers[0]["referral"] == {"applied": True, "rewardMinor": 50_000}
-    said = [
+    assert all(response == responses[0] for response in responses)
+    assert responses[0]["referral"] == {"applied": True, "rewardMinor": 50_000}
+    events = [
         event
         for event in await app.service.published("identity.user_provisioned.v1")
         if event["userId"] == str(user_id)
     ]
-    assert [event["referral"]["rewardMinor"] for event in said] == [50_000]
+    assert [event["referral"]["rewardMinor"] for event in events] == [50_000]
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
 
 async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each(app: IdentityApp) -> None:
     token = await referral_token_of(app, await new_referrer(app))
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(created(app, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
     )
-    assert all(response["referral"] == {"applied": True, "rewardMinor": 50_000} for response in answers)
-    assert len({response["profileId"] for response in answers}) == 100
-    said = await app.service.published("identity.user_provisioned.v1")
-    assert sum(event["referral"]["rewardMinor"] for event in said) == 100 * 50_000
+    assert all(response["referral"] == {"applied": True, "rewardMinor": 50_000} for response in responses)
+    assert len({response["profileId"] for response in responses}) == 100
+    events = await app.service.published("identity.user_provisioned.v1")
+    assert sum(event["referral"]["rewardMinor"] for event in events) == 100 * 50_000
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 100
 
 
 async def test_students_of_one_new_campus_at_once_make_one_campus(app: IdentityApp) -> None:
-    answers = await asyncio.gather(*(created(app, f"s{number}@ashesi.edu.gh") for number in range(20)))
-    assert len({response["campusId"] for response in answers}) == 1
+    responses = await asyncio.gather(*(created(app, f"s{number}@ashesi.edu.gh") for number in range(20)))
+    assert len({response["campusId"] for response in responses}) == 1
     assert len(await app.service.published("identity.campus_changed.v1")) == 1
 
 
@@ -181,8 +179,8 @@ async def test_a_referral_is_never_applied_for_ones_own_mailbox(app: IdentityApp
 async def test_one_mailbox_is_rewarded_once_under_all_its_spellings(app: IdentityApp) -> None:
     token = await referral_token_of(app, await new_referrer(app))
     spellings = [f"tola+{number}@ui.edu.ng" for number in range(20)]
-    answers = await asyncio.gather(*(created(app, email, referral_token=token) for email in spellings))
-    assert [response["referral"]["applied"] for response in answers].count(True) == 1
+    responses = await asyncio.gather(*(created(app, email, referral_token=token) for email in spellings))
+    assert [response["referral"]["applied"] for response in responses].count(True) == 1
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
 
@@ -230,8 +228,8 @@ async def test_an_odd_number_never_fails_the_sign_up(app: IdentityApp) -> None:
     rows = await app.service.fetch("SELECT DISTINCT phone FROM profiles")
     assert [row["phone"] for row in rows] == [None]
     await created(app, "dami@unilag.edu.ng", phone="0803 123 4567")
-    said = (await app.service.published("identity.user_provisioned.v1"))[-1]
-    assert said["phone"] == "+2348031234567"
+    events = (await app.service.published("identity.user_provisioned.v1"))[-1]
+    assert events["phone"] == "+2348031234567"
 
 
 async def test_a_reward_of_nothing_is_applied_and_counted(app: IdentityApp, broker_url: str) -> None:
@@ -286,10 +284,8 @@ async def test_the_current_and_the_previous_service_key_both_open_it_and_the_pre
 async def test_a_users_token_is_rejected_by_the_function(app: IdentityApp) -> None:
     await app.load_demo()
     tokens = await app.demo_log_in("ADMIN")
-    response = await create_user(app, "a@unilag.edu.ng", key=tokens["accessToken"])
-    assert response.status_code == 401
-    nobody = await app.post("/functions/v1/create-user", {})
-    assert nobody.status_code == 401
+    assert (await create_user(app, "a@unilag.edu.ng", key=tokens["accessToken"])).status_code == 401
+    assert (await app.post("/functions/v1/create-user", {})).status_code == 401
 
 
 async def test_a_body_of_another_shape_changes_nothing(app: IdentityApp) -> None:

@@ -16,6 +16,7 @@ from identity.use_cases.staff.appoint_admin import appoint_admin
 from identity.use_cases.staff.ensure_first_admin import ensure_first_admin
 
 from .conftest import CODE_DELIVERY_KEY, PASSWORD, SERVICE_ROLE_KEY, USERS, IdentityApp
+from .responses import CONFLICT, data_of, error_of
 
 EMAIL, PHONE = "victim@unilag.edu.ng", "+2348031234567"
 MINE = "the password of the victim"
@@ -45,10 +46,7 @@ async def newest_code(app: IdentityApp) -> str:
 
 async def prove(app: IdentityApp, email: str = EMAIL, **more: Any) -> dict[str, Any]:
     """The tokens of who shows the newest code of the address."""
-    response = await app.post(VERIFY, {"email": email, "code": await newest_code(app), **more})
-    assert response.status_code == 200, response.text
-    tokens: dict[str, Any] = response.json()["data"]
-    return tokens
+    return data_of(await app.post(VERIFY, {"email": email, "code": await newest_code(app), **more}))
 
 
 async def log_in(app: IdentityApp, password: str, email: str = EMAIL) -> tuple[int, str, Any]:
@@ -59,8 +57,7 @@ async def log_in(app: IdentityApp, password: str, email: str = EMAIL) -> tuple[i
 
 
 async def profile_of(app: IdentityApp, tokens: dict[str, Any]) -> dict[str, Any]:
-    profile: dict[str, Any] = (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
-    return profile
+    return (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
 
 
 AWAITS_PROOF = (403, "AUTH_FORBIDDEN", True)
@@ -173,16 +170,16 @@ async def test_the_owner_of_an_address_that_was_signed_up_with_again_gets_a_mail
     for _ in range(3):
         assert (await app.post("/api/auth/signup", body)).status_code == 201
     await app.service.work(QUEUE)
-    told = await app.service.published(REPEATED)
-    assert [event["userId"] for event in told] == [str(user_id)]
+    events = await app.service.published(REPEATED)
+    assert [event["userId"] for event in events] == [str(user_id)]
     assert await codes_sent(app) == []
 
 
 async def test_twenty_sign_ups_of_one_address_at_once_send_one_code(app: IdentityApp) -> None:
     body = {"email": EMAIL, "password": PASSWORD, "fullName": "Tola"}
-    answers = await asyncio.gather(*(app.post("/api/auth/signup", body) for _ in range(20)))
-    assert {response.status_code for response in answers} == {201}
-    assert len({response.json()["data"]["userId"] for response in answers}) == 20
+    responses = await asyncio.gather(*(app.post("/api/auth/signup", body) for _ in range(20)))
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.json()["data"]["userId"] for response in responses}) == 20
     assert len(await codes_sent(app)) == 1
 
 
@@ -217,8 +214,7 @@ async def attack_before_the_proof(app: IdentityApp) -> dict[str, Any]:
 async def assert_attacker_keeps_nothing(app: IdentityApp, attack: dict[str, Any]) -> None:
     assert await log_in(app, PASSWORD) == WRONG
     for tokens in attack["tokens"]:
-        dead = await app.get("/api/profiles/current", token=tokens["accessToken"])
-        assert dead.status_code == 401
+        assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 401
         assert (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 401
     for table in ("totp_factors", "recovery_codes", "passkeys", "passkey_challenges", "sign_up_passwords"):
         assert await app.count(table) == 0, table
@@ -272,8 +268,7 @@ async def test_a_first_confirmation_without_the_password_removes_it(app: Identit
     tokens = await prove(app)
     assert await log_in(app, PASSWORD) == WRONG
     change = {"currentPassword": PASSWORD, "newPassword": MINE}
-    refused = await app.post("/api/auth/password/change", change, token=tokens["accessToken"])
-    assert refused.status_code == 422
+    assert (await app.post("/api/auth/password/change", change, token=tokens["accessToken"])).status_code == 422
     await app.post("/api/auth/password/forgot", {"email": EMAIL})
     reset = await app.post("/api/auth/password/reset", {"token": await newest_code(app), "password": MINE})
     assert reset.status_code == 200
@@ -298,8 +293,7 @@ async def test_a_wrong_code_confirms_and_removes_nothing(app: IdentityApp) -> No
     await app.sign_up_unproven(EMAIL)
     code = await newest_code(app)
     wrong = str((int(code) + 1) % 10**6).zfill(6)
-    response = await app.post(VERIFY, {"email": EMAIL, "code": wrong, "password": PASSWORD})
-    assert response.status_code == 422
+    assert (await app.post(VERIFY, {"email": EMAIL, "code": wrong, "password": PASSWORD})).status_code == 422
     assert await log_in(app, PASSWORD) == AWAITS_PROOF
 
 
@@ -314,29 +308,21 @@ async def test_an_account_without_a_password_can_be_erased(app: IdentityApp) -> 
     await app.sign_up_unproven(EMAIL)
     tokens = await prove(app)
     headers = {"Authorization": f"Bearer {tokens['accessToken']}"}
-    response = await app.client.request("DELETE", "/api/profiles/current", json={}, headers=headers)
-    assert response.status_code == 202
+    assert (await app.client.request("DELETE", "/api/profiles/current", json={}, headers=headers)).status_code == 202
 
 
 # --- What rests on a proven address ----------------------------------------------------------------------------------
 
 
 async def create_user(app: IdentityApp, email: str, **more: Any) -> dict[str, Any]:
-    response = await app.client.post(
-        "/functions/v1/create-user",
-        json={"user": {"id": str(new_id()), "email": email, **more}},
-        headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
-    )
-    assert response.status_code == 200, response.text
-    created: dict[str, Any] = response.json()["data"]
-    return created
+    body = {"user": {"id": str(new_id()), "email": email, **more}}
+    return data_of(await app.post("/functions/v1/create-user", body, token=SERVICE_ROLE_KEY))
 
 
 async def referral_token(app: IdentityApp) -> str:
     await app.load_demo()
     tokens = await app.demo_log_in("BUYER")
-    token: str = (await app.get("/api/referrals/current", token=tokens["accessToken"])).json()["data"]["token"]
-    return token
+    return (await app.get("/api/referrals/current", token=tokens["accessToken"])).json()["data"]["token"]
 
 
 async def test_a_reward_is_recorded_at_the_sign_up_and_earned_by_the_confirmation(app: IdentityApp) -> None:
@@ -362,23 +348,21 @@ async def test_create_user_states_whether_the_address_is_confirmed(app: Identity
             "SELECT confirmed_email IS NOT NULL AS it FROM profiles WHERE id = $1", UUID(created["profileId"])
         )
         assert row["it"] is confirmed
-    told = await app.service.published("identity.user_provisioned.v1")
-    assert [event["emailConfirmed"] for event in told] == [False, True]
+    events = await app.service.published("identity.user_provisioned.v1")
+    assert [event["emailConfirmed"] for event in events] == [False, True]
 
 
 async def admin_of(app: IdentityApp) -> str:
     await app.load_demo()
     tokens = await app.step_up(await app.demo_log_in("ADMIN"), "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    token: str = tokens["accessToken"]
-    return token
+    return tokens["accessToken"]
 
 
 @pytest.mark.parametrize("role", ["auditor", "finance_maker"])
 async def test_a_staff_role_is_granted_only_to_a_confirmed_address(app: IdentityApp, role: str) -> None:
     admin = await admin_of(app)
     user_id = await app.sign_up_unproven(EMAIL)
-    refused = await app.post(f"/api/staff/{user_id}/grant", {"role": role}, token=admin)
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await app.post(f"/api/staff/{user_id}/grant", {"role": role}, token=admin)) == CONFLICT
     assert await app.count("staff_grants") == 0
     await prove(app, password=PASSWORD)
     granted = await app.post(f"/api/staff/{user_id}/grant", {"role": role}, token=admin)
@@ -419,31 +403,27 @@ async def test_demo_accounts_are_confirmed_also_those_of_an_older_release(app: I
         tokens = await app.demo_log_in(user.name)
         profile = await profile_of(app, tokens)
         assert (profile["emailConfirmed"], profile["phoneConfirmed"]) == (True, True)
-    told = await app.service.published("identity.profile_changed.v1")
-    assert [event["phoneConfirmed"] for event in told] == [True] * len(USERS)
+    events = await app.service.published("identity.profile_changed.v1")
+    assert [event["phoneConfirmed"] for event in events] == [True] * len(USERS)
 
 
 # --- Numbers ---------------------------------------------------------------------------------------------------------
 
 
-async def ask(app: IdentityApp, phone: str, tokens: dict[str, Any] | None = None) -> None:
+async def request_code(app: IdentityApp, phone: str, tokens: dict[str, Any] | None = None) -> None:
     token = tokens["accessToken"] if tokens else None
-    response = await app.post("/api/auth/otp", {"phone": phone}, token=token)
-    assert response.status_code == 200
+    assert (await app.post("/api/auth/otp", {"phone": phone}, token=token)).status_code == 200
 
 
 async def prove_number(app: IdentityApp, tokens: dict[str, Any]) -> dict[str, Any]:
-    await ask(app, PHONE, tokens)
+    await request_code(app, PHONE, tokens)
     code = await newest_code(app)
-    response = await app.post(VERIFY, {"phone": PHONE, "code": code}, token=tokens["accessToken"])
-    assert response.status_code == 200, response.text
-    signed: dict[str, Any] = response.json()["data"]
-    return signed
+    return data_of(await app.post(VERIFY, {"phone": PHONE, "code": code}, token=tokens["accessToken"]))
 
 
 async def test_an_unconfirmed_number_signs_in_nobody(app: IdentityApp) -> None:
     await app.sign_up(EMAIL, phone=PHONE)
-    await ask(app, PHONE)
+    await request_code(app, PHONE)
     assert await codes_sent(app) == []
 
 
@@ -455,7 +435,7 @@ async def test_a_number_is_confirmed_by_its_signed_in_owner(app: IdentityApp) ->
     assert (await profile_of(app, tokens))["id"] == str(user_id)
     assert await log_in(app, PASSWORD) == RIGHT
     app.clock.advance(timedelta(minutes=1))
-    await ask(app, PHONE)
+    await request_code(app, PHONE)
     response = await app.post(VERIFY, {"phone": PHONE, "code": await newest_code(app)})
     assert response.status_code == 200
     assert (await profile_of(app, response.json()["data"]))["id"] == str(user_id)
@@ -465,7 +445,7 @@ async def test_a_code_of_a_signed_in_user_confirms_nothing_without_their_token(a
     await app.sign_up(EMAIL, phone=PHONE)
     await app.sign_up("other@unilag.edu.ng", phone=PHONE)
     tokens, other = await app.log_in(EMAIL), await app.log_in("other@unilag.edu.ng")
-    await ask(app, PHONE, tokens)
+    await request_code(app, PHONE, tokens)
     body = {"phone": PHONE, "code": await newest_code(app)}
     assert (await app.post(VERIFY, body)).status_code == 422
     assert (await app.post(VERIFY, body, token=other["accessToken"])).status_code == 422
@@ -478,12 +458,12 @@ async def test_a_number_signs_in_the_account_that_confirmed_it_last(app: Identit
     for email, owner in ((EMAIL, first), ("other@unilag.edu.ng", second)):
         await prove_number(app, await app.log_in(email))
         app.clock.advance(timedelta(minutes=1))
-        await ask(app, PHONE)
+        await request_code(app, PHONE)
         response = await app.post(VERIFY, {"phone": PHONE, "code": await newest_code(app)})
         assert (await profile_of(app, response.json()["data"]))["id"] == str(owner)
         app.clock.advance(timedelta(minutes=1))
-    told = await app.service.published("identity.profile_changed.v1")
-    assert [(event["userId"], event["phoneConfirmed"]) for event in told[-2:]] == [
+    events = await app.service.published("identity.profile_changed.v1")
+    assert [(event["userId"], event["phoneConfirmed"]) for event in events[-2:]] == [
         (str(first), False),
         (str(second), True),
     ]
@@ -492,7 +472,7 @@ async def test_a_number_signs_in_the_account_that_confirmed_it_last(app: Identit
 async def test_a_number_of_another_profile_cannot_be_confirmed(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     tokens = await app.log_in(EMAIL)
-    await ask(app, PHONE, tokens)
+    await request_code(app, PHONE, tokens)
     assert await codes_sent(app) == []
 
 
@@ -500,11 +480,9 @@ async def test_an_invalid_token_is_ignored_when_requesting_a_code(app: IdentityA
     await app.sign_up(EMAIL)
     tokens = await app.log_in(EMAIL)
     app.clock.advance(timedelta(minutes=20))
-    response = await app.post("/api/auth/otp", {"email": EMAIL}, token=tokens["accessToken"])
-    assert response.status_code == 200
+    assert (await app.post("/api/auth/otp", {"email": EMAIL}, token=tokens["accessToken"])).status_code == 200
     body = {"email": EMAIL, "code": await newest_code(app)}
-    response = await app.client.post(VERIFY, json=body, headers={"Authorization": "Basic x"})
-    assert response.status_code == 200
+    assert (await app.client.post(VERIFY, json=body, headers={"Authorization": "Basic x"})).status_code == 200
 
 
 async def test_the_first_confirmation_of_a_number_removes_no_second_factor(app: IdentityApp) -> None:
@@ -523,11 +501,11 @@ async def test_two_concurrent_confirmations_of_an_address_end_in_one(app: Identi
     await app.post("/api/auth/password/forgot", {"email": EMAIL})
     sent = await codes_sent(app)
     code, token = sent[0][1], sent[1][1]
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         app.post(VERIFY, {"email": EMAIL, "code": code, "password": PASSWORD}),
         app.post("/api/auth/password/reset", {"token": token, "password": MINE}),
     )
-    assert all(response.status_code in (200, 422) for response in answers)
+    assert all(response.status_code in (200, 422) for response in responses)
     assert len(await app.service.published(CONFIRMED)) == 1
     async with app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await uow.fetch_value("SELECT count(*) FROM profiles WHERE confirmed_email = email") == 1

@@ -13,6 +13,7 @@ from identity.metrics import ERASURE_OPEN_SECONDS
 from identity.timers import record_erasure_age_once
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, IdentityApp
+from .responses import CONFLICT, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
 from .test_create_user import created, referral_count_of, referral_token_of
 
 TOLA = "tola@unilag.edu.ng"
@@ -21,7 +22,7 @@ TOLA = "tola@unilag.edu.ng"
 EVALUATING_SERVICES = (orders.ErasureJudged, payments.ErasureJudged, payouts.ErasureJudged)
 
 
-async def ask(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
+async def request_erasure(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
     return await app.client.request(
         "DELETE",
         "/api/profiles/current",
@@ -32,27 +33,24 @@ async def ask(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
 
 async def evaluate(app: IdentityApp, response: httpx.Response, **matters: tuple[str, ...]) -> None:
     """Every service says what it finds; nothing, unless it is told."""
-    asked = response.json()["data"]
+    erasure = response.json()["data"]
     for event in EVALUATING_SERVICES:
         open_matters = matters.get(event.publisher(), ())
         await app.service.hear(
-            event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"]), open_matters=open_matters)
+            event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"]), open_matters=open_matters)
         )
 
 
 async def erase(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
     """Asked for, and nothing stands in the way."""
-    response = await ask(app, token, body)
+    response = await request_erasure(app, token, body)
     if response.status_code == 202:
         await evaluate(app, response)
     return response
 
 
 async def newest(app: IdentityApp, token: str) -> dict[str, Any]:
-    response = await app.get("/api/profiles/current/erasure", token=token)
-    assert response.status_code == 200, response.text
-    data: dict[str, Any] = response.json()["data"]
-    return data
+    return data_of(await app.get("/api/profiles/current/erasure", token=token))
 
 
 async def user(app: IdentityApp, email: str = TOLA, **more: Any) -> tuple[UUID, dict[str, Any]]:
@@ -94,13 +92,13 @@ async def test_the_erasure_age_metric_names_the_service_that_has_not_evaluated(a
 
     _, tokens = await user(app)
     assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
-    asked = (await ask(app, tokens["accessToken"])).json()["data"]
+    erasure = (await request_erasure(app, tokens["accessToken"])).json()["data"]
     app.clock.advance(timedelta(hours=2))
     assert await shown() == {"orders": 7200, "payments": 7200, "payouts": 7200}
-    words = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in EVALUATING_SERVICES]
-    await app.service.hear(words[0])
+    events = [event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"])) for event in EVALUATING_SERVICES]
+    await app.service.hear(events[0])
     assert await shown() == {"orders": 0, "payments": 7200, "payouts": 7200}
-    for word in words[1:]:
+    for word in events[1:]:
         await app.service.hear(word)
     assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
 
@@ -112,10 +110,8 @@ async def test_tokens_of_an_erased_user_are_rejected(app: IdentityApp) -> None:
     for held in (tokens, other):
         # Nobody is there; that the session has ended comes by the broadcast, which no test runs.
         assert (await app.get("/api/profiles/current", token=held["accessToken"])).status_code == 403
-        refreshed = await app.post("/api/auth/refresh", {"refreshToken": held["refreshToken"]})
-        assert refreshed.status_code == 401
-    again = await app.post("/api/auth/login", {"email": TOLA, "password": PASSWORD})
-    assert (again.status_code, again.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert (await app.post("/api/auth/refresh", {"refreshToken": held["refreshToken"]})).status_code == 401
+    assert error_of(await app.post("/api/auth/login", {"email": TOLA, "password": PASSWORD})) == UNAUTHORIZED
 
 
 async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(app: IdentityApp) -> None:
@@ -154,9 +150,8 @@ async def test_erasure_requires_the_password_and_a_wrong_one_changes_nothing(app
         response = await erase(app, tokens["accessToken"], body)
         assert (body, response.status_code, response.json()["invalid_params"][0]["name"]) == (body, 422, "password")
     unknown = await erase(app, tokens["accessToken"], {"password": PASSWORD, "userId": str(user_id)})
-    assert (unknown.status_code, unknown.json()["invalid_params"][0]["name"]) == (422, "userId")
-    nobody = await app.client.request("DELETE", "/api/profiles/current", json={"password": PASSWORD})
-    assert nobody.status_code == 401
+    assert invalid_field_of(unknown) == (422, "userId")
+    assert (await app.client.request("DELETE", "/api/profiles/current", json={"password": PASSWORD})).status_code == 401
     assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
     assert await app.service.published("identity.user_erased.v1") == []
 
@@ -166,8 +161,7 @@ async def test_erasure_requires_a_step_up_of_users_with_a_second_factor(app: Ide
     await app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", demo.USERS[5].id)
     tokens = await app.demo_log_in("SUPPORT")
     body = {"password": DEMO_PASSWORD}
-    early = await erase(app, tokens["accessToken"], body)
-    assert (early.status_code, early.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert error_of(await erase(app, tokens["accessToken"], body)) == STEP_UP_REQUIRED
     stepped = await app.step_up(tokens, DEMO_SECRET)
     assert (await erase(app, stepped["accessToken"], body)).status_code == 202
     assert await traces_of(app, str(demo.USERS[5].id)) == {"profiles", "erasure_requests"}
@@ -176,40 +170,39 @@ async def test_erasure_requires_a_step_up_of_users_with_a_second_factor(app: Ide
 async def test_staff_and_owners_of_a_suspended_vendor_cannot_be_erased(app: IdentityApp) -> None:
     await app.load_demo()
     await app.service.fetch("UPDATE vendors SET status = 'suspended', suspension_reason = 'looked into'")
-    for name, words in (("VENDOR", "your vendor is suspended"), ("AUDITOR", "a staff role")):
+    for name, events in (("VENDOR", "your vendor is suspended"), ("AUDITOR", "a staff role")):
         stepped = await app.step_up(await app.demo_log_in(name), DEMO_SECRET)
-        response = await ask(app, stepped["accessToken"], {"password": DEMO_PASSWORD})
-        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-        assert words in response.json()["detail"]
-        nothing_asked = await app.get("/api/profiles/current/erasure", token=stepped["accessToken"])
-        assert nothing_asked.status_code == 404
+        response = await request_erasure(app, stepped["accessToken"], {"password": DEMO_PASSWORD})
+        assert error_of(response) == CONFLICT
+        assert events in response.json()["detail"]
+        assert (await app.get("/api/profiles/current/erasure", token=stepped["accessToken"])).status_code == 404
     assert await app.service.published("identity.erasure_requested.v1") == []
 
 
 async def test_concurrent_requests_are_published_once(app: IdentityApp) -> None:
     _, tokens = await user(app)
-    answers = await asyncio.gather(*(ask(app, tokens["accessToken"]) for _ in range(5)))
-    assert {response.status_code for response in answers} == {202}
-    assert len({response.json()["data"]["id"] for response in answers}) == 1
+    responses = await asyncio.gather(*(request_erasure(app, tokens["accessToken"]) for _ in range(5)))
+    assert {response.status_code for response in responses} == {202}
+    assert len({response.json()["data"]["id"] for response in responses}) == 1
     assert len(await app.service.published("identity.erasure_requested.v1")) == 1
 
 
 async def test_a_user_is_erased_once_after_all_evaluations(app: IdentityApp) -> None:
     _, tokens = await user(app)
-    asked = (await ask(app, tokens["accessToken"])).json()["data"]
-    said = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in EVALUATING_SERVICES]
-    await app.service.hear(said[0])
-    again = await app.service.hear(said[1])
-    await app.service.hear(said[1], event_id=again.event_id)
+    erasure = (await request_erasure(app, tokens["accessToken"])).json()["data"]
+    events = [event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"])) for event in EVALUATING_SERVICES]
+    await app.service.hear(events[0])
+    again = await app.service.hear(events[1])
+    await app.service.hear(events[1], event_id=again.event_id)
     assert (await newest(app, tokens["accessToken"]))["status"] == "asked"
-    await asyncio.gather(*(app.service.hear(said[2]) for _ in range(4)))
+    await asyncio.gather(*(app.service.hear(events[2]) for _ in range(4)))
     assert await traces_of(app, "tola@unilag") == set()
     assert len(await app.service.published("identity.user_erased.v1")) == 1
 
 
 async def test_an_open_obligation_rejects_the_request_which_may_be_repeated(app: IdentityApp) -> None:
     user_id, tokens = await user(app)
-    first = await ask(app, tokens["accessToken"])
+    first = await request_erasure(app, tokens["accessToken"])
     await evaluate(app, first, orders=("open_orders",), payments=("escrow_held", "open_chargebacks"))
     refused = await newest(app, tokens["accessToken"])
     assert refused["status"] == "refused"
@@ -233,11 +226,11 @@ async def test_an_open_obligation_rejects_the_request_which_may_be_repeated(app:
 
 async def test_a_staff_role_granted_meanwhile_rejects_the_request(app: IdentityApp) -> None:
     user_id, tokens = await user(app)
-    asked = await ask(app, tokens["accessToken"])
+    erasure = await request_erasure(app, tokens["accessToken"])
     await app.service.fetch(
         "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'support_agent', now())", user_id
     )
-    await evaluate(app, asked)
+    await evaluate(app, erasure)
     refused = await newest(app, tokens["accessToken"])
     assert (refused["status"], refused["openMatters"]) == (
         "refused",
@@ -262,7 +255,7 @@ async def test_a_vendor_is_closed_for_good_with_its_owner(app: IdentityApp) -> N
     assert (await app.get(f"/api/vendors/{vendor['id']}")).status_code == 404
     campus_staff = await app.step_up(await app.demo_log_in("CAMPUS"), DEMO_SECRET)
     response = await app.post(f"/api/vendors/{vendor['id']}/reinstate", {}, token=campus_staff["accessToken"])
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(response) == CONFLICT
 
 
 async def test_the_database_rejects_personal_data_of_an_erased_user(app: IdentityApp) -> None:

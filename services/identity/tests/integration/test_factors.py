@@ -16,6 +16,7 @@ from testkit.authenticator import Authenticator
 from testkit.fixtures import eventually
 
 from .conftest import PASSWORD, IdentityApp
+from .responses import CONFLICT, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 
 TOLA, BOLA = "tola@unilag.edu.ng", "bola@unilag.edu.ng"
 FACTORS, CODES, VERIFY = "/api/auth/mfa/factors", "/api/auth/mfa/recovery-codes", "/api/auth/mfa/verify"
@@ -30,16 +31,12 @@ async def with_totp(app: IdentityApp, email: str = TOLA) -> tuple[dict[str, Any]
 
 
 async def enroll(app: IdentityApp, tokens: dict[str, Any], **body: Any) -> str:
-    response = await app.post("/api/auth/mfa/enroll", body, token=tokens["accessToken"])
-    assert response.status_code == 200, response.text
-    return str(response.json()["data"]["secret"])
+    return str(data_of(await app.post("/api/auth/mfa/enroll", body, token=tokens["accessToken"]))["secret"])
 
 
 async def add_passkey(app: IdentityApp, tokens: dict[str, Any]) -> Authenticator:
     authenticator = Authenticator(origin="http://localhost:8080")
-    asked = await app.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"])
-    assert asked.status_code == 200, asked.text
-    challenge = asked.json()["data"]
+    challenge = data_of(await app.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"]))
     credential = authenticator.make(challenge["publicKey"])
     body = {"challengeId": challenge["challengeId"], "name": "Laptop", "credential": credential}
     response = await app.post("/api/auth/mfa/passkeys", body, token=tokens["accessToken"])
@@ -48,27 +45,18 @@ async def add_passkey(app: IdentityApp, tokens: dict[str, Any]) -> Authenticator
 
 
 async def step_up_by_passkey(app: IdentityApp, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
-    asked = await app.post("/api/auth/mfa/passkeys/assertion-options", token=tokens["accessToken"])
-    challenge = asked.json()["data"]
+    started = await app.post("/api/auth/mfa/passkeys/assertion-options", token=tokens["accessToken"])
+    challenge = started.json()["data"]
     shown = {"challengeId": challenge["challengeId"], "credential": authenticator.show(challenge["publicKey"])}
-    response = await app.post("/api/auth/mfa/passkeys/verify", shown, token=tokens["accessToken"])
-    assert response.status_code == 200, response.text
-    stepped: dict[str, Any] = response.json()["data"]
-    return stepped
+    return data_of(await app.post("/api/auth/mfa/passkeys/verify", shown, token=tokens["accessToken"]))
 
 
 async def new_codes(app: IdentityApp, stepped: dict[str, Any]) -> list[str]:
-    response = await app.post(CODES, token=stepped["accessToken"])
-    assert response.status_code == 201, response.text
-    codes: list[str] = response.json()["data"]["codes"]
-    return codes
+    return data_of(await app.post(CODES, token=stepped["accessToken"]), 201)["codes"]
 
 
 async def listed(app: IdentityApp, tokens: dict[str, Any]) -> list[dict[str, Any]]:
-    response = await app.get(FACTORS, token=tokens["accessToken"])
-    assert response.status_code == 200
-    factors: list[dict[str, Any]] = response.json()["data"]
-    return factors
+    return data_of(await app.get(FACTORS, token=tokens["accessToken"]))
 
 
 async def remove(app: IdentityApp, tokens: dict[str, Any], factor_id: Any) -> httpx.Response:
@@ -77,10 +65,7 @@ async def remove(app: IdentityApp, tokens: dict[str, Any], factor_id: Any) -> ht
 
 
 async def refreshed(app: IdentityApp, tokens: dict[str, Any]) -> dict[str, Any]:
-    response = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    assert response.status_code == 200, response.text
-    fresh: dict[str, Any] = response.json()["data"]
-    return fresh
+    return data_of(await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}))
 
 
 async def make_staff(app: IdentityApp, email: str = TOLA) -> None:
@@ -124,8 +109,8 @@ async def test_a_federated_user_has_second_factors_here(app: IdentityApp) -> Non
     response = await app.post("/api/auth/mfa/enroll", token=tokens["accessToken"])
     assert response.status_code == 200, response.text
     assert TOLA.replace("@", "%40") in response.json()["data"]["otpauthUri"]
-    asked = await app.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"])
-    assert asked.json()["data"]["publicKey"]["user"]["name"] == TOLA
+    started = await app.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"])
+    assert started.json()["data"]["publicKey"]["user"]["name"] == TOLA
     authenticator = await add_passkey(app, tokens)
     assert (await step_up_by_passkey(app, tokens, authenticator))["aal"] == "aal2"
 
@@ -135,8 +120,7 @@ async def test_a_foreign_factor_is_no_factor(app: IdentityApp) -> None:
     mine, _ = await with_totp(app)
     foreign = (await listed(app, theirs))[0]["id"]
     for factor_id in (foreign, new_id(), "not-a-uuid"):
-        response = await remove(app, mine, factor_id)
-        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(await remove(app, mine, factor_id)) == NOT_FOUND
     assert await app.count("totp_factors") == 2
 
 
@@ -145,9 +129,8 @@ async def test_removing_a_factor_needs_a_fresh_one(app: IdentityApp) -> None:
     factor_id = (await listed(app, stepped))[0]["id"]
     at_aal1 = await app.log_in(TOLA)
     # The step-up is judged before the row: an unknown id is refused in the same way.
-    for wanted in (factor_id, new_id()):
-        response = await remove(app, at_aal1, wanted)
-        assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    for unknown_or_own in (factor_id, new_id()):
+        assert error_of(await remove(app, at_aal1, unknown_or_own)) == STEP_UP_REQUIRED
     assert await app.count("totp_factors") == 1
 
 
@@ -199,14 +182,13 @@ async def test_staff_keep_a_second_factor(app: IdentityApp) -> None:
     await make_staff(app)
     only = (await listed(app, stepped))[0]["id"]
     await enroll(app, stepped)
-    refused = await remove(app, stepped, only)
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await remove(app, stepped, only)) == CONFLICT
     unconfirmed = next(row["id"] for row in await listed(app, stepped) if not row["confirmed"])
     assert (await remove(app, stepped, unconfirmed)).status_code == 200
     await add_passkey(app, stepped)
     ids = [row["id"] for row in await listed(app, stepped)]
-    answers = await asyncio.gather(*(remove(app, stepped, factor_id) for factor_id in ids))
-    assert sorted(response.status_code for response in answers) == [200, 409]
+    responses = await asyncio.gather(*(remove(app, stepped, factor_id) for factor_id in ids))
+    assert sorted(response.status_code for response in responses) == [200, 409]
     assert len(await listed(app, stepped)) == 1
 
 
@@ -218,11 +200,9 @@ async def test_the_last_factor_takes_its_recovery_codes_along(app: IdentityApp) 
     assert (await remove(app, stepped, only)).status_code == 200
     assert (await app.log_in(TOLA))["mfaRequired"] is False
     assert await app.count("recovery_codes") == 0
-    response = await app.post(VERIFY, {"code": codes[1]}, token=stepped["accessToken"])
-    assert response.status_code == 422
+    assert (await app.post(VERIFY, {"code": codes[1]}, token=stepped["accessToken"])).status_code == 422
     assert (await refreshed(app, recovered.json()["data"]))["aal"] == "aal1"
-    refused = await app.post(CODES, token=stepped["accessToken"])
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await app.post(CODES, token=stepped["accessToken"])) == CONFLICT
 
 
 async def test_ten_one_time_code_factors_are_enough(app: IdentityApp) -> None:
@@ -231,8 +211,7 @@ async def test_ten_one_time_code_factors_are_enough(app: IdentityApp) -> None:
         "INSERT INTO totp_factors (id, user_id, secret_sealed, created_at, confirmed_at) "
         "SELECT gen_random_uuid(), user_id, 'sealed', now(), now() FROM accounts, generate_series(1, 9)"
     )
-    response = await app.post("/api/auth/mfa/enroll", token=stepped["accessToken"])
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await app.post("/api/auth/mfa/enroll", token=stepped["accessToken"])) == CONFLICT
 
 
 async def test_recovery_codes_are_shown_once_and_stored_hashed(app: IdentityApp) -> None:
@@ -247,8 +226,7 @@ async def test_recovery_codes_are_shown_once_and_stored_hashed(app: IdentityApp)
     stored = b"".join(row["code_hash"] for row in await app.service.fetch("SELECT code_hash FROM recovery_codes"))
     assert not any(code.encode() in stored or code.replace("-", "").encode() in stored for code in codes)
     at_aal1 = await app.log_in(TOLA)
-    refused = await app.post(CODES, token=at_aal1["accessToken"])
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert error_of(await app.post(CODES, token=at_aal1["accessToken"])) == STEP_UP_REQUIRED
 
 
 async def test_a_recovery_code_steps_up_once(app: IdentityApp) -> None:
@@ -257,13 +235,10 @@ async def test_a_recovery_code_steps_up_once(app: IdentityApp) -> None:
     tokens = await app.log_in(TOLA)
     # As somebody may type it.
     typed = codes[0].replace("-", "").lower()
-    response = await app.post(VERIFY, {"code": typed}, token=tokens["accessToken"])
-    assert response.status_code == 200, response.text
-    recovered = response.json()["data"]
+    recovered = data_of(await app.post(VERIFY, {"code": typed}, token=tokens["accessToken"]))
     assert (recovered["aal"], recovered["mfaRequired"]) == ("aal2", False)
     assert methods(recovered) == methods(await refreshed(app, recovered)) == ["password", "recovery_code"]
-    again = await app.post(VERIFY, {"code": codes[0]}, token=tokens["accessToken"])
-    assert (again.status_code, again.json()["invalid_params"][0]["name"]) == (422, "code")
+    assert invalid_field_of(await app.post(VERIFY, {"code": codes[0]}, token=tokens["accessToken"])) == (422, "code")
     left = await app.get(CODES, token=tokens["accessToken"])
     assert left.json()["data"]["remaining"] == 9
     assert len(await new_codes(app, recovered)) == 10
@@ -285,8 +260,8 @@ async def test_each_change_of_credentials_is_published(app: IdentityApp) -> None
     passwords = {"currentPassword": PASSWORD, "newPassword": "another long password"}
     response = await app.post("/api/auth/password/change", passwords, token=stepped["accessToken"])
     assert response.status_code == 200, response.text
-    said = [event["change"] for event in await app.service.published("identity.credentials_changed.v1")]
-    assert said == [
+    changes = [event["change"] for event in await app.service.published("identity.credentials_changed.v1")]
+    assert changes == [
         "factor_added", "recovery_codes_renewed", "factor_added", "recovery_code_used", "factor_removed", "phone_changed",
         "password_changed",
     ]  # fmt: skip
@@ -296,10 +271,10 @@ async def test_of_two_at_once_with_one_recovery_code_one_wins(app: IdentityApp) 
     stepped, _ = await with_totp(app)
     code = (await new_codes(app, stepped))[0]
     sessions = [await app.log_in(TOLA) for _ in range(2)]
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(app.post(VERIFY, {"code": code}, token=tokens["accessToken"]) for tokens in sessions * 2)
     )
-    assert sorted(response.status_code for response in answers) == [200, 422, 422, 422]
+    assert sorted(response.status_code for response in responses) == [200, 422, 422, 422]
 
 
 async def test_two_renewals_at_once_leave_ten_codes(app: IdentityApp) -> None:
@@ -382,8 +357,7 @@ async def test_a_step_up_lasts_fifteen_minutes_to_the_second(app: IdentityApp, m
         last = await refreshed(app, last)
         assert (last["aal"], last["mfaRequired"]) == ("aal1", True)
         for stale in (stepped, last):
-            response = await app.post(CODES, token=stale["accessToken"])
-            assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+            assert error_of(await app.post(CODES, token=stale["accessToken"])) == STEP_UP_REQUIRED
 
 
 async def test_retention_purges_unanswered_challenges(app: IdentityApp) -> None:

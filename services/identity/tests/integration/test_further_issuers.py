@@ -27,6 +27,7 @@ from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import opened, served
 
 from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, IdentityApp, _Address
+from .responses import FORBIDDEN, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of
 
 SCHOOL, CLUB = "https://login.school.example", "https://club.example"
 SECRETS = {SCHOOL: "the school's secret, 32 bytes long", CLUB: "the club's secret, thirty-two bytes"}
@@ -74,16 +75,10 @@ class Elsewhere:
         enrolled = await self.app.post("/api/auth/mfa/enroll", token=token)
         assert enrolled.status_code == 200, enrolled.text
         code = pyotp.TOTP(enrolled.json()["data"]["secret"]).at(self.app.clock.now())
-        verified = await self.app.post("/api/auth/mfa/verify", {"code": code}, token=token)
-        assert verified.status_code == 200, verified.text
-        signed: dict[str, Any] = verified.json()["data"]
-        return signed
+        return data_of(await self.app.post("/api/auth/mfa/verify", {"code": code}, token=token))
 
     async def roles_of(self, token: str) -> list[str]:
-        response = await self.app.get(USER_STATUS_PATH, token=token)
-        assert response.status_code == 200, response.text
-        roles: list[str] = response.json()["data"]["roles"]
-        return roles
+        return data_of(await self.app.get(USER_STATUS_PATH, token=token))["roles"]
 
 
 @pytest_asyncio.fixture
@@ -113,8 +108,7 @@ async def elsewhere(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIt
 
 
 def claims_of(tokens: dict[str, Any]) -> dict[str, Any]:
-    claims: dict[str, Any] = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
-    return claims
+    return jwt.decode(tokens["accessToken"], options={"verify_signature": False})
 
 
 async def test_a_federated_user_is_rejected_before_create_user(elsewhere: Elsewhere) -> None:
@@ -122,7 +116,7 @@ async def test_a_federated_user_is_rejected_before_create_user(elsewhere: Elsewh
     token = elsewhere.token(SCHOOL, user_id)
     for _ in range(2):
         response = await app.get(PROFILE, token=token)
-        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert error_of(response) == FORBIDDEN
         assert response.json()["userId"] == str(user_id)
     refused = await app.post("/api/auth/mfa/enroll", token=token)
     assert (refused.status_code, await app.count("accounts")) == (403, 0)
@@ -145,13 +139,13 @@ async def test_the_same_subject_of_another_issuer_is_another_user(elsewhere: Els
 async def test_other_services_look_up_the_rights_of_a_federated_user(elsewhere: Elsewhere) -> None:
     """A verifier of another process, over HTTP, with nothing but the token."""
     app, user_id = elsewhere.app, new_id()
-    standings = IdentityUserLookup(app.jwks_url.removesuffix("/.well-known/jwks.json"))
+    lookup = IdentityUserLookup(app.jwks_url.removesuffix("/.well-known/jwks.json"))
     verifier = TokenVerifier(
         KeySet(app.jwks_url, app.clock),
         issuer=app.dependencies.issuer,
         clock=app.clock,
         trusted=app.service.settings.trusted_issuers,
-        user_lookup=standings,
+        user_lookup=lookup,
     )
     token = elsewhere.token(SCHOOL, user_id)
     with pytest.raises(ProfileMissing):
@@ -166,7 +160,7 @@ async def test_other_services_look_up_the_rights_of_a_federated_user(elsewhere: 
     assert await elsewhere.roles_of(token) == ["auditor", "buyer", "merchant"]
     app.clock.advance(timedelta(seconds=60))
     assert (await verifier.caller_of(token)).roles == {"buyer", "merchant"}
-    await standings.close()
+    await lookup.close()
 
 
 async def test_staff_roles_count_only_for_issuers_that_may_assert_them(elsewhere: Elsewhere) -> None:
@@ -194,8 +188,7 @@ async def test_a_federated_user_steps_up_here(elsewhere: Elsewhere) -> None:
     refreshed = await app.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
     assert refreshed.json()["data"]["aal"] == "aal2"
     # The factor is theirs from now on, and a second enrolment needs it.
-    again = await app.post("/api/auth/mfa/enroll", token=token)
-    assert (again.status_code, again.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert error_of(await app.post("/api/auth/mfa/enroll", token=token)) == STEP_UP_REQUIRED
     assert (await app.count("accounts"), await app.count("sessions")) == (1, 1)
 
 
@@ -218,8 +211,7 @@ async def test_nobody_logs_in_to_a_federated_account(elsewhere: Elsewhere) -> No
     await elsewhere.create_user(user_id, email)
     await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))
     for password in (PASSWORD, "", "!", "None"):
-        response = await app.post("/api/auth/login", {"email": email, "password": password or "x"})
-        assert response.status_code == 401
+        assert (await app.post("/api/auth/login", {"email": email, "password": password or "x"})).status_code == 401
     # Somebody who signs up with the address here is somebody else.
     assert await app.sign_up(email) != user_id
     assert claims_of(await app.log_in(email))["sub"] != str(user_id)
@@ -238,15 +230,14 @@ async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_f
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     token, other = elsewhere.token(SCHOOL, user_id), elsewhere.token(SCHOOL, user_id, session_id="another")
     assert (await app.post("/api/auth/logout", token=token)).status_code == 200
-    (said,) = await app.service.published("identity.session_revoked.v1")
-    assert said["userId"] == str(user_id)
+    (events,) = await app.service.published("identity.session_revoked.v1")
+    assert events["userId"] == str(user_id)
     # Also a process that never heard it, and after old sessions were forgotten: the look at our database tells.
     app.service.runtime.verifier.revocations.sessions.clear()
     app.clock.advance(timedelta(minutes=2))
     await app.service.remove_old()
     for refused in (token, elsewhere.token(SCHOOL, user_id)):
-        response = await app.get(PROFILE, token=refused)
-        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(await app.get(PROFILE, token=refused)) == UNAUTHORIZED
     assert (await app.get(PROFILE, token=other)).status_code == 200
 
 
@@ -299,8 +290,7 @@ async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> N
     # The look of a minute ago ends, and whatever the school signs since is refused as well.
     app.clock.advance(timedelta(seconds=60))
     for refused in (token, elsewhere.token(SCHOOL, user_id, session_id="another")):
-        response = await app.get(PROFILE, token=refused)
-        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(await app.get(PROFILE, token=refused)) == UNAUTHORIZED
     await app.service.fetch("DELETE FROM suspensions")
     assert (await app.get(PROFILE, token=token)).status_code == 200
 
@@ -345,8 +335,8 @@ async def test_the_issuer_s_claim_decides_whether_the_address_is_proven(
     # A campus by mail domain gives rights only once proven.
     assert (profile["emailConfirmed"], profile["campusId"] is not None) == (verified, verified)
     assert await apply_as_vendor(elsewhere, token) == ((201, None) if verified else (403, True))
-    said = await app.service.published("identity.email_confirmed.v1")
-    assert [event["userId"] for event in said] == ([str(user_id)] if verified else [])
+    events = await app.service.published("identity.email_confirmed.v1")
+    assert [event["userId"] for event in events] == ([str(user_id)] if verified else [])
 
 
 async def test_a_role_of_staff_counts_for_a_proven_address_only(elsewhere: Elsewhere) -> None:
@@ -370,8 +360,7 @@ async def test_the_issuers_confirmation_removes_earlier_credentials_but_not_its_
     assert await app.count("totp_factors") == 0
     revoked = await app.service.published("identity.session_revoked.v1")
     assert [event["sessionId"] for event in revoked] == [claims_of(attacker)["session_id"]]
-    refreshed = await app.post("/api/auth/refresh", {"refreshToken": attacker["refreshToken"]})
-    assert refreshed.status_code == 401
+    assert (await app.post("/api/auth/refresh", {"refreshToken": attacker["refreshToken"]})).status_code == 401
     assert (await elsewhere.step_up(token))["aal"] == "aal2"
 
 

@@ -72,10 +72,10 @@ async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_an
         assert (await with_recovery_code(app, codes[0])).status_code == 200
         await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await re_encrypt(app)
-        said = capsys.readouterr().out
-        assert f"totp_factors: {len(DEMO_SECRETS)} encrypted anew, 0 remain" in said
-        assert "signing_keys: 1 encrypted anew, 0 remain" in said
-        assert "hash_keys: 1 encrypted anew, 0 remain" in said
+        output = capsys.readouterr().out
+        assert f"totp_factors: {len(DEMO_SECRETS)} encrypted anew, 0 remain" in output
+        assert "signing_keys: 1 encrypted anew, 0 remain" in output
+        assert "hash_keys: 1 encrypted anew, 0 remain" in output
     async with open_identity(NEW) as app:
         await stepped_up(app)
         assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
@@ -140,8 +140,8 @@ def test_one_key_opens_neither_the_other_service_s_texts_nor_another_purpose_of_
     encryption = encryption_of(("the same value", ""), ("the same value", ""), ("", ""))
     encryptors = (encryption.totp_secrets, encryption.signing_keys, encryption.hash_key, encryption.codes)
     for encryptor in encryptors:
-        sealed = encryptor.encrypt("1", "a")
+        encrypted = encryptor.encrypt("1", "a")
         for other in encryptors:
             if other is not encryptor:
                 with pytest.raises(DecryptionFailed):
-                    other.decrypt(sealed, "a")
+                    other.decrypt(encrypted, "a")

@@ -17,6 +17,7 @@ from common.primitives.ids import new_id
 from testkit.authenticator import USER_PRESENT, USER_VERIFIED, Authenticator, b64
 
 from .conftest import IdentityApp
+from .responses import CONFLICT, STEP_UP_REQUIRED, data_of, error_of
 
 ORIGIN = "http://localhost:8080"
 TOLA, BOLA = "tola@unilag.edu.ng", "bola@unilag.edu.ng"
@@ -29,10 +30,7 @@ async def signed_up(app: IdentityApp, email: str = TOLA) -> dict[str, Any]:
 
 
 async def options(app: IdentityApp, tokens: dict[str, Any], path: str = "options") -> dict[str, Any]:
-    response = await app.post(f"{PASSKEYS}/{path}", token=tokens["accessToken"])
-    assert response.status_code == 200, response.text
-    challenge: dict[str, Any] = response.json()["data"]
-    return challenge
+    return data_of(await app.post(f"{PASSKEYS}/{path}", token=tokens["accessToken"]))
 
 
 async def send(app: IdentityApp, tokens: dict[str, Any], challenge: dict[str, Any], made: Any) -> Any:
@@ -42,10 +40,7 @@ async def send(app: IdentityApp, tokens: dict[str, Any], challenge: dict[str, An
 
 async def register(app: IdentityApp, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
     challenge = await options(app, tokens)
-    response = await send(app, tokens, challenge, authenticator.make(challenge["publicKey"]))
-    assert response.status_code == 201, response.text
-    factor: dict[str, Any] = response.json()["data"]
-    return factor
+    return data_of(await send(app, tokens, challenge, authenticator.make(challenge["publicKey"])), 201)
 
 
 async def show(app: IdentityApp, tokens: dict[str, Any], challenge: dict[str, Any], shown: Any) -> Any:
@@ -55,10 +50,7 @@ async def show(app: IdentityApp, tokens: dict[str, Any], challenge: dict[str, An
 
 async def step_up(app: IdentityApp, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
     challenge = await options(app, tokens, "assertion-options")
-    response = await show(app, tokens, challenge, authenticator.show(challenge["publicKey"]))
-    assert response.status_code == 200, response.text
-    stepped: dict[str, Any] = response.json()["data"]
-    return stepped
+    return data_of(await show(app, tokens, challenge, authenticator.show(challenge["publicKey"])))
 
 
 async def everything(app: IdentityApp) -> list[Any]:
@@ -74,13 +66,11 @@ async def test_a_passkey_is_a_second_factor(app: IdentityApp, make_key: Callable
     tokens = await signed_up(app)
     authenticator = Authenticator(ORIGIN, key=make_key())
     challenge = await options(app, tokens)
-    asked = challenge["publicKey"]
-    assert asked["rp"] == {"name": "Campus Marketplace", "id": "localhost"}
-    assert asked["authenticatorSelection"]["userVerification"] == "required"
-    assert {kind["alg"] for kind in asked["pubKeyCredParams"]} == {-7, -8}
-    response = await send(app, tokens, challenge, authenticator.make(asked))
-    assert response.status_code == 201, response.text
-    factor = response.json()["data"]
+    offered = challenge["publicKey"]
+    assert offered["rp"] == {"name": "Campus Marketplace", "id": "localhost"}
+    assert offered["authenticatorSelection"]["userVerification"] == "required"
+    assert {kind["alg"] for kind in offered["pubKeyCredParams"]} == {-7, -8}
+    factor = data_of(await send(app, tokens, challenge, authenticator.make(offered)), 201)
     assert factor.keys() == {"id", "kind", "name", "createdAt", "lastUsedAt", "confirmed"}
     assert (factor["kind"], factor["name"], factor["lastUsedAt"], factor["confirmed"]) == (
         "passkey",
@@ -108,14 +98,14 @@ async def test_a_further_factor_of_either_kind_needs_a_fresh_second_factor(app: 
     await register(app, tokens, owners)
     before = await everything(app)
     body = {"code": app.code(totp["secret"]), "factorId": totp["factorId"]}
-    refusals = [
+    rejected = [
         await app.post(f"{PASSKEYS}/options", token=thief["accessToken"]),
         await send(app, thief, planted, Authenticator(ORIGIN).make(planted["publicKey"])),
         await app.post("/api/auth/mfa/enroll", token=thief["accessToken"]),
         await app.post("/api/auth/mfa/verify", body, token=thief["accessToken"]),
         await app.post("/api/auth/mfa/verify", {"code": body["code"]}, token=thief["accessToken"]),
     ]
-    assert {(response.status_code, response.json()["code"]) for response in refusals} == {(403, "AUTH_AAL2_REQUIRED")}
+    assert {error_of(response) for response in rejected} == {STEP_UP_REQUIRED}
     assert await everything(app) == before
     stepped = await step_up(app, tokens, owners)
     await register(app, stepped, Authenticator(ORIGIN))
@@ -124,14 +114,14 @@ async def test_a_further_factor_of_either_kind_needs_a_fresh_second_factor(app: 
 
 # Each makes an answer to registration options that must be refused.
 def _with_fields(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    return lambda asked: replace(Authenticator(ORIGIN), **fields).make(asked)
+    return lambda offered: replace(Authenticator(ORIGIN), **fields).make(offered)
 
 
 def _attested(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """A credential whose attestation object was changed."""
 
-    def made(asked: dict[str, Any]) -> dict[str, Any]:
-        credential = Authenticator(ORIGIN).make(asked)
+    def made(offered: dict[str, Any]) -> dict[str, Any]:
+        credential = Authenticator(ORIGIN).make(offered)
         raw = cbor2.loads(unb64(credential["response"]["attestationObject"]))
         changed = change(raw)
         raw = changed if isinstance(changed, bytes) else cbor2.dumps(changed)
@@ -149,16 +139,16 @@ def _key(public_key: Any) -> Callable[[dict[str, Any]], Any]:
     """An attestation of a public key that no authenticator has."""
 
     def change(attestation: dict[str, Any]) -> dict[str, Any]:
-        told = attestation["authData"]
-        named_until = 55 + int.from_bytes(told[53:55], "big")
-        return attestation | {"authData": told[:named_until] + cbor2.dumps(public_key)}
+        authenticator_data = attestation["authData"]
+        named_until = 55 + int.from_bytes(authenticator_data[53:55], "big")
+        return attestation | {"authData": authenticator_data[:named_until] + cbor2.dumps(public_key)}
 
     return change
 
 
 def _without(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    def made(asked: dict[str, Any]) -> dict[str, Any]:
-        credential = Authenticator(ORIGIN).make(asked)
+    def made(offered: dict[str, Any]) -> dict[str, Any]:
+        credential = Authenticator(ORIGIN).make(offered)
         del credential["response"][name]
         return credential
 
@@ -213,27 +203,29 @@ BAD_REGISTRATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "CBOR that refers to itself": _attested(lambda _: b"\xd8\x1c\x81\xd8\x1d\x00"),
     "CBOR of a huge number": _attested(lambda _: b"\xc5\x82\x1b" + b"\x7f" * 8 + b"\x01"),
     "CBOR of a number": _attested(lambda _: b"\x07"),
-    "an id of another credential": lambda asked: (
-        Authenticator(ORIGIN).make(asked) | {"id": b64(bytes(32)), "rawId": b64(bytes(32))}
+    "an id of another credential": lambda offered: (
+        Authenticator(ORIGIN).make(offered) | {"id": b64(bytes(32)), "rawId": b64(bytes(32))}
     ),
-    "id and rawId differ": lambda asked: Authenticator(ORIGIN).make(asked) | {"id": b64(bytes(32))},
-    "an id of impossible length": lambda asked: Authenticator(ORIGIN).make(asked) | {"id": "A", "rawId": "A"},
-    "client data of garbage": lambda asked: _client_data(asked, b"\xff\xfe{"),
-    "client data of a list": lambda asked: _client_data(asked, b"[]"),
-    "client data of endless depth": lambda asked: _client_data(asked, b"[" * 12_000),
-    "client data without origin": lambda asked: _client_data(asked, json.dumps({"type": "webauthn.create"}).encode()),
+    "id and rawId differ": lambda offered: Authenticator(ORIGIN).make(offered) | {"id": b64(bytes(32))},
+    "an id of impossible length": lambda offered: Authenticator(ORIGIN).make(offered) | {"id": "A", "rawId": "A"},
+    "client data of garbage": lambda offered: _client_data(offered, b"\xff\xfe{"),
+    "client data of a list": lambda offered: _client_data(offered, b"[]"),
+    "client data of endless depth": lambda offered: _client_data(offered, b"[" * 12_000),
+    "client data without origin": lambda offered: _client_data(
+        offered, json.dumps({"type": "webauthn.create"}).encode()
+    ),
     "no attestation": _without("attestationObject"),
     "no client data": _without("clientDataJSON"),
-    "padding": lambda asked: Authenticator(ORIGIN).make(asked) | {"id": "QUFB=", "rawId": "QUFB="},
+    "padding": lambda offered: Authenticator(ORIGIN).make(offered) | {"id": "QUFB=", "rawId": "QUFB="},
     "no object": lambda _: "credential",
-    "another type": lambda asked: Authenticator(ORIGIN).make(asked) | {"type": "password"},
-    "an unknown field": lambda asked: Authenticator(ORIGIN).make(asked) | {"userId": "x"},
-    "an unknown attachment": lambda asked: Authenticator(ORIGIN).make(asked) | {"authenticatorAttachment": "x"},
+    "another type": lambda offered: Authenticator(ORIGIN).make(offered) | {"type": "password"},
+    "an unknown field": lambda offered: Authenticator(ORIGIN).make(offered) | {"userId": "x"},
+    "an unknown attachment": lambda offered: Authenticator(ORIGIN).make(offered) | {"authenticatorAttachment": "x"},
 }
 
 
-def _client_data(asked: dict[str, Any], raw: bytes) -> dict[str, Any]:
-    credential = Authenticator(ORIGIN).make(asked)
+def _client_data(offered: dict[str, Any], raw: bytes) -> dict[str, Any]:
+    credential = Authenticator(ORIGIN).make(offered)
     credential["response"]["clientDataJSON"] = b64(raw)
     return credential
 
@@ -256,10 +248,10 @@ async def test_an_assertion_that_does_not_hold_is_rejected_and_changes_nothing(a
     await register(app, others, theirs)
     await step_up(app, tokens, mine)
     challenge = await options(app, tokens, "assertion-options")
-    asked = challenge["publicKey"]
-    assert [held["id"] for held in asked["allowCredentials"]] == [b64(mine.credential_id)]
-    assert (asked["rpId"], asked["userVerification"]) == ("localhost", "required")
-    good = replace(mine).show(asked)
+    offered = challenge["publicKey"]
+    assert [held["id"] for held in offered["allowCredentials"]] == [b64(mine.credential_id)]
+    assert (offered["rpId"], offered["userVerification"]) == ("localhost", "required")
+    good = replace(mine).show(offered)
     federated = replace(Authenticator(ORIGIN), credential_id=mine.credential_id, counter=9)
     owner = (await app.service.fetch("SELECT user_id FROM accounts WHERE email = $1", BOLA))[0]["user_id"]
 
@@ -267,30 +259,32 @@ async def test_an_assertion_that_does_not_hold_is_rejected_and_changes_nothing(a
         return good | {"response": good["response"] | {name: value}}
 
     client = json.loads(unb64(good["response"]["clientDataJSON"]))
-    told = unb64(good["response"]["authenticatorData"])
+    authenticator_data = unb64(good["response"]["authenticatorData"])
     bad: dict[str, Any] = {
-        "wrong origin": replace(mine, origin="https://localhost.evil.example").show(asked),
-        "wrong relying party": replace(mine, rp_id="evil.example").show(asked),
-        "no user verification": replace(mine, flags=USER_PRESENT).show(asked),
-        "no user presence": replace(mine, flags=USER_VERIFIED).show(asked),
-        "within a page of another site": replace(mine, client_fields={"crossOrigin": True}).show(asked),
-        "a registration": replace(mine, client_fields={"type": "webauthn.create"}).show(asked),
+        "wrong origin": replace(mine, origin="https://localhost.evil.example").show(offered),
+        "wrong relying party": replace(mine, rp_id="evil.example").show(offered),
+        "no user verification": replace(mine, flags=USER_PRESENT).show(offered),
+        "no user presence": replace(mine, flags=USER_VERIFIED).show(offered),
+        "within a page of another site": replace(mine, client_fields={"crossOrigin": True}).show(offered),
+        "a registration": replace(mine, client_fields={"type": "webauthn.create"}).show(offered),
         "another challenge": replace(mine).show({"challenge": b64(b"another")}),
-        "another person's credential": theirs.show(asked),
-        "another person's handle": replace(mine).show(asked, user_handle=owner.bytes),
-        "an unknown credential": Authenticator(ORIGIN).show(asked),
-        "a stranger's key": federated.show(asked),
+        "another person's credential": theirs.show(offered),
+        "another person's handle": replace(mine).show(offered, user_handle=owner.bytes),
+        "an unknown credential": Authenticator(ORIGIN).show(offered),
+        "a stranger's key": federated.show(offered),
         "changed client data": changed("clientDataJSON", b64(json.dumps(client | {"more": 1}).encode())),
-        "changed counter": changed("authenticatorData", b64(told[:36] + b"\x63")),
-        "changed flags": changed("authenticatorData", b64(told[:32] + b"\x0d" + told[33:])),
-        "authenticator data cut": changed("authenticatorData", b64(told[:36])),
-        "garbage CBOR": changed("authenticatorData", b64(told[:32] + bytes([0xC5]) + told[33:] + b"\xff" * 9)),
+        "changed counter": changed("authenticatorData", b64(authenticator_data[:36] + b"\x63")),
+        "changed flags": changed("authenticatorData", b64(authenticator_data[:32] + b"\x0d" + authenticator_data[33:])),
+        "authenticator data cut": changed("authenticatorData", b64(authenticator_data[:36])),
+        "garbage CBOR": changed(
+            "authenticatorData", b64(authenticator_data[:32] + bytes([0xC5]) + authenticator_data[33:] + b"\xff" * 9)
+        ),
         "extensions of endless depth": changed(
-            "authenticatorData", b64(told[:32] + b"\x85" + told[33:] + b"\x81" * 9_000)
+            "authenticatorData", b64(authenticator_data[:32] + b"\x85" + authenticator_data[33:] + b"\x81" * 9_000)
         ),
         "no signature": changed("signature", b64(b"\x00")),
-        "the counter stands still": replace(mine, counts=False).show(asked),
-        "the counter goes back": replace(mine, counts=False, counter=0).show(asked),
+        "the counter stands still": replace(mine, counts=False).show(offered),
+        "the counter goes back": replace(mine, counts=False, counter=0).show(offered),
     }
     before = await everything(app)
     for fault, shown in bad.items():
@@ -335,8 +329,8 @@ async def test_a_challenge_is_bound_to_one_response_user_session_purpose_and_fiv
     unknown = {"challengeId": str(new_id())}
     assert (await show(app, tokens, unknown, shown)).status_code == 422
 
-    answers = await asyncio.gather(*(show(app, tokens, challenge, shown) for _ in range(5)))
-    assert sorted(response.status_code for response in answers) == [200, 422, 422, 422, 422]
+    responses = await asyncio.gather(*(show(app, tokens, challenge, shown) for _ in range(5)))
+    assert sorted(response.status_code for response in responses) == [200, 422, 422, 422, 422]
     late, later = [await options(app, tokens, "assertion-options") for _ in range(2)]
     app.clock.advance(timedelta(minutes=5) - timedelta(milliseconds=1))
     assert (await show(app, tokens, late, mine.show(late["publicKey"]))).status_code == 200
@@ -363,12 +357,11 @@ async def test_ten_passkeys_are_enough_even_in_parallel(app: IdentityApp) -> Non
         await register(app, stepped, Authenticator(ORIGIN))
     challenges = [await options(app, stepped) for _ in range(5)]
     assert len(challenges[0]["publicKey"]["excludeCredentials"]) == 8
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(send(app, stepped, one, Authenticator(ORIGIN).make(one["publicKey"])) for one in challenges)
     )
-    assert sorted(response.status_code for response in answers) == [201, 201, 409, 409, 409]
-    refused = await app.post(f"{PASSKEYS}/options", token=stepped["accessToken"])
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert sorted(response.status_code for response in responses) == [201, 201, 409, 409, 409]
+    assert error_of(await app.post(f"{PASSKEYS}/options", token=stepped["accessToken"])) == CONFLICT
 
 
 async def test_a_user_has_at_most_ten_open_challenges(app: IdentityApp) -> None:
@@ -384,8 +377,7 @@ async def test_a_user_has_at_most_ten_open_challenges(app: IdentityApp) -> None:
 
 async def test_an_assertion_requires_a_passkey(app: IdentityApp) -> None:
     tokens = await signed_up(app)
-    response = await app.post(f"{PASSKEYS}/assertion-options", token=tokens["accessToken"])
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await app.post(f"{PASSKEYS}/assertion-options", token=tokens["accessToken"])) == CONFLICT
     for path in ("", "/options", "/assertion-options", "/verify"):
         assert (await app.post(f"{PASSKEYS}{path}")).status_code == 401
 
@@ -396,8 +388,7 @@ async def test_wrong_codes_do_not_keep_the_owner_of_a_passkey_out(app: IdentityA
     await register(app, tokens, authenticator)
     for _ in range(5):
         await app.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
-    blocked = await app.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
-    assert blocked.status_code == 429
+    assert (await app.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])).status_code == 429
     assert (await step_up(app, tokens, authenticator))["aal"] == "aal2"
 
 

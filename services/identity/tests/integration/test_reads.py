@@ -8,6 +8,7 @@ import pytest_asyncio
 from contracts import demo
 
 from .conftest import IdentityApp
+from .responses import CONFLICT, FORBIDDEN, INVALID, UNAUTHORIZED, error_of, invalid_field_of
 
 
 @pytest_asyncio.fixture
@@ -54,21 +55,20 @@ async def test_a_campus_created_while_paging_neither_hides_nor_repeats_another(c
 async def test_a_foreign_or_changed_cursor_is_rejected(campus: IdentityApp) -> None:
     cursor = (await campus.get("/api/campuses", limit=1)).json()["meta"]["next_cursor"]
     tokens = await campus.demo_log_in("BUYER")
-    answers = [
+    responses = [
         await campus.get("/api/vendors", cursor=cursor),
         await campus.get("/api/campuses", cursor=cursor[:-2] + "AA"),
         await campus.get("/api/campuses", cursor="x" * 40),
         await campus.get("/api/campuses", cursor=cursor, token=tokens["accessToken"]),
     ]
-    for response in answers:
-        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
+    for response in responses:
+        assert invalid_field_of(response) == (422, "cursor")
 
 
 async def test_a_limit_out_of_range_is_rejected(app: IdentityApp) -> None:
     for path in ("/api/campuses", "/api/vendors"):
         for limit in ("0", "101", "-1", "x"):
-            response = await app.get(path, limit=limit)
-            assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "limit")
+            assert invalid_field_of(await app.get(path, limit=limit)) == (422, "limit")
 
 
 async def test_campus_hub_and_vendor_show_their_public_shape(campus: IdentityApp) -> None:
@@ -88,9 +88,9 @@ async def test_absent_malformed_and_hidden_ids_look_the_same(campus: IdentityApp
     await campus.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
     for path in ("/api/campuses/{}", "/api/campuses/{}/hubs", "/api/vendors/{}"):
         hidden = demo.BOLA.id if "vendors" in path else demo.NSUKKA.id
-        answers = [await campus.get(path.format(value)) for value in (uuid4(), "x", "1", hidden)]
-        shown = [{**response.json(), "requestId": None, "instance": None} for response in answers]
-        assert {response.status_code for response in answers} == {404}
+        responses = [await campus.get(path.format(value)) for value in (uuid4(), "x", "1", hidden)]
+        shown = [{**response.json(), "requestId": None, "instance": None} for response in responses]
+        assert {response.status_code for response in responses} == {404}
         assert shown[0]["code"] == "RESOURCE_NOT_FOUND"
         assert all(body == shown[0] for body in shown)
 
@@ -105,8 +105,8 @@ async def test_a_user_changes_their_name_and_number_and_publishes_them(campus: I
     profile = response.json()["data"]
     assert (profile["fullName"], profile["phone"], profile["revision"]) == ("Chidi O.", "+2348031234567", 2)
     assert response.headers["ETag"] == '"2"'
-    said = await campus.service.published("identity.profile_changed.v1")
-    assert [(event["userId"], event["fullName"], event["phone"]) for event in said] == [
+    events = await campus.service.published("identity.profile_changed.v1")
+    assert [(event["userId"], event["fullName"], event["phone"]) for event in events] == [
         (profile["id"], "Chidi O.", "+2348031234567")
     ]
     again = await campus.client.patch("/api/profiles/current", json={"fullName": "Chidi O."}, headers=headers)
@@ -124,11 +124,11 @@ async def test_a_stale_revision_is_a_conflict_and_changes_nothing(campus: Identi
         await campus.client.patch("/api/profiles/current", json={"fullName": "X", "revision": 7}, headers=headers),
     ]
     for response in stale:
-        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(response) == CONFLICT
     malformed = await campus.client.patch(
         "/api/profiles/current", json={"fullName": "X"}, headers={**headers, "If-Match": "1"}
     )
-    assert (malformed.status_code, malformed.json()["invalid_params"][0]["name"]) == (422, "If-Match")
+    assert invalid_field_of(malformed) == (422, "If-Match")
     assert (await campus.get("/api/profiles/current", token=token)).json()["data"]["fullName"] == "Chidi Okafor"
 
 
@@ -139,7 +139,7 @@ async def test_fields_that_a_user_may_not_change_are_rejected(campus: IdentityAp
         response = await campus.client.patch(
             "/api/profiles/current", json=change, headers={"Authorization": f"Bearer {token}"}
         )
-        assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
+        assert error_of(response) == INVALID
 
 
 async def test_a_good_token_without_a_profile_is_forbidden(app: IdentityApp) -> None:
@@ -151,11 +151,9 @@ async def test_a_good_token_without_a_profile_is_forbidden(app: IdentityApp) -> 
     await app.service.fetch("DELETE FROM accounts")
     await app.service.fetch("DELETE FROM profiles")
     for path in ("/api/profiles/current", "/api/referrals/current"):
-        response = await app.get(path, token=tokens["accessToken"])
-        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert error_of(await app.get(path, token=tokens["accessToken"])) == FORBIDDEN
 
 
 async def test_nobody_reads_a_profile_without_a_token(app: IdentityApp) -> None:
     for path in ("/api/profiles/current", "/api/referrals/current"):
-        response = await app.get(path)
-        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(await app.get(path)) == UNAUTHORIZED

@@ -204,38 +204,38 @@ WHERE c.relnamespace = 'public'::regnamespace AND a.grantee IN ($1::text::regrol
 async def fill(app: IdentityApp) -> None:
     """A row of somebody in every relation that a caller may read."""
     await app.load_demo()
-    somebody, referrer, admin = USERS["BUYER2"].id, USERS["VENDOR"].id, USERS["ADMIN"].id
-    await app.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", somebody, referrer)
+    owner, referrer, admin = USERS["BUYER2"].id, USERS["VENDOR"].id, USERS["ADMIN"].id
+    await app.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", owner, referrer)
     await app.service.fetch(
         "INSERT INTO vendor_applications "
         "(id, user_id, business_name, legal_name, campus_id, category, description, created_at) "
         "VALUES ($1, $1, 'x', 'x', $2, 'x', 'x', now())",
-        somebody,
+        owner,
         demo.LAGOS.id,
     )
     await app.service.fetch(
         "INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) "
         "VALUES ($1, $1, 'auditor', $2, now(), now())",
-        somebody,
+        owner,
         admin,
     )
     await app.service.fetch(
         "INSERT INTO commission_changes (id, vendor_id, basis_points, prepared_by, prepared_at, expires_at) "
         "VALUES ($1, $2, 1, $3, now(), now())",
-        somebody,
+        owner,
         demo.ADA.id,
         admin,
     )
     await app.service.fetch(
         "INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) "
         "VALUES ($1, $2, 'x', 'x', $1, '{}', now())",
-        somebody,
+        owner,
         admin,
     )
     await app.service.fetch(
         "WITH asked AS (INSERT INTO erasure_requests (id, user_id, asked_at) VALUES ($1, $1, now()) RETURNING id) "
         "INSERT INTO erasure_verdicts SELECT id, 'orders', '{}', now() FROM asked",
-        somebody,
+        owner,
     )
 
 

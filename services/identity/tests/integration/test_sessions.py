@@ -17,6 +17,7 @@ from identity.use_cases.sessions.log_in import LogIn, log_in
 from identity.use_cases.sessions.refresh_session import refresh_session
 
 from .conftest import DEMO_SECRET, PASSWORD, IdentityApp
+from .responses import UNAUTHORIZED, data_of, error_of
 
 RETENTION_RULES = ("profiles", "role_grants", "sessions", "refresh_tokens", "outbox", "referrals")
 
@@ -52,8 +53,8 @@ async def test_a_new_user_signs_up_logs_in_and_reads_their_profile(app: Identity
     assert profile["email"] == "tola@unilag.edu.ng"
     assert profile["phone"] == "+2348031234567"
     assert profile["roles"] == ["buyer"]
-    said = await app.service.published("identity.user_provisioned.v1")
-    assert [(event["userId"], event["role"], event["campusId"]) for event in said] == [
+    events = await app.service.published("identity.user_provisioned.v1")
+    assert [(event["userId"], event["role"], event["campusId"]) for event in events] == [
         (str(user_id), "buyer", profile["campusId"])
     ]
 
@@ -81,8 +82,8 @@ async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothi
 
 async def test_twenty_sign_ups_of_one_address_at_once_open_one_account(app: IdentityApp) -> None:
     body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola"}
-    answers = await asyncio.gather(*(app.post("/api/auth/signup", body) for _ in range(20)))
-    assert {response.status_code for response in answers} == {201}
+    responses = await asyncio.gather(*(app.post("/api/auth/signup", body) for _ in range(20)))
+    assert {response.status_code for response in responses} == {201}
     assert await app.count("accounts") == await app.count("profiles") == 1
     assert len(await app.service.published("identity.user_provisioned.v1")) == 1
 
@@ -127,13 +128,13 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(app
 
 async def test_an_unknown_address_and_a_wrong_password_get_the_same_response(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
-    answers = []
+    responses = []
     for address in ("tola@unilag.edu.ng", "nobody@unilag.edu.ng", "no address at all"):
         response = await app.post("/api/auth/login", {"email": address, "password": "a wrong password"})
         assert response.status_code == 401
-        answers.append({**response.json(), "requestId": None})
-    assert answers[0] == answers[1] == answers[2]
-    assert answers[0]["code"] == "AUTH_UNAUTHORIZED"
+        responses.append({**response.json(), "requestId": None})
+    assert responses[0] == responses[1] == responses[2]
+    assert responses[0]["code"] == "AUTH_UNAUTHORIZED"
 
 
 async def test_an_invalid_sign_up_is_rejected_with_the_name_of_its_field(app: IdentityApp) -> None:
@@ -172,11 +173,8 @@ async def test_a_refresh_token_is_exchanged_for_new_tokens(app: IdentityApp) -> 
     await app.sign_up("tola@unilag.edu.ng")
     tokens = await app.log_in("tola@unilag.edu.ng")
     app.clock.advance(timedelta(minutes=20))
-    expired = await app.get("/api/profiles/current", token=tokens["accessToken"])
-    assert (expired.status_code, expired.json()["code"]) == (401, "AUTH_TOKEN_EXPIRED")
-    response = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    assert response.status_code == 200
-    fresh = response.json()["data"]
+    assert error_of(await app.get("/api/profiles/current", token=tokens["accessToken"])) == (401, "AUTH_TOKEN_EXPIRED")
+    fresh = data_of(await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}))
     assert fresh["refreshToken"] != tokens["refreshToken"]
     assert (await app.get("/api/profiles/current", token=fresh["accessToken"])).status_code == 200
     stored = await app.service.fetch("SELECT token_hash FROM refresh_tokens")
@@ -189,15 +187,12 @@ async def test_a_refresh_token_reused_later_ends_its_session(app: IdentityApp) -
     other = await app.log_in("tola@unilag.edu.ng")
     fresh = (await app.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})).json()["data"]
     app.clock.advance(timedelta(seconds=31))
-    reused = await app.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})
-    assert (reused.status_code, reused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
-    dead = await app.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})
-    assert dead.status_code == 401
+    assert error_of(await app.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})) == UNAUTHORIZED
+    assert (await app.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})).status_code == 401
     caller = await app.service.runtime.verifier.caller_of(fresh["accessToken"])
-    said = await app.service.published("identity.session_revoked.v1")
-    assert [(event["userId"], event["sessionId"]) for event in said] == [(str(caller.id), str(caller.session_id))]
-    alive = await app.post("/api/auth/refresh", {"refreshToken": other["refreshToken"]})
-    assert alive.status_code == 200
+    events = await app.service.published("identity.session_revoked.v1")
+    assert [(event["userId"], event["sessionId"]) for event in events] == [(str(caller.id), str(caller.session_id))]
+    assert (await app.post("/api/auth/refresh", {"refreshToken": other["refreshToken"]})).status_code == 200
 
 
 async def refresh(app: IdentityApp, tokens: dict[str, Any]) -> tuple[int, str | None]:
@@ -209,9 +204,9 @@ async def refresh(app: IdentityApp, tokens: dict[str, Any]) -> tuple[int, str | 
 async def test_twenty_parallel_refreshes_of_one_token_give_one_successor(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
     tokens = await app.log_in("tola@unilag.edu.ng")
-    answers = await asyncio.gather(*(refresh(app, tokens) for _ in range(20)))
-    assert {status for status, _ in answers} == {200}
-    [successor] = {token for _, token in answers}
+    responses = await asyncio.gather(*(refresh(app, tokens) for _ in range(20)))
+    assert {status for status, _ in responses} == {200}
+    [successor] = {token for _, token in responses}
     assert await app.count("refresh_tokens") == 2
     status, _ = await refresh(app, {"refreshToken": successor})
     assert status == 200
@@ -225,8 +220,7 @@ async def test_a_repeated_refresh_within_thirty_seconds_gives_the_same_successor
     app.clock.advance(timedelta(seconds=30))
     assert await refresh(app, tokens) == first
     response = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    alive = await app.get("/api/profiles/current", token=response.json()["data"]["accessToken"])
-    assert alive.status_code == 200
+    assert (await app.get("/api/profiles/current", token=response.json()["data"]["accessToken"])).status_code == 200
 
 
 async def test_a_repeated_refresh_after_thirty_seconds_ends_the_family(app: IdentityApp) -> None:
@@ -314,14 +308,12 @@ async def test_a_refresh_that_fails_before_its_commit_burns_no_token(app: Identi
     with pytest.raises(Crash):
         await refresh_and_crash()
     assert await state_of(app) == before
-    again = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    assert again.status_code == 200
+    assert (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 200
 
 
 async def test_a_refresh_token_that_was_never_issued_is_rejected(app: IdentityApp) -> None:
     for forged in ("x", "018cc251-f400-7001-8000-000000000001.secret", "a.b.c", "é" * 40):
-        response = await app.post("/api/auth/refresh", {"refreshToken": forged})
-        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(await app.post("/api/auth/refresh", {"refreshToken": forged})) == UNAUTHORIZED
 
 
 async def test_a_refresh_token_lives_for_thirty_days(app: IdentityApp) -> None:
@@ -337,20 +329,17 @@ async def test_logging_out_ends_this_session_and_no_other(app: IdentityApp) -> N
     await app.sign_up("tola@unilag.edu.ng")
     here, there = await app.log_in("tola@unilag.edu.ng"), await app.log_in("tola@unilag.edu.ng")
     caller = await app.service.runtime.verifier.caller_of(here["accessToken"])
-    ended = await app.post("/api/auth/logout", {}, token=here["accessToken"])
-    assert ended.status_code == 200
-    refused = await app.get("/api/profiles/current", token=here["accessToken"])
-    assert (refused.status_code, refused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert (await app.post("/api/auth/logout", {}, token=here["accessToken"])).status_code == 200
+    assert error_of(await app.get("/api/profiles/current", token=here["accessToken"])) == UNAUTHORIZED
     assert (await app.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})).status_code == 401
-    said = await app.service.published("identity.session_revoked.v1")
-    assert [(event["userId"], event["sessionId"]) for event in said] == [(str(caller.id), str(caller.session_id))]
+    events = await app.service.published("identity.session_revoked.v1")
+    assert [(event["userId"], event["sessionId"]) for event in events] == [(str(caller.id), str(caller.session_id))]
     assert (await app.get("/api/profiles/current", token=there["accessToken"])).status_code == 200
     assert (await app.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})).status_code == 200
 
 
 async def test_logging_out_needs_a_token(app: IdentityApp) -> None:
-    response = await app.post("/api/auth/logout")
-    assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert error_of(await app.post("/api/auth/logout")) == UNAUTHORIZED
 
 
 async def test_retention_purges_old_sessions_and_keeps_active_ones(app: IdentityApp) -> None:
@@ -364,5 +353,4 @@ async def test_retention_purges_old_sessions_and_keeps_active_ones(app: Identity
     # The forgotten login's session and token, and the used token of the living session.
     assert await app.service.remove_old() == 3
     assert await app.count("sessions") == await app.count("refresh_tokens") == 1
-    response = await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})
-    assert response.status_code == 200
+    assert (await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).status_code == 200

@@ -19,6 +19,7 @@ from identity.store import keys
 from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
 
 from .conftest import IdentityApp
+from .responses import UNAUTHORIZED, error_of
 
 
 @pytest_asyncio.fixture
@@ -102,7 +103,7 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
         "expired and by a stranger": by_hand(good, {**claims, "iat": now - 9000, "exp": now - 8000}, federated),
     }
     for fault, forged in faults.items():
-        assert (fault, await code_for(app, forged)) == (fault, (401, "AUTH_UNAUTHORIZED"))
+        assert (fault, await code_for(app, forged)) == (fault, UNAUTHORIZED)
     expired = by_hand(good, {**claims, "iat": now - 1000, "exp": now - 100}, key)
     assert await code_for(app, expired) == (401, "AUTH_TOKEN_EXPIRED")
 
@@ -110,7 +111,7 @@ async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(
 async def test_a_rejected_header_is_unauthorized(app: IdentityApp) -> None:
     for header in ("Bearer", "Bearer ", "Basic abc", "Bearer a b"):
         response = await app.client.get("/api/profiles/current", headers={"Authorization": header})
-        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert error_of(response) == UNAUTHORIZED
 
 
 async def test_the_key_set_shows_no_private_key_and_is_bare(app: IdentityApp) -> None:

@@ -17,8 +17,9 @@ from identity.store.erasure import delete_user
 from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
 
 from .conftest import USERS, IdentityApp
+from .responses import CONFLICT, FORBIDDEN, data_of, error_of, invalid_field_of
 
-WANTED = {
+APPLICATION = {
     "businessName": "Dami's Books",
     "legalName": "Dami Bello Enterprises",
     "campusId": str(demo.LAGOS.id),
@@ -54,12 +55,10 @@ class Campus:
         self.sign_in_again(name)
 
     async def apply(self, name: str = "BUYER2", **changes: Any) -> httpx.Response:
-        return await self.app.post(PATH, {**WANTED, **changes}, token=await self.token(name))
+        return await self.app.post(PATH, {**APPLICATION, **changes}, token=await self.token(name))
 
     async def applied(self, name: str = "BUYER2") -> str:
-        response = await self.apply(name)
-        assert response.status_code == 201, response.text
-        return str(response.json()["data"]["id"])
+        return str(data_of(await self.apply(name), 201)["id"])
 
     async def approve(self, application_id: str, by: str = "CAMPUS") -> httpx.Response:
         return await self.app.post(f"{PATH}/{application_id}/approve", token=await self.token(by))
@@ -67,7 +66,7 @@ class Campus:
     async def reject(self, application_id: str, by: str = "CAMPUS", reason: str = "Which books?") -> httpx.Response:
         return await self.app.post(f"{PATH}/{application_id}/reject", {"reason": reason}, token=await self.token(by))
 
-    async def said(self) -> dict[str, list[dict[str, Any]]]:
+    async def events(self) -> dict[str, list[dict[str, Any]]]:
         """What was said of applications, the vendors of the demo data aside."""
         shown = {name: await self.app.service.published(name) for name in EVENTS}
         shown[EVENTS[0]] = shown[EVENTS[0]][len(demo.VENDORS) :]
@@ -97,9 +96,7 @@ async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus
     tokens = await campus.app.demo_log_in("BUYER2")
     campus._tokens["BUYER2"] = tokens["accessToken"]
     application_id = await campus.applied()
-    response = await campus.approve(application_id)
-    assert response.status_code == 200, response.text
-    decided = response.json()["data"]
+    decided = data_of(await campus.approve(application_id))
     assert (decided["status"], decided["decidedBy"]) == ("approved", str(USERS["CAMPUS"].id))
     refreshed = await campus.app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
     verifier = campus.app.service.runtime.verifier
@@ -107,21 +104,21 @@ async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus
     after = await verifier.caller_of(refreshed.json()["data"]["accessToken"])
     assert (before.roles, before.vendor_id) == ({"buyer"}, None)
     assert (after.roles, str(after.vendor_id)) == ({"buyer", "merchant"}, decided["vendorId"])
-    said = await campus.said()
-    assert said[EVENTS[0]] == [
+    events = await campus.events()
+    assert events[EVENTS[0]] == [
         {
             "vendorId": decided["vendorId"],
             "ownerUserId": str(USERS["BUYER2"].id),
-            "businessName": WANTED["businessName"],
-            "legalName": WANTED["legalName"],
-            "campusId": WANTED["campusId"],
+            "businessName": APPLICATION["businessName"],
+            "legalName": APPLICATION["legalName"],
+            "campusId": APPLICATION["campusId"],
         }
     ]
-    assert said[EVENTS[1]] == [
+    assert events[EVENTS[1]] == [
         {"applicationId": application_id, "userId": str(USERS["BUYER2"].id), "outcome": "approved"}
     ]
     shop = (await campus.app.get(f"/api/vendors/{decided['vendorId']}")).json()["data"]
-    assert (shop["businessName"], shop["category"]) == (WANTED["businessName"], WANTED["category"])
+    assert (shop["businessName"], shop["category"]) == (APPLICATION["businessName"], APPLICATION["category"])
     assert "legalName" not in shop
 
 
@@ -140,7 +137,7 @@ async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_reject
     repeated = await campus.reject(rejected, reason="Another reason")
     assert (repeated.status_code, repeated.json()["data"]["reason"]) == (200, "Which books?")
     for response in (await campus.reject(approved), await campus.approve(rejected)):
-        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(response) == CONFLICT
     assert await campus.state() == state
 
 
@@ -155,8 +152,8 @@ async def test_after_a_rejection_one_may_apply_again_and_both_are_stored(campus:
         (first, "rejected", "Which books?"),
     ]
     assert "decidedBy" not in listed["data"][0]
-    outcomes = (await campus.said())[EVENTS[1]]
-    assert [(said["outcome"], said.get("reason")) for said in outcomes] == [
+    outcomes = (await campus.events())[EVENTS[1]]
+    assert [(events["outcome"], events.get("reason")) for events in outcomes] == [
         ("rejected", "Which books?"),
         ("approved", None),
     ]
@@ -166,14 +163,14 @@ async def test_a_user_has_one_open_application_and_a_vendor_owner_none(campus: C
     await campus.applied()
     state = await campus.state()
     for response in (await campus.apply("BUYER2"), await campus.apply("VENDOR")):
-        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(response) == CONFLICT
     assert await campus.state() == state
 
 
 async def test_twenty_applications_at_once_are_one(campus: Campus) -> None:
     await campus.token("BUYER2")
-    answers = await asyncio.gather(*(campus.apply() for _ in range(20)))
-    assert sorted(response.status_code for response in answers) == [201] + [409] * 19
+    responses = await asyncio.gather(*(campus.apply() for _ in range(20)))
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 19
     assert await campus.app.count("vendor_applications") == 1
 
 
@@ -181,22 +178,22 @@ async def test_two_deciders_at_once_come_to_one_outcome(campus: Campus) -> None:
     await campus.grant("SUPPORT", "campus_admin", demo.LAGOS.id)
     application_id = await campus.applied()
     await asyncio.gather(campus.token("CAMPUS"), campus.token("SUPPORT"))
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(campus.approve(application_id, by) for by in ("CAMPUS", "SUPPORT") for _ in range(3)),
         *(campus.reject(application_id, by) for by in ("CAMPUS", "SUPPORT") for _ in range(3)),
     )
-    statuses = [response.status_code for response in answers]
+    statuses = [response.status_code for response in responses]
     assert {tuple(statuses[:6]), tuple(statuses[6:])} == {(200,) * 6, (409,) * 6}
-    said = await campus.said()
-    assert len(said[EVENTS[1]]) == 1
-    assert len(said[EVENTS[0]]) == (1 if said[EVENTS[1]][0]["outcome"] == "approved" else 0)
+    events = await campus.events()
+    assert len(events[EVENTS[1]]) == 1
+    assert len(events[EVENTS[0]]) == (1 if events[EVENTS[1]][0]["outcome"] == "approved" else 0)
 
 
 async def test_an_application_during_the_approval_of_an_earlier_one_never_yields_both(campus: Campus) -> None:
     application_id = await campus.applied()
     await campus.token("CAMPUS")
-    answers = await asyncio.gather(campus.approve(application_id), *(campus.apply() for _ in range(5)))
-    assert [response.status_code for response in answers] == [200] + [409] * 5
+    responses = await asyncio.gather(campus.approve(application_id), *(campus.apply() for _ in range(5)))
+    assert [response.status_code for response in responses] == [200] + [409] * 5
     assert await campus.app.count("vendor_applications") == 1
 
 
@@ -204,7 +201,7 @@ async def test_nobody_decides_on_their_own_application(campus: Campus) -> None:
     application_id = await campus.applied("CAMPUS")
     state = await campus.state()
     for response in (await campus.approve(application_id), await campus.reject(application_id)):
-        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert error_of(response) == FORBIDDEN
     assert await campus.state() == state
 
 
@@ -212,9 +209,9 @@ async def test_staff_of_another_campus_neither_see_nor_decide(campus: Campus) ->
     await campus.grant("BUYER", "campus_admin", demo.IBADAN.id)
     application_id = await campus.applied()
     state = await campus.state()
-    answers = [await campus.approve(application_id, "BUYER"), await campus.reject(application_id, "BUYER")]
-    answers.append(await campus.app.get(f"{PATH}/{application_id}", token=await campus.token("BUYER")))
-    assert [response.status_code for response in answers] == [404, 404, 404]
+    responses = [await campus.approve(application_id, "BUYER"), await campus.reject(application_id, "BUYER")]
+    responses.append(await campus.app.get(f"{PATH}/{application_id}", token=await campus.token("BUYER")))
+    assert [response.status_code for response in responses] == [404, 404, 404]
     listed = await campus.app.get(PATH, token=await campus.token("BUYER"))
     assert listed.json()["meta"]["total"] == 0
     assert await campus.state() == state
@@ -229,10 +226,9 @@ async def test_a_caller_without_the_permission_is_rejected_before_the_body_is_re
     for name in ("BUYER", "ADMIN", "AUDITOR", "SUPPORT"):
         token = await campus.token(name)
         for path, body in (("approve", {}), ("reject", {"unknown": 1})):
-            response = await campus.app.post(f"{PATH}/{application_id}/{path}", body, token=token)
-            assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+            assert error_of(await campus.app.post(f"{PATH}/{application_id}/{path}", body, token=token)) == FORBIDDEN
     assert (await campus.app.post(f"{PATH}/{application_id}/approve")).status_code == 401
-    assert (await campus.app.post(PATH, WANTED)).status_code == 401
+    assert (await campus.app.post(PATH, APPLICATION)).status_code == 401
 
 
 async def test_an_application_that_is_not_whole_is_rejected(campus: Campus) -> None:
@@ -248,8 +244,7 @@ async def test_an_application_that_is_not_whole_is_rejected(campus: Campus) -> N
         ({"status": "approved"}, "status"),
         ({"userId": str(uuid4())}, "userId"),
     ):
-        response = await campus.apply(**change)
-        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
+        assert invalid_field_of(await campus.apply(**change)) == (422, name)
     for reason in ("", "x" * 501, None):
         response = await campus.app.post(
             f"{PATH}/{uuid4()}/reject", {"reason": reason}, token=await campus.token("CAMPUS")
@@ -271,8 +266,7 @@ async def test_an_erased_user_neither_applies_nor_becomes_a_vendor(campus: Campu
                 uow, UUID(application_id), by=USERS["CAMPUS"].id, now=campus.app.clock.now()
             )
     assert (await campus.approve(application_id)).status_code == 404
-    response = await campus.apply()
-    assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert error_of(await campus.apply()) == FORBIDDEN
     assert await campus.state() == state
 
 
@@ -305,8 +299,7 @@ async def test_the_list_is_paged_sorted_and_filtered(campus: Campus) -> None:
     meta = (await campus.app.get(PATH, token=await campus.token("CAMPUS"), limit=1)).json()["meta"]
     assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 1, 2, 2)
     for params in ({"sort": "reason"}, {"status": "open"}, {"campusId": "x"}, {"limit": 0}):
-        response = await campus.app.get(PATH, token=await campus.token("CAMPUS"), **params)
-        assert response.status_code == 422
+        assert (await campus.app.get(PATH, token=await campus.token("CAMPUS"), **params)).status_code == 422
 
 
 async def test_a_decision_that_dies_before_its_commit_leaves_nothing(

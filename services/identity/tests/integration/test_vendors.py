@@ -13,6 +13,7 @@ from common.auth.caller import Caller
 from contracts import demo
 
 from .conftest import USERS, IdentityApp
+from .responses import FORBIDDEN, STEP_UP_REQUIRED, data_of, error_of
 from .test_row_security import caller_named
 from .test_staff import StaffAdministration
 
@@ -40,7 +41,7 @@ class Staff:
     async def patch(self, body: Any, by: str, **headers: str) -> httpx.Response:
         return await self.send("PATCH", ADA, body, by, **headers)
 
-    async def said(self, event_type: str) -> list[dict[str, Any]]:
+    async def events(self, event_type: str) -> list[dict[str, Any]]:
         return await self.app.service.published(event_type)
 
     async def state(self) -> list[Any]:
@@ -59,9 +60,7 @@ async def staff(app: IdentityApp) -> Staff:
 
 
 async def test_a_suspended_vendor_is_hidden_until_its_reinstatement(staff: Staff) -> None:
-    response = await staff.suspend()
-    assert response.status_code == 200, response.text
-    shown = response.json()["data"]
+    shown = data_of(await staff.suspend())
     assert (shown["status"], shown["suspensionReason"], shown["revision"]) == ("suspended", "Complaints", 2)
     assert (await staff.app.get(ADA)).status_code == 404
     listed = (await staff.app.get("/api/vendors")).json()["data"]
@@ -80,8 +79,8 @@ async def test_a_suspended_vendor_is_hidden_until_its_reinstatement(staff: Staff
         "legalName": demo.ADA.legal_name,
         "campusId": str(demo.ADA.campus_id),
     }
-    assert await staff.said(SUSPENDED) == [{**vendor, "reason": "Complaints"}]
-    assert await staff.said(REINSTATED) == [vendor]
+    assert await staff.events(SUSPENDED) == [{**vendor, "reason": "Complaints"}]
+    assert await staff.events(REINSTATED) == [vendor]
     rows = await staff.app.service.fetch(
         "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", str(demo.ADA.id)
     )
@@ -99,14 +98,14 @@ async def test_a_suspended_vendor_still_acts_for_its_open_orders(staff: Staff) -
 async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Staff) -> None:
     await asyncio.gather(*(staff.suspend(reason=f"Reason {number}") for number in range(6)))
     again = await staff.suspend(reason="Another reason")
-    [said] = await staff.said(SUSPENDED)
-    assert (again.status_code, again.json()["data"]["suspensionReason"]) == (200, said["reason"])
-    answers = await asyncio.gather(*(staff.reinstate() for _ in range(6)))
-    assert {response.status_code for response in answers} == {200}
-    assert len(await staff.said(REINSTATED)) == 1
+    [events] = await staff.events(SUSPENDED)
+    assert (again.status_code, again.json()["data"]["suspensionReason"]) == (200, events["reason"])
+    responses = await asyncio.gather(*(staff.reinstate() for _ in range(6)))
+    assert {response.status_code for response in responses} == {200}
+    assert len(await staff.events(REINSTATED)) == 1
     trail = await staff.app.service.fetch("SELECT act, actor_id, subject_id, detail FROM staff_acts ORDER BY id")
     assert [(row["act"], row["actor_id"], row["subject_id"], row["detail"]["reason"]) for row in trail] == [
-        ("suspended", USERS["CAMPUS"].id, demo.ADA.id, said["reason"]),
+        ("suspended", USERS["CAMPUS"].id, demo.ADA.id, events["reason"]),
         ("reinstated", USERS["CAMPUS"].id, demo.ADA.id, None),
     ]
 
@@ -123,12 +122,11 @@ async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staf
     state = await staff.state()
     for by in ("BUYER2", "VENDOR", "VENDOR2", "BUYER", "ADMIN"):
         for response in (await staff.suspend(by), await staff.reinstate(by)):
-            assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+            assert error_of(response) == FORBIDDEN
     assert (await staff.app.post(f"{ADA}/suspend", {"reason": "x"})).status_code == 401
     for body in ({}, {"reason": " "}, {"reason": "x" * 501}, {"reason": "x", "status": "suspended"}):
         assert (await staff.send("POST", f"{ADA}/suspend", body, "CAMPUS")).status_code == 422
-    absent = await staff.send("POST", f"/api/vendors/{uuid4()}/suspend", {"reason": "x"}, "CAMPUS")
-    assert absent.status_code == 404
+    assert (await staff.send("POST", f"/api/vendors/{uuid4()}/suspend", {"reason": "x"}, "CAMPUS")).status_code == 404
     assert await staff.state() == state
     # Hidden and absent look the same to the staff of another campus.
     await staff.suspend()
@@ -140,7 +138,7 @@ async def test_a_vendor_is_changed_with_a_second_factor_only(staff: Staff) -> No
     for name, body in (("VENDOR", {"businessName": "Ada's Place"}), ("ADMIN", {"commissionBasisPoints": 100})):
         token = await appointment.token(name, stepped_up=False)
         response = await staff.app.client.patch(ADA, json=body, headers={"Authorization": f"Bearer {token}"})
-        assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), name
+        assert error_of(response) == STEP_UP_REQUIRED, name
     assert await staff.state() == state
 
 
@@ -148,8 +146,8 @@ async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None
     response = await staff.patch({"businessName": "Ada's Place", "description": "Soups", "revision": 1}, "VENDOR")
     assert response.status_code == 200, response.text
     assert (await staff.app.get(ADA)).json()["data"]["businessName"] == "Ada's Place"
-    [said] = await staff.said(CHANGED)
-    assert (said["businessName"], said["legalName"]) == ("Ada's Place", demo.ADA.legal_name)
+    [events] = await staff.events(CHANGED)
+    assert (events["businessName"], events["legalName"]) == ("Ada's Place", demo.ADA.legal_name)
     # What owners do with their own is no act of staff.
     assert await staff.app.count("staff_acts") == 0
     state = await staff.state()

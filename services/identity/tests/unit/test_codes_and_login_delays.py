@@ -29,7 +29,7 @@ def issued(**changes: object) -> IssuedCode:
     return replace(code, **changes)  # type: ignore[arg-type]
 
 
-def codes_given(asked_every: timedelta, for_time: timedelta) -> int:
+def codes_given(interval: timedelta, for_time: timedelta) -> int:
     """How many codes somebody gets who asks so often for so long."""
     last: IssuedCode | None = None
     given, now = 0, NOW
@@ -44,7 +44,7 @@ def codes_given(asked_every: timedelta, for_time: timedelta) -> int:
                 day_began_at=verdict.day_began_at,
                 issued_in_day=verdict.issued_in_day,
             )
-        now += asked_every
+        now += interval
     return given
 
 
@@ -103,7 +103,7 @@ def test_where_one_session_goes_on_the_others_are_named_while_their_tokens_may_l
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"),
+    ("responses", "kept"),
     [
         (None, None),
         ("", None),
@@ -113,8 +113,8 @@ def test_where_one_session_goes_on_the_others_are_named_while_their_tokens_may_l
         ("x" * 500, "x" * 200),
     ],
 )
-def test_a_program_is_stored_printable_and_short(told: str | None, kept: str | None) -> None:
-    assert printable_user_agent(told) == kept
+def test_a_program_is_stored_printable_and_short(responses: str | None, kept: str | None) -> None:
+    assert printable_user_agent(responses) == kept
 
 
 def test_a_keyed_hash_depends_on_the_key_and_on_where_the_parts_end() -> None:

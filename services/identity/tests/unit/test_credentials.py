@@ -74,12 +74,12 @@ def test_a_clock_may_be_one_step_off(steps_off: int, accepted: bool) -> None:
 
 def test_an_encrypted_secret_decrypts_only_for_its_factor_and_key() -> None:
     codes, factor_id = Totp(Encryptor("tests", "key")), new_id()
-    sealed = codes.encrypt(factor_id, RFC_SECRET)
-    assert codes.decrypt(factor_id, sealed) == RFC_SECRET
+    encrypted = codes.encrypt(factor_id, RFC_SECRET)
+    assert codes.decrypt(factor_id, encrypted) == RFC_SECRET
     with pytest.raises(DecryptionFailed):
-        codes.decrypt(new_id(), sealed)
+        codes.decrypt(new_id(), encrypted)
     with pytest.raises(DecryptionFailed):
-        Totp(Encryptor("tests", "another key")).decrypt(factor_id, sealed)
+        Totp(Encryptor("tests", "another key")).decrypt(factor_id, encrypted)
 
 
 def test_a_signing_key_decrypts_only_with_its_own_key() -> None:

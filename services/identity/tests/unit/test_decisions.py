@@ -29,12 +29,14 @@ ME, OTHER = UUID(int=1), UUID(int=2)
 def test_a_referral_rewards_a_new_mailbox_that_somebody_else_brought(
     token_given: bool, referrer: Referrer | None, mailbox_known: bool, verdict: Rewarded | NotRewarded
 ) -> None:
-    judged = evaluate_referral(ME, "me@x.co", token_given=token_given, referrer=referrer, mailbox_known=mailbox_known)
-    assert judged == verdict
+    evaluated = evaluate_referral(
+        ME, "me@x.co", token_given=token_given, referrer=referrer, mailbox_known=mailbox_known
+    )
+    assert evaluated == verdict
 
 
 def test_an_address_that_cannot_be_compared_earns_nothing() -> None:
-    judged = evaluate_referral(
+    evaluated = evaluate_referral(
         ME,
         '"me"@x.co',
         token_given=True,
@@ -42,7 +44,7 @@ def test_an_address_that_cannot_be_compared_earns_nothing() -> None:
         mailbox_known=False,
         address_is_plain=False,
     )
-    assert judged == NotRewarded("unusual_address")
+    assert evaluated == NotRewarded("unusual_address")
 
 
 @pytest.mark.parametrize(

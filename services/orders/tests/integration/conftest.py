@@ -22,6 +22,8 @@ from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import OpenService, opened
 
+from .responses import data_of
+
 PIN_KEY = "a pin key for the tests"
 PIN_DELIVERY_KEY = "a pin delivery key for the tests"
 # Replaces the outbox statement, so that the last statement before the commit fails.
@@ -115,9 +117,7 @@ class Market:
 
     async def ordered(self, product_id: UUID | None = None, quantity: int = 1, **more: Any) -> dict[str, Any]:
         """An unpaid order."""
-        response = await self.checkout(product_id or await self.sell(), quantity, **more)
-        assert response.status_code == 201, response.text
-        return response.json()["data"]
+        return data_of(await self.checkout(product_id or await self.sell(), quantity, **more), 201)
 
     async def pay(self, order: dict[str, Any], **delivery: Any) -> Received:
         """Payments holds the order's escrow."""
@@ -160,9 +160,7 @@ class Market:
         return order
 
     async def show(self, order: dict[str, Any], headers: dict[str, str] | None = None) -> dict[str, Any]:
-        response = await self.client.get(f"/api/orders/{order['id']}", headers=headers or self.as_buyer())
-        assert response.status_code == 200, response.text
-        return response.json()["data"]
+        return data_of(await self.client.get(f"/api/orders/{order['id']}", headers=headers or self.as_buyer()))
 
     async def status_of(self, order: dict[str, Any]) -> str:
         rows = await self.fetch("SELECT status FROM orders WHERE id = $1", UUID(order["id"]))
@@ -170,9 +168,7 @@ class Market:
 
     async def pin_of(self, order: dict[str, Any]) -> str:
         url = f"/api/orders/{order['id']}/delivery-pin"
-        response = await self.client.get(url, headers=self.as_buyer())
-        assert response.status_code == 200, response.text
-        return response.json()["data"]["pin"]
+        return data_of(await self.client.get(url, headers=self.as_buyer()))["pin"]
 
     async def verify(
         self, order: dict[str, Any], pin: str, *, key: UUID | None = None, **headers: Any

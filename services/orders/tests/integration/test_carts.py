@@ -9,6 +9,8 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
+from .responses import NOT_FOUND, data_of, error_of, invalid_field_of
+
 
 async def put(market: Any, product_id: UUID, quantity: Any = 1, buyer_id: UUID | None = None) -> Any:
     path = f"/api/carts/current/items/{product_id}"
@@ -16,9 +18,7 @@ async def put(market: Any, product_id: UUID, quantity: Any = 1, buyer_id: UUID |
 
 
 async def cart(market: Any, buyer_id: UUID | None = None) -> dict[str, Any]:
-    response = await market.client.get("/api/carts/current", headers=market.as_buyer(buyer_id))
-    assert response.status_code == 200, response.text
-    return response.json()["data"]
+    return data_of(await market.client.get("/api/carts/current", headers=market.as_buyer(buyer_id)))
 
 
 async def check_out(market: Any, body: dict[str, Any], key: UUID | None = None, buyer_id: UUID | None = None) -> Any:
@@ -28,8 +28,8 @@ async def check_out(market: Any, body: dict[str, Any], key: UUID | None = None, 
 
 async def test_the_cart_shows_current_prices_and_stock(market):
     rice, stew = await market.sell(price_minor=1_000, stock=5), await market.sell(price_minor=500, stock=5, name="Stew")
-    gone = await market.sell(price_minor=700)
-    for product_id, quantity in ((rice, 2), (stew, 3), (gone, 1)):
+    removed = await market.sell(price_minor=700)
+    for product_id, quantity in ((rice, 2), (stew, 3), (removed, 1)):
         assert (await put(market, product_id, quantity)).status_code == 200
         market.clock.advance(timedelta(seconds=1))
     shown = await cart(market)
@@ -41,12 +41,12 @@ async def test_the_cart_shows_current_prices_and_stock(market):
     assert shown["totalMinor"] == 2 * 1_000 + 3 * 500 + 700
     await market.fetch("UPDATE products SET price_minor = 1200 WHERE id = $1", rice)
     await market.fetch("UPDATE products SET stock = 2 WHERE id = $1", stew)
-    await market.fetch("UPDATE products SET removed_at = now() WHERE id = $1", gone)
+    await market.fetch("UPDATE products SET removed_at = now() WHERE id = $1", removed)
     shown = await cart(market)
     assert [
         (item["productId"], item["unitPriceMinor"], item["priceChanged"], item["inStock"], item["available"])
         for item in shown["items"]
-    ] == [(str(rice), 1_200, True, True, 5), (str(stew), 500, False, False, 2), (str(gone), 700, False, False, 0)]
+    ] == [(str(rice), 1_200, True, True, 5), (str(stew), 500, False, False, 2), (str(removed), 700, False, False, 0)]
     assert shown["totalMinor"] == 2 * 1_200
     seen = (await put(market, rice, 1)).json()["data"]
     assert (seen["items"][0]["priceChanged"], seen["items"][0]["quantity"]) == (False, 1)
@@ -86,8 +86,7 @@ async def test_nobody_sees_or_writes_another_s_cart(market):
     await put(market, rice)
     outsider = new_id()
     assert (await cart(market, outsider))["items"] == []
-    foreign = await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=outsider)
-    assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+    assert error_of(await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=outsider)) == NOT_FOUND
     thief = Caller(user_id=outsider, permissions=permissions_of(["buyer"]))
     async with market.app.runtime.database.unit_of_work(acting_as=thief) as uow:
         assert await uow.fetch("SELECT * FROM cart_items") == []
@@ -103,28 +102,23 @@ async def test_checkout_removes_only_the_vendor_s_lines_from_the_cart(market):
         await put(market, product_id, 2)
     cart_id = (await cart(market))["id"]
 
-    undecided = await check_out(market, {"cartId": cart_id})
-    assert (undecided.status_code, undecided.json()["invalid_params"][0]["name"]) == (422, "vendorId")
+    assert invalid_field_of(await check_out(market, {"cartId": cart_id})) == (422, "vendorId")
     absent = await check_out(market, {"cartId": cart_id, "vendorId": str(new_id())})
-    assert (absent.status_code, absent.json()["invalid_params"][0]["name"]) == (422, "vendorId")
+    assert invalid_field_of(absent) == (422, "vendorId")
     moved = await check_out(market, {"cartId": cart_id, "vendorId": str(market.vendor_id), "expectedTotalMinor": 1})
     assert moved.status_code == 409
     assert len((await cart(market))["items"]) == 3
 
     body, key = {"cartId": cart_id, "vendorId": str(market.vendor_id)}, uuid4()
-    placed = await check_out(market, body, key)
-    assert placed.status_code == 201, placed.text
-    order = placed.json()["data"]
+    order = data_of(await check_out(market, body, key), 201)
     assert (order["totalMinor"], [item["productId"] for item in order["items"]]) == (3_000, [str(rice), str(stew)])
     assert [item["productId"] for item in (await cart(market))["items"]] == [str(phone)]
     again = await check_out(market, body, key)
     assert (again.status_code, again.json()["data"]["id"]) == (201, order["id"])
-    other = await check_out(market, {"cartId": cart_id}, key)
-    assert (other.status_code, other.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert invalid_field_of(await check_out(market, {"cartId": cart_id}, key)) == (422, "Idempotency-Key")
     rest = await check_out(market, {"cartId": cart_id})
     assert (rest.status_code, rest.json()["data"]["vendorId"]) == (201, str(other_vendor))
-    empty = await check_out(market, {"cartId": cart_id})
-    assert (empty.status_code, empty.json()["invalid_params"][0]["name"]) == (422, "cartId")
+    assert invalid_field_of(await check_out(market, {"cartId": cart_id})) == (422, "cartId")
 
 
 async def test_items_and_cart_exclude_each_other(market):

@@ -7,6 +7,8 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged, VendorApproved
 
+from .responses import CONFLICT, FORBIDDEN, UNAUTHORIZED, data_of, error_of, invalid_field_of
+
 
 async def nothing_happened(market, product_id, stock):
     assert await market.stock_of(product_id) == stock
@@ -19,11 +21,8 @@ async def test_checkout_freezes_prices_reserves_stock_and_publishes(market):
     pie = await market.sell(price_minor=70_000, stock=2, name="Meat Pie")
     items = [{"productId": str(rice), "quantity": 2}, {"productId": str(pie), "quantity": 2}]
     body = {"items": items, "deliveryNote": "Room 12", "expectedTotalMinor": 440_100}
-    response = await market.client.post(
-        "/api/orders/checkout", json=body, headers=market.as_buyer(idempotency_key=uuid4())
-    )
-    assert response.status_code == 201, response.text
-    order = response.json()["data"]
+    headers = market.as_buyer(idempotency_key=uuid4())
+    order = data_of(await market.client.post("/api/orders/checkout", json=body, headers=headers), 201)
     assert order["status"] == "Processing"
     assert (order["totalMinor"], order["total"], order["currency"]) == (440_100, 4401, "NGN")
     assert (order["subtotalMinor"], order["deliveryFeeMinor"], order["refundedMinor"]) == (440_100, 0, 0)
@@ -119,7 +118,7 @@ async def test_without_a_uuid_v4_as_key_nothing_is_ordered(market, key):
 async def test_a_price_that_moved_from_what_the_buyer_saw_is_refused(market):
     product = await market.sell(price_minor=150_000, stock=5)
     response = await market.checkout(product, expectedTotalMinor=149_999)
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(response) == CONFLICT
     assert response.json()["totalMinor"] == 150_000
     await nothing_happened(market, product, 5)
 
@@ -129,7 +128,7 @@ async def test_more_than_is_left_is_refused_and_takes_nothing_of_the_rest(market
     items = [{"productId": str(plenty), "quantity": 1}, {"productId": str(scarce), "quantity": 2}]
     headers = market.as_buyer(idempotency_key=uuid4())
     response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(response) == CONFLICT
     assert [param["name"] for param in response.json()["invalid_params"]] == ["items.1.quantity"]
     await nothing_happened(market, plenty, 5)
 
@@ -139,7 +138,7 @@ async def test_products_of_two_vendors_are_refused(market):
     items = [{"productId": str(product), "quantity": 1} for product in (mine, other)]
     headers = market.as_buyer(idempotency_key=uuid4())
     response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items")
+    assert invalid_field_of(response) == (422, "items")
     await nothing_happened(market, mine, 5)
 
 
@@ -150,7 +149,7 @@ async def test_an_unknown_or_removed_product_is_named(market, removed):
     items = [{"productId": str(product), "quantity": 1} for product in (known, absent)]
     headers = market.as_buyer(idempotency_key=uuid4())
     response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items.1.productId")
+    assert invalid_field_of(response) == (422, "items.1.productId")
     await nothing_happened(market, known, 5)
 
 
@@ -185,18 +184,16 @@ async def test_a_product_that_stands_twice_in_the_list_is_refused(market):
     items = [{"productId": str(product), "quantity": 1}] * 2
     headers = market.as_buyer(idempotency_key=uuid4())
     response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "items")
+    assert invalid_field_of(response) == (422, "items")
     await nothing_happened(market, product, 5)
 
 
 async def test_only_who_may_buy_checks_out(market):
     product = await market.sell(stock=5)
     body = {"items": [{"productId": str(product), "quantity": 1}]}
-    anonymous = await market.client.post("/api/orders/checkout", json=body)
-    assert (anonymous.status_code, anonymous.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert error_of(await market.client.post("/api/orders/checkout", json=body)) == UNAUTHORIZED
     headers = market.as_staff("auditor", idempotency_key=uuid4())
-    refused = await market.client.post("/api/orders/checkout", json=body, headers=headers)
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert error_of(await market.client.post("/api/orders/checkout", json=body, headers=headers)) == FORBIDDEN
     await nothing_happened(market, product, 5)
 
 
@@ -222,8 +219,7 @@ async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market):
     assert (await market.show(order, market.as_merchant()))["commissionMinor"] == 7_508
     await receive(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=1, active=False))
     assert (await market.show(order))["deliveryFeeMinor"] == 30_000
-    closed = await market.checkout(product, hubId=str(hub))
-    assert (closed.status_code, closed.json()["invalid_params"][0]["name"]) == (422, "hubId")
+    assert invalid_field_of(await market.checkout(product, hubId=str(hub))) == (422, "hubId")
 
 
 async def test_an_order_may_go_to_another_campus_that_is_known(market):
@@ -236,7 +232,7 @@ async def test_a_checkout_that_fails_before_its_commit_changes_nothing(market, b
     product = await market.sell(stock=5)
     with broken_outbox():
         response = await market.checkout(product)
-    assert (response.status_code, response.json()["code"]) == (500, "INTERNAL_ERROR")
+    assert error_of(response) == (500, "INTERNAL_ERROR")
     await nothing_happened(market, product, 5)
 
 

@@ -10,6 +10,7 @@ from common.primitives.ids import new_id
 from contracts.orders import PIN_DELIVERY
 
 from .conftest import PIN_DELIVERY_KEY
+from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 
 
 def another(pin):
@@ -49,9 +50,7 @@ async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
     ):
         shown = await market.client.get(f"/api/orders/{order['id']}/delivery-pin", headers=headers)
         reissued = await market.post(order, "delivery-pin/reissue", headers)
-        assert [(response.status_code, response.json()["code"]) for response in (shown, reissued)] == [
-            (404, "RESOURCE_NOT_FOUND")
-        ] * 2
+        assert [error_of(response) for response in (shown, reissued)] == [NOT_FOUND] * 2
 
 
 @pytest.mark.parametrize("status", ["Processing", "cancelled", "expired", "refund_pending"])
@@ -60,11 +59,10 @@ async def test_a_missing_pin_is_409_with_a_reason_for_the_buyer_and_404_for_othe
     await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
     response = await market.client.get(url, headers=market.as_buyer())
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(response) == CONFLICT
     assert ("refund_pending" if status == "refund_pending" else "not paid yet") in response.json()["detail"]
     for headers in (market.as_buyer(new_id()), market.as_merchant(), market.as_staff("support_agent")):
-        hidden = await market.client.get(url, headers=headers)
-        assert (hidden.status_code, hidden.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(await market.client.get(url, headers=headers)) == NOT_FOUND
 
 
 @pytest.mark.parametrize("role", ["vendor", "hub_agent", "buyer"])
@@ -78,9 +76,7 @@ async def test_the_correct_pin_of_vendor_hub_agent_or_buyer_delivers(market, rol
         "hub_agent": market.as_staff("hub_agent", market.campus_id),
         "buyer": market.as_buyer(),
     }[role]
-    response = await market.verify(order, await market.pin_of(order), headers=headers)
-    assert response.status_code == 200, response.text
-    assert response.json()["data"] == {
+    assert data_of(await market.verify(order, await market.pin_of(order), headers=headers)) == {
         "id": order["id"],
         "status": "delivered",
         "deliveredAt": "2026-01-05T12:00:00.000Z",
@@ -92,7 +88,7 @@ async def test_the_correct_pin_of_vendor_hub_agent_or_buyer_delivers(market, rol
 async def test_a_reader_without_verification_rights_counts_no_attempt(market):
     order = await market.paid()
     response = await market.verify(order, await market.pin_of(order), headers=market.as_staff("auditor"))
-    assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert error_of(response) == FORBIDDEN
     outsider = await market.verify(
         order, await market.pin_of(order), headers=market.as_staff("hub_agent", campus_id=new_id())
     )
@@ -106,10 +102,10 @@ async def test_five_wrong_attempts_in_total_lock_the_pin(market):
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
     for turn in range(5):
         response = await market.verify(order, another(pin), headers=callers[turn % 3])
-        assert (response.status_code, response.json()["code"]) == (400, "DELIVERY_PIN_INVALID")
+        assert error_of(response) == (400, "DELIVERY_PIN_INVALID")
         assert response.json()["attemptsRemaining"] == 4 - turn
     locked = await market.verify(order, pin)
-    assert (locked.status_code, locked.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+    assert error_of(locked) == (429, "RATE_LIMIT_EXCEEDED")
     assert int(locked.headers["retry-after"]) > 0
     assert await market.status_of(order) == "paid_escrow"
 
@@ -134,14 +130,11 @@ async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_mos
         await market.verify(order, another(first))
     pins = [first]
     for left in (2, 1, 0):
-        response = await market.post(order, "delivery-pin/reissue", market.as_buyer())
-        assert response.status_code == 200, response.text
-        issued = response.json()["data"]
+        issued = data_of(await market.post(order, "delivery-pin/reissue", market.as_buyer()))
         assert (issued["attemptsRemaining"], issued["reissuesRemaining"]) == (5, left)
         assert issued["pin"] == await market.pin_of(order)
         pins.append(issued["pin"])
-    refused = await market.post(order, "delivery-pin/reissue", market.as_buyer())
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await market.post(order, "delivery-pin/reissue", market.as_buyer())) == CONFLICT
     assert [event["issue"] for event in await market.published("orders.delivery_pin_issued.v1")] == [
         1,
         2,
@@ -172,8 +165,7 @@ async def test_one_key_is_one_attempt(market):
     responses = await asyncio.gather(*(market.verify(order, another(pin), key=key) for _ in range(10)))
     assert {(response.status_code, response.json()["attemptsRemaining"]) for response in responses} == {(400, 4)}
     assert await wrong_tries_of(market, order) == 1
-    other = await market.verify(order, pin, key=key)
-    assert (other.status_code, other.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert invalid_field_of(await market.verify(order, pin, key=key)) == (422, "Idempotency-Key")
     assert await market.status_of(order) == "paid_escrow"
     right = uuid4()
     responses = [await market.verify(order, pin, key=right) for _ in range(3)]
@@ -186,7 +178,7 @@ async def test_one_key_of_a_caller_cannot_serve_two_orders(market):
     key = uuid4()
     assert (await market.verify(first, await market.pin_of(first), key=key)).status_code == 200
     response = await market.verify(second, await market.pin_of(second), key=key)
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert invalid_field_of(response) == (422, "Idempotency-Key")
     assert await market.status_of(second) == "paid_escrow"
 
 
@@ -205,8 +197,7 @@ async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market):
 )
 async def test_a_malformed_pin_is_422_and_counts_no_attempt(market, pin):
     order = await market.paid()
-    response = await market.verify(order, pin)
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "pin")
+    assert invalid_field_of(await market.verify(order, pin)) == (422, "pin")
     assert await wrong_tries_of(market, order) == 0
 
 
@@ -221,8 +212,7 @@ async def test_other_states_are_409_and_count_no_attempt(market):
     for status in ("Processing", "expired", "cancelled", "disputed", "refund_pending", "refunded"):
         await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
         for shown in (pin, another(pin)):
-            response = await market.verify(order, shown)
-            assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+            assert error_of(await market.verify(order, shown)) == CONFLICT
         assert (await market.post(order, "delivery-pin/reissue", market.as_buyer())).status_code == 409
     assert await wrong_tries_of(market, order) == 0
 
@@ -246,7 +236,7 @@ async def test_without_a_key_nothing_is_verified(market):
     order = await market.paid()
     body = {"pin": await market.pin_of(order)}
     response = await market.post(order, "verify-delivery", market.as_buyer(), body)
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert invalid_field_of(response) == (422, "Idempotency-Key")
     assert await market.status_of(order) == "paid_escrow"
 
 

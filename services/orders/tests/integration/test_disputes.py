@@ -13,6 +13,7 @@ from orders.domain.order_updates import EarlyUpdate
 from orders.timers import fire_timers_once
 
 from .factories import escrow_refunded, refund_settled
+from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 
@@ -28,9 +29,7 @@ async def disputed(market, **more):
 
 async def prepared(market, order, outcome, refund_minor=None, **more):
     body = {"outcome": outcome} | ({"refundMinor": refund_minor} if refund_minor is not None else {})
-    response = await market.post(order, "resolve", market.as_staff("support_agent", **more), body)
-    assert response.status_code == 201, response.text
-    resolution = response.json()["data"]
+    resolution = data_of(await market.post(order, "resolve", market.as_staff("support_agent", **more), body), 201)
     assert (set(resolution), resolution["status"]) == ({"resolutionId", "status", "hash"}, "prepared")
     return resolution["resolutionId"]
 
@@ -64,8 +63,7 @@ async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(marke
         assert {**COMPLAINT, "cause": "buyer", "raisedBy": order["buyerId"]}.items() <= shown.json()["data"].items()
     outsiders = (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id()))
     for headers in outsiders:
-        shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
-        assert shown.status_code == 404
+        assert (await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)).status_code == 404
 
 
 async def test_a_delivery_that_nobody_proved_in_time_is_disputed_and_resolved_as_any_other(market):
@@ -213,9 +211,7 @@ async def test_a_closed_dispute_shows_its_outcome(market, outcome):
 
 async def shown_dispute(market, order, headers=None):
     url = f"/api/orders/{order['id']}/dispute"
-    response = await market.client.get(url, headers=headers or market.as_buyer())
-    assert response.status_code == 200, response.text
-    return response.json()["data"]
+    return data_of(await market.client.get(url, headers=headers or market.as_buyer()))
 
 
 async def test_the_maker_cannot_decide_under_any_role_or_session(market):
@@ -228,8 +224,7 @@ async def test_the_maker_cannot_decide_under_any_role_or_session(market):
     other = market.headers(maker, roles=("finance_checker",), stepped_up=True, session_id=new_id())
     for headers in (both, other):
         for verb in ("approve", "reject"):
-            refused = await decide(market, resolution, verb, headers)
-            assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+            assert error_of(await decide(market, resolution, verb, headers)) == FORBIDDEN
     assert await market.status_of(order) == "disputed"
 
 
@@ -248,8 +243,7 @@ async def test_an_approval_names_the_resolution_that_was_read(market):
         assert refused.status_code == 422, body
         assert [param["name"] for param in refused.json()["invalid_params"]] == ["hash"], body
     for other in (read["hash"], "0" * 64):
-        refused = await market.client.post(f"{path}/approve", json={"hash": other}, headers=checker)
-        assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(await market.client.post(f"{path}/approve", json={"hash": other}, headers=checker)) == CONFLICT
     await market.app.fetch_as_owner(
         "UPDATE dispute_resolutions SET outcome = 'split', refund_minor = 1 WHERE status = 'prepared' RETURNING 1"
     )
@@ -268,12 +262,11 @@ async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
 
     for own in (buyer, vendor):
         refused = await market.post(order, "resolve", party("support_agent", **own), {"outcome": "buyer"})
-        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert error_of(refused) == FORBIDDEN
     resolution = await prepared(market, order, "buyer")
     for own in (buyer, vendor):
         for verb in ("approve", "reject"):
-            refused = await decide(market, resolution, verb, party("finance_checker", **own))
-            assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+            assert error_of(await decide(market, resolution, verb, party("finance_checker", **own))) == FORBIDDEN
     assert await market.status_of(order) == "disputed"
 
 
@@ -281,22 +274,18 @@ async def test_staff_who_bought_cannot_cancel_the_dispatched_order(market):
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     own = market.headers(UUID(order["buyerId"]), roles=("buyer", "support_agent"))
-    refused = await market.post(order, "cancel", own, {"reason": "I keep the goods"})
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await market.post(order, "cancel", own, {"reason": "I keep the goods"})) == CONFLICT
     assert await market.status_of(order) == "dispatched"
 
 
 async def test_only_checkers_with_a_second_factor_decide_and_only_support_prepares(market):
     order = await disputed(market)
     for role in ("buyer", "merchant", "finance_maker", "finance_checker", "auditor", "platform_admin"):
-        refused = await market.post(order, "resolve", market.as_staff(role), {"outcome": "buyer"})
-        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert error_of(await market.post(order, "resolve", market.as_staff(role), {"outcome": "buyer"})) == FORBIDDEN
     resolution = await prepared(market, order, "buyer")
     for role in ("support_agent", "finance_maker", "auditor", "platform_admin"):
-        refused = await decide(market, resolution, headers=market.as_staff(role, stepped_up=True))
-        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    refused = await decide(market, resolution, headers=market.as_staff("finance_checker"))
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+        assert error_of(await decide(market, resolution, headers=market.as_staff(role, stepped_up=True))) == FORBIDDEN
+    assert error_of(await decide(market, resolution, headers=market.as_staff("finance_checker"))) == STEP_UP_REQUIRED
     for absent in (new_id(), "12"):
         assert (await decide(market, absent)).status_code == 404
     assert await market.status_of(order) == "disputed"
@@ -316,8 +305,7 @@ async def test_refund_minor_is_for_a_split_and_below_the_total(market):
         {"outcome": "nobody"},
         {"outcome": "buyer", "note": "x"},
     ):
-        refused = await market.post(order, "resolve", support, body)
-        assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED"), body
+        assert error_of(await market.post(order, "resolve", support, body)) == INVALID, body
     assert (await market.post({"id": new_id()}, "resolve", support, {"outcome": "buyer"})).status_code == 404
     assert await market.fetch("SELECT 1 FROM dispute_resolutions") == []
     await prepared(market, order, "split", 1)
@@ -342,7 +330,7 @@ async def test_one_resolution_waits_at_a_time_even_of_ten_prepared_at_once(marke
 async def test_an_order_that_is_not_disputed_has_nothing_to_resolve(market):
     order = await market.paid()
     refused = await market.post(order, "resolve", market.as_staff("support_agent"), {"outcome": "buyer"})
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(refused) == CONFLICT
 
 
 async def test_many_approvals_at_once_have_one_effect(market):

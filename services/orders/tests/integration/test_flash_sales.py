@@ -16,6 +16,8 @@ from contracts.permissions import permissions_of
 from operations.audit.invariants import INVARIANTS
 from orders.timers import fire_timers_once
 
+from .responses import CONFLICT, STEP_UP_REQUIRED, data_of, error_of
+
 
 async def create_sale(market: Any, product_id: UUID, headers: dict[str, str] | None = None, **terms: Any) -> Any:
     now = market.clock.now()
@@ -32,9 +34,7 @@ async def create_sale(market: Any, product_id: UUID, headers: dict[str, str] | N
 
 
 async def created_sale(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
-    response = await create_sale(market, product_id, **terms)
-    assert response.status_code == 201, response.text
-    return response.json()["data"]
+    return data_of(await create_sale(market, product_id, **terms), 201)
 
 
 async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_a
     placed = [response.json()["data"] for response in responses if response.status_code == 201]
     assert [order["totalMinor"] for order in placed] == [600] * 20
     refused = [response.json() for response in responses if response.status_code != 201]
-    assert {(problem["status"], problem["code"]) for problem in refused} == {(409, "CONCURRENCY_CONFLICT")}
+    assert {(problem["status"], problem["code"]) for problem in refused} == {CONFLICT}
     shown = await sale_of(market, sale)
     assert (shown["remaining"], shown["status"], await market.stock_of(product_id)) == (0, "sold_out", 80)
     assert len(await market.fetch("SELECT FROM orders")) == 20
@@ -263,8 +263,7 @@ async def test_a_consent_that_comes_too_late_is_none(market):
     market.clock.advance(timedelta(minutes=2))
     rows = await market.fetch("SELECT * FROM flash_sales ORDER BY id")
     for sale in (past, dearer, declined):
-        refused = await approve(market, sale)
-        assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(await approve(market, sale)) == CONFLICT
     shown = await market.client.get(f"/api/flash-sales/{past['id']}", headers=market.as_merchant())
     assert shown.json()["data"]["status"] == "expired"
     assert await market.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
@@ -283,7 +282,7 @@ async def test_staff_touch_sales_with_a_second_factor_only(market):
     sale, staff = await created_sale(market, product_id), market.as_staff("campus_admin", market.campus_id)
     ending = await market.client.post(f"/api/flash-sales/{sale['id']}/end", json={}, headers=staff)
     for refused in (await create_sale(market, product_id, staff), ending):
-        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+        assert error_of(refused) == STEP_UP_REQUIRED
     assert (await sale_of(market, sale))["status"] == "running"
 
 
@@ -372,10 +371,10 @@ async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_withou
     async with database.unit_of_work(acting_as=outsider) as uow:
         assert await uow.execute("UPDATE flash_sales SET ends_at = now() + interval '1 year'") == 0
         for order_id in (new_id(), UUID(order["id"])):
-            taken = await uow.fetch_value(
+            reserved = await uow.fetch_value(
                 "SELECT take_sale_units($1, $2, $3, now())", order_id, [UUID(sale["id"])], [1]
             )
-            assert taken is False
+            assert reserved is False
     assert (await sale_of(market, sale))["remaining"] == 20
 
 

@@ -24,6 +24,7 @@ from orders.store.images import MEDIA
 from testkit.service_kit import opened, served
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
+from .responses import data_of, error_of
 
 MIB = 1024 * 1024
 
@@ -74,9 +75,7 @@ async def images_of(shop, product):
 
 async def test_an_image_is_public_and_immutable(shop):
     product = await shop.sell()
-    response = await send(shop, product, jpeg(), name="../../etc/passwd.svg", kind="image/svg+xml")
-    assert response.status_code == 201, response.text
-    image = response.json()["data"]
+    image = data_of(await send(shop, product, jpeg(), name="../../etc/passwd.svg", kind="image/svg+xml"), 201)
     assert image["url"] == f"http://localhost:8080/media/{image['id']}"
     assert await images_of(shop, product) == image["images"] == [image["url"]]
     assert image["revision"] == 2
@@ -111,8 +110,8 @@ async def test_concurrent_uploads_never_exceed_eight_images(shop):
     assert len(await images_of(shop, product)) == 8
     first = responses[0].json()["data"]["id"]
     for _ in range(2):
-        gone = await shop.client.delete(f"/api/products/{product}/images/{first}", headers=shop.as_merchant())
-        assert gone.status_code == 204
+        deleted = await shop.client.delete(f"/api/products/{product}/images/{first}", headers=shop.as_merchant())
+        assert deleted.status_code == 204
     assert len(await images_of(shop, product)) == 7
     assert (await send(shop, product, jpeg(250))).status_code == 201
 
@@ -146,7 +145,7 @@ async def test_a_rejected_upload_leaves_neither_row_nor_file(shop):
         (await send(shop, product, b"\0" * (5 * MIB + 1)), 413, "VALIDATION_FAILED"),
         (await send(shop, product, b"\0" * (9 * MIB)), 413, "VALIDATION_FAILED"),
     ):
-        assert (response.status_code, response.json()["code"]) == (status, code), response.text
+        assert error_of(response) == (status, code), response.text
     whole = jpeg()
     assert (await send(shop, product, whole + b"\0" * (5 * MIB - len(whole)))).status_code == 201
     assert [row["images"] for row in await shop.fetch("SELECT images FROM products WHERE images <> '[]'")] != []
@@ -204,8 +203,8 @@ class HalfUnavailable:
 async def test_a_detached_image_is_removed_even_when_the_worker_dies_between_its_files(dated_shop):
     shop = dated_shop
     product = await shop.sell()
-    gone, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]
-    url = f"/api/products/{product}/images/{gone}"
+    deleted, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]
+    url = f"/api/products/{product}/images/{deleted}"
     assert (await shop.client.delete(url, headers=shop.as_merchant())).status_code == 204
     assert await removed_of(shop) == 0
     shop.clock.advance(timedelta(minutes=1))

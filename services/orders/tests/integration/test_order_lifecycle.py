@@ -263,12 +263,12 @@ def overtaken_decisions(story, state):
             yield "dispute_resolutions", "id", prepared, story.approve_resolution
     if state not in ("delivered", "paid"):
         for quantity in (1, 2):
-            asked = (
+            requested = (
                 "WITH request AS (INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, status, created_at) "
                 "SELECT $1, id, buyer_id, vendor_id, 'torn', 'requested', now() FROM orders WHERE id = $2) "
                 f"INSERT INTO return_request_items SELECT $1, id, {quantity} FROM order_items WHERE order_id = $2"
             )
-            yield "return_request_items", "return_request_id", asked, story.approve_return
+            yield "return_request_items", "return_request_id", requested, story.approve_return
 
 
 EVENTS = {"escrow_held": EscrowHeld, "escrow_fully_released": EscrowReleased, "chargeback_opened": ChargeDisputed}
@@ -278,10 +278,10 @@ TIMERS = {"payment_window": "payment_window_ended", "vendor_idle": "vendor_idle"
 async def test_stale_events_are_ignored_and_counted_in_every_state(market):
     wrong, ignored = [], 0
 
-    async def expect_ignored(state, label, tell):
+    async def expect_ignored(state, label, repeat):
         counter = telemetry.STALE_EVENTS.labels(label)._value
         before, counted = await everything(market), counter.get()
-        await tell()
+        await repeat()
         if counter.get() != counted + 1 or await everything(market) != before:
             wrong.append((state, label))
 
@@ -332,7 +332,7 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
     }
     began, kinds = market.clock.now(), list(paths)
 
-    async def leave_alone(number):
+    async def abandon(number):
         order = await market.ordered(product)
         kind = kinds[number % len(kinds)]
         if kind != "unpaid":
@@ -345,7 +345,7 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
 
     left = []
     for start in range(0, ORDERS, 8):
-        left += await asyncio.gather(*(leave_alone(number) for number in range(start, start + 8)))
+        left += await asyncio.gather(*(abandon(number) for number in range(start, start + 8)))
     by_kind = {kind: [UUID(order["id"]) for its, order in left if its == kind] for kind in kinds}
     assert await market.stock_of(product) == 0
     moved_at: dict[str, timedelta] = {}

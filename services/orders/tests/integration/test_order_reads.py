@@ -7,11 +7,11 @@ import pytest
 
 from common.primitives.ids import new_id
 
+from .responses import NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
+
 
 async def listed(market, headers, **query):
-    response = await market.client.get("/api/orders", params=query, headers=headers)
-    assert response.status_code == 200, response.text
-    return [order["id"] for order in response.json()["data"]]
+    return [order["id"] for order in data_of(await market.client.get("/api/orders", params=query, headers=headers))]
 
 
 async def visible(market, table, user_id, **claims):
@@ -101,7 +101,7 @@ async def test_a_foreign_order_looks_like_an_absent_one(market, two_orders):
     for path in ("", "/items", "/delivery-pin"):
         foreign = await market.client.get(f"/api/orders/{theirs['id']}{path}", headers=market.as_buyer())
         absent = await market.client.get(f"/api/orders/{new_id()}{path}", headers=market.as_buyer())
-        assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(foreign) == NOT_FOUND
         same = ("status", "title", "detail", "code", "invalid_params", "type")
         assert [foreign.json()[name] for name in same] == [absent.json()[name] for name in same]
 
@@ -115,8 +115,7 @@ async def test_lists_show_each_party_their_orders(market, two_orders):
     assert mine["id"] in await listed(market, market.as_staff("hub_agent", market.campus_id))
     assert theirs["id"] not in await listed(market, market.as_staff("hub_agent", market.campus_id))
     assert len(await listed(market, market.as_staff("support_agent"))) == 3
-    anonymous = await market.client.get("/api/orders")
-    assert (anonymous.status_code, anonymous.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert error_of(await market.client.get("/api/orders")) == UNAUTHORIZED
 
 
 @pytest.fixture
@@ -185,7 +184,7 @@ async def test_q_finds_own_orders_with_all_words_in_one_item(market):
 )
 async def test_a_filter_that_is_none_is_named(market, name, value):
     response = await market.client.get("/api/orders", params={name: value}, headers=market.as_buyer())
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
+    assert invalid_field_of(response) == (422, name)
 
 
 async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
@@ -199,7 +198,7 @@ async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
     assert {order["id"] for order in first["data"]} | set(rest) == set(paid)
     for other in ({"status": "delivered"}, {}, {"status": "paid_escrow", "as": "buyer"}):
         response = await market.client.get("/api/orders", params={**other, "cursor": cursor}, headers=market.as_buyer())
-        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
+        assert invalid_field_of(response) == (422, "cursor")
 
 
 async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, two_orders):
@@ -231,11 +230,11 @@ async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_
         "merchant": market.as_merchant(),
         "auditor": market.as_staff("auditor"),
     }[role]
-    standing = []
+    existing = []
     for number in range(11):
         if number % 4 == 0:
             market.clock.advance(timedelta(seconds=1))
-        standing.append((await market.ordered(product))["id"])
+        existing.append((await market.ordered(product))["id"])
     walked, cursor = [], None
     while True:
         query = {"limit": 3} if cursor is None else {"limit": 3, "cursor": cursor}
@@ -250,7 +249,7 @@ async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_
         await market.ordered(product)
     assert walked == sorted(walked, key=walked.index)
     assert len(walked) == len(set(walked)) == 11
-    assert set(walked) == set(standing)
+    assert set(walked) == set(existing)
 
 
 async def test_a_changed_or_foreign_cursor_is_422(market):
@@ -266,14 +265,14 @@ async def test_a_changed_or_foreign_cursor_is_422(market):
         (market.as_buyer(), "é"),
     ):
         response = await market.client.get("/api/orders", params={"cursor": sent}, headers=headers)
-        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
+        assert invalid_field_of(response) == (422, "cursor")
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "x", ""])
 async def test_a_limit_outside_1_to_100_is_422(market, limit):
     for path in ("/api/orders", "/api/products"):
         response = await market.client.get(path, params={"limit": limit}, headers=market.as_buyer())
-        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "limit")
+        assert invalid_field_of(response) == (422, "limit")
 
 
 async def test_an_order_is_read_in_whole_by_its_id(market, two_orders):

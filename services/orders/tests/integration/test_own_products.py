@@ -12,6 +12,8 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorApproved
 from contracts.permissions import permissions_of
 
+from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
+
 SUYA = {
     "name": "Beef Suya",
     "description": "With yaji and onions.",
@@ -37,11 +39,8 @@ async def shop(market):
 
 
 async def offer(market, headers=None, **fields):
-    response = await market.client.post(
-        "/api/products", json={**SUYA, **fields}, headers=headers or market.as_merchant()
-    )
-    assert response.status_code == 201, response.text
-    return response.json()["data"]
+    headers = headers or market.as_merchant()
+    return data_of(await market.client.post("/api/products", json={**SUYA, **fields}, headers=headers), 201)
 
 
 async def change(market, product, headers=None, if_match=None, **fields):
@@ -106,8 +105,7 @@ async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop):
     assert {**put.json()["data"], **whole, "category": "snacks"} == put.json()["data"] | {"revision": 2}
     assert put.json()["data"]["revision"] == 3
     assert await events(shop) == [(100_000, True, False), (120_000, True, False), (100_000, False, False)]
-    missing = await shop.client.put(url, json={"name": "x"}, headers=shop.as_merchant())
-    assert missing.status_code == 422
+    assert (await shop.client.put(url, json={"name": "x"}, headers=shop.as_merchant())).status_code == 422
 
 
 async def test_unchanged_values_change_and_publish_nothing(shop):
@@ -130,7 +128,7 @@ async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
         await shop.client.put(url, json={**SUYA, "revision": 1}, headers=headers),
         await shop.client.delete(url, headers={**headers, "If-Match": '"1"'}),
     ):
-        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert error_of(response) == CONFLICT
     for bad in ("x", '"1', '"1", "2"', '"' + "9" * 30 + '"'):
         response = await change(shop, product, stock=5, if_match=bad)
         assert response.status_code == (409 if bad == '"1' else 422), bad
@@ -168,8 +166,8 @@ async def test_a_price_change_during_a_checkout_rejects_it(shop):
     async with shop.app.runtime.database.unit_of_work(
         acting_as=Caller(user_id=shop.buyer_id, permissions=permissions_of(["buyer"]))
     ) as uow:
-        taken = await uow.fetch("SELECT * FROM reserve_stock($1, $2, $3)", [UUID(product["id"])], [1], [100_000])
-    assert taken == []
+        reserved = await uow.fetch("SELECT * FROM reserve_stock($1, $2, $3)", [UUID(product["id"])], [1], [100_000])
+    assert reserved == []
     assert await shop.stock_of(UUID(product["id"])) == 7
 
 
@@ -204,17 +202,16 @@ async def test_who_may_not_write_changes_nothing(shop):
             await client.delete(url, headers=headers),
             await client.delete(f"{url}/images/{new_id()}", headers=headers),
         ):
-            assert (response.status_code, response.json()["code"]) == (status, code)
+            assert error_of(response) == (status, code)
     for product_id in (hidden["id"], new_id()):
-        response = await change(shop, {"id": product_id}, headers=other, stock=1)
-        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(await change(shop, {"id": product_id}, headers=other, stock=1)) == NOT_FOUND
     vendorless = shop.headers(shop.merchant_id, roles=("merchant",))
     for response in (
         await client.post("/api/products", json=SUYA, headers=vendorless),
         await client.get("/api/products/mine", headers=vendorless),
         await client.patch(url, json={"stock": 1}, headers=vendorless),
     ):
-        assert (response.status_code, response.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert error_of(response) == FORBIDDEN
     unheard = await client.post("/api/products", json=SUYA, headers=other)
     assert (unheard.status_code, "being set up" in unheard.json()["detail"]) == (409, True)
     assert await rows(shop) == before
@@ -273,10 +270,10 @@ async def test_a_write_that_fails_before_its_commit_changes_nothing(shop, broken
 
 
 async def test_the_own_list_walks_over_everything_while_products_come(shop):
-    standing = set()
+    existing = set()
     for number in range(7):
         shop.clock.advance(timedelta(seconds=number % 2))
-        standing.add((await offer(shop, status="draft" if number % 3 == 0 else "published"))["id"])
+        existing.add((await offer(shop, status="draft" if number % 3 == 0 else "published"))["id"])
     await shop.sell(vendor_id=new_id())
     walked, cursor = [], None
     while True:
@@ -289,7 +286,7 @@ async def test_the_own_list_walks_over_everything_while_products_come(shop):
         shop.clock.advance(timedelta(seconds=1))
         await offer(shop)
     assert len(walked) == len(set(walked))
-    assert set(walked) == standing
+    assert set(walked) == existing
     drafts = await shop.client.get("/api/products/mine", params={"status": "draft"}, headers=shop.as_merchant())
     assert {product["status"] for product in drafts.json()["data"]} == {"draft"}
 

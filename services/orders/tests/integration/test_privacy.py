@@ -9,6 +9,8 @@ from uuid import uuid4
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRefused, ErasureRequested, UserErased, VendorApproved, VendorChanged, VendorClosed
 
+from .responses import CONFLICT, error_of
+
 SECRET = "Block C room 12 beside Ngozi"
 
 
@@ -59,11 +61,10 @@ async def test_open_matters_are_published_and_the_user_may_buy_on(market):
 
 async def test_a_user_without_open_matters_is_blocked_until_the_refusal(market):
     product_id = await market.sell()
-    asked = await market.receive(erasure_requested(market))
-    await market.receive(erasure_requested(market), event_id=asked.event_id, sequence=asked.sequence)
+    requested = await market.receive(erasure_requested(market))
+    await market.receive(erasure_requested(market), event_id=requested.event_id, sequence=requested.sequence)
     assert await published_verdicts(market) == [[]]
-    response = await market.checkout(product_id)
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await market.checkout(product_id)) == CONFLICT
     assert await market.stock_of(product_id) == 10
     cart = await market.client.put(
         f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=market.as_buyer()
@@ -100,8 +101,8 @@ async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market):
     order = await delivered(market, product_id=product_id, deliveryNote=SECRET)
     path = f"/api/orders/{order['id']}"
     items = [{"itemId": order["items"][0]["id"], "quantity": 1}]
-    asked = await write(market, f"{path}/return-requests", {"items": items, "reason": SECRET})
-    assert asked.status_code == 201, asked.text
+    requested = await write(market, f"{path}/return-requests", {"items": items, "reason": SECRET})
+    assert requested.status_code == 201, requested.text
     await market.receive(erasure_requested(market))
     assert await published_verdicts(market) == [["undecided_returns"]]
     review = await write(
@@ -118,8 +119,8 @@ async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market):
     assert await traces(market, SECRET) == {"orders", "return_requests", "reviews", "order_refunds", "order_disputes"}
     kept = "SELECT id, buyer_id, status, total_amount, refunded_minor, created_at FROM orders ORDER BY id"
     before = await market.fetch(kept)
-    gone = await market.receive(UserErased(user_id=market.buyer_id), sequence=20)
-    await market.receive(UserErased(user_id=market.buyer_id), event_id=gone.event_id, sequence=20)
+    erased = await market.receive(UserErased(user_id=market.buyer_id), sequence=20)
+    await market.receive(UserErased(user_id=market.buyer_id), event_id=erased.event_id, sequence=20)
     assert await traces(market, SECRET) == set()
     assert await market.fetch(kept) == before
     [product] = await market.fetch("SELECT rating_sum, rating_count FROM products WHERE id = $1", product_id)
@@ -136,10 +137,10 @@ async def test_a_recent_sale_blocks_a_vendor_s_erasure_which_removes_name_and_pr
     shop = {**vendor, "business_name": "Yetunde's Kitchen", "campus_id": market.campus_id}
     await market.receive(VendorApproved(**shop))
     order = await delivered(market)
-    asked = {"user_id": market.merchant_id, "vendor_id": market.vendor_id}
-    await market.receive(ErasureRequested(request_id=new_id(), **asked))
+    requested = {"user_id": market.merchant_id, "vendor_id": market.vendor_id}
+    await market.receive(ErasureRequested(request_id=new_id(), **requested))
     market.clock.advance(timedelta(days=8))
-    await market.receive(ErasureRequested(request_id=new_id(), **asked))
+    await market.receive(ErasureRequested(request_id=new_id(), **requested))
     assert await published_verdicts(market) == [["recent_sales"], []]
     [product] = await market.fetch("SELECT id FROM products")
     assert (await market.checkout(product["id"])).status_code == 409

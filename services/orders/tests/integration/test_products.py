@@ -6,11 +6,11 @@ from common.auth.caller import ANONYMOUS
 from common.primitives.ids import new_id
 from orders.demo import demo_products, load_demo_data
 
+from .responses import NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
+
 
 async def browse(market, **query):
-    response = await market.client.get("/api/products", params=query)
-    assert response.status_code == 200, response.text
-    return [product["id"] for product in response.json()["data"]]
+    return [product["id"] for product in data_of(await market.client.get("/api/products", params=query))]
 
 
 async def test_a_product_is_shown_to_anybody_in_whole(market):
@@ -58,13 +58,12 @@ async def test_what_was_removed_is_absent(market):
     removed = await market.sell(removed_at=market.clock.now())
     assert await browse(market) == []
     for product in (removed, new_id()):
-        response = await market.client.get(f"/api/products/{product}")
-        assert (response.status_code, response.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert error_of(await market.client.get(f"/api/products/{product}")) == NOT_FOUND
 
 
 async def test_a_bad_token_is_refused_even_where_none_is_needed(market):
     response = await market.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
-    assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert error_of(response) == UNAUTHORIZED
     assert (await market.client.get("/api/products", headers=market.as_buyer())).status_code == 200
 
 
@@ -116,18 +115,17 @@ async def test_each_filter_narrows_and_all_of_them_hold_together(market):
     ],
 )
 async def test_a_bad_filter_is_422_and_named(market, name, value):
-    response = await market.client.get("/api/products", params={name: value})
-    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, name)
+    assert invalid_field_of(await market.client.get("/api/products", params={name: value})) == (422, name)
 
 
 @pytest.mark.parametrize("sort", ["newest", "price_asc", "price_desc"])
 async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(market, sort):
-    standing = {}
+    existing = {}
     for number in range(23):
         if number % 3 == 0:
             market.clock.advance(timedelta(seconds=1))
         product = await market.sell(price_minor=100 + number % 4)
-        standing[str(product)] = (market.clock.now(), 100 + number % 4)
+        existing[str(product)] = (market.clock.now(), 100 + number % 4)
     walked, cursor = [], None
     while True:
         query = {"limit": 5, "sort": sort} | ({} if cursor is None else {"cursor": cursor})
@@ -138,10 +136,10 @@ async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(m
             break
         market.clock.advance(timedelta(seconds=1))
         await market.sell(price_minor=101)
-    seen = [product for product in walked if product in standing]
+    seen = [product for product in walked if product in existing]
     assert len(walked) == len(set(walked))
-    assert set(seen) == set(standing)
-    keys = [standing[product][0 if sort == "newest" else 1] for product in seen]
+    assert set(seen) == set(existing)
+    keys = [existing[product][0 if sort == "newest" else 1] for product in seen]
     assert keys == sorted(keys, reverse=sort != "price_asc")
 
 
@@ -159,8 +157,7 @@ async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(marke
         ({"cursor": cursor, "inStock": "true", "sort": "price_asc"}, {}),
         ({"cursor": cursor, "inStock": "true"}, market.as_buyer()),
     ):
-        response = await get("/api/products", params=query, headers=headers)
-        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "cursor")
+        assert invalid_field_of(await get("/api/products", params=query, headers=headers)) == (422, "cursor")
 
 
 async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):

@@ -9,6 +9,7 @@ from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
 from .factories import escrow_refunded, refund_settled
+from .responses import CONFLICT, FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 
 REASON = "It is not what I ordered."
 
@@ -39,7 +40,7 @@ async def delivered(market, *lines, fee_minor=0):
     return order
 
 
-async def ask(market, order, *quantities, headers=None, **more):
+async def request_return(market, order, *quantities, headers=None, **more):
     """A return request for so many of the order's lines."""
     items = [
         {"itemId": item["id"], "quantity": quantity}
@@ -50,10 +51,8 @@ async def ask(market, order, *quantities, headers=None, **more):
     return await market.post(order, "return-requests", headers or market.as_buyer(), body)
 
 
-async def asked(market, order, *quantities):
-    response = await ask(market, order, *quantities)
-    assert response.status_code == 201, response.text
-    return response.json()["data"]
+async def requested_return(market, order, *quantities):
+    return data_of(await request_return(market, order, *quantities), 201)
 
 
 async def decide(market, request, verb="approve", headers=None, body=None):
@@ -62,9 +61,7 @@ async def decide(market, request, verb="approve", headers=None, body=None):
 
 
 async def approved(market, order, *quantities):
-    response = await decide(market, await asked(market, order, *quantities))
-    assert response.status_code == 200, response.text
-    return response.json()["data"]
+    return data_of(await decide(market, await requested_return(market, order, *quantities)))
 
 
 async def refunds(market):
@@ -73,7 +70,7 @@ async def refunds(market):
 
 async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(market):
     order = await delivered(market, (150_000, 3))
-    request = await asked(market, order, 2)
+    request = await requested_return(market, order, 2)
     item = order["items"][0]
     assert (request["status"], request["orderId"], request["refundMinor"]) == ("requested", order["id"], None)
     assert request["items"] == [
@@ -99,14 +96,14 @@ async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(m
     for headers in (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id())):
         for path in (f"/api/return-requests/{request['id']}", f"/api/orders/{order['id']}/return-requests"):
             assert (await market.client.get(path, headers=headers)).status_code == 404
-        assert (await ask(market, order, 1, headers=headers)).status_code == 404
+        assert (await request_return(market, order, 1, headers=headers)).status_code == 404
     assert (await decide(market, request, headers=market.as_merchant(vendor_id=new_id()))).status_code == 404
 
 
 @pytest.mark.parametrize("by", ["vendor", "support"])
 async def test_an_approval_refunds_the_items_once(market, by):
     order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
-    request = await asked(market, order, 2)
+    request = await requested_return(market, order, 2)
     headers = market.as_merchant() if by == "vendor" else market.as_staff("support_agent")
     responses = await asyncio.gather(
         *(decide(market, request, headers=headers, body={"reason": "sorry"}) for _ in range(5))
@@ -150,7 +147,7 @@ async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery
     assert (await approved(market, order, 1, 1))["refundMinor"] == 180_000
     assert await market.status_of(order) == "refunded"
     assert sum(await refunds(market)) == order["totalMinor"]
-    assert (await ask(market, order, 1)).status_code == 409
+    assert (await request_return(market, order, 1)).status_code == 409
 
 
 async def test_returned_units_do_not_return_to_the_stock(market):
@@ -174,9 +171,8 @@ async def test_after_a_split_dispute_returns_are_refunded_in_proportion(market):
 
 async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_free_it(market):
     order = await delivered(market, (100_000, 3))
-    first = await asked(market, order, 2)
-    short = await ask(market, order, 2)
-    assert (short.status_code, short.json()["invalid_params"][0]["name"]) == (409, "items.0.quantity")
+    first = await requested_return(market, order, 2)
+    assert invalid_field_of(await request_return(market, order, 2)) == (409, "items.0.quantity")
     rejected = await decide(market, first, "reject", body={"reason": "worn"})
     assert (rejected.json()["data"]["status"], rejected.json()["data"]["decisionReason"]) == ("rejected", "worn")
     assert (await decide(market, first, "reject")).status_code == 200
@@ -185,14 +181,14 @@ async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_f
     [event] = await market.published("orders.return_decided.v1")
     assert event["outcome"] == "rejected"
     await approved(market, order, 2)
-    assert (await ask(market, order, 2)).status_code == 409
-    await asked(market, order, 1)
-    assert (await ask(market, order, 1)).status_code == 409
+    assert (await request_return(market, order, 2)).status_code == 409
+    await requested_return(market, order, 1)
+    assert (await request_return(market, order, 1)).status_code == 409
 
 
 async def test_twenty_requests_at_once_never_ask_back_more_than_was_bought(market):
     order = await delivered(market, (100_000, 7))
-    responses = await asyncio.gather(*(ask(market, order, 2) for _ in range(20)))
+    responses = await asyncio.gather(*(request_return(market, order, 2) for _ in range(20)))
     assert sorted(response.status_code for response in responses) == [201] * 3 + [409] * 17
     requests = [response.json()["data"] for response in responses if response.status_code == 201]
     decided = await asyncio.gather(*(decide(market, request) for request in requests for _ in range(2)))
@@ -213,10 +209,9 @@ async def test_an_invalid_return_request_is_rejected_and_not_stored(market):
         [{"itemId": item}],
         [{"itemId": item, "quantity": 1, "refundMinor": 5}],
     ):
-        refused = await ask(market, order, items=items)
-        assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED"), items
-    assert (await ask(market, order, 1, reason=" ")).status_code == 422
-    assert (await ask(market, order, 1, headers=market.as_merchant())).status_code == 403
+        assert error_of(await request_return(market, order, items=items)) == INVALID, items
+    assert (await request_return(market, order, 1, reason=" ")).status_code == 422
+    assert (await request_return(market, order, 1, headers=market.as_merchant())).status_code == 403
     assert await market.fetch("SELECT 1 FROM return_requests") == []
 
 
@@ -224,10 +219,9 @@ async def test_the_return_window_closes_seven_days_after_delivery(market):
     order, late = await delivered(market, (100_000, 1)), await delivered(market, (100_000, 1))
     await market.release(late)
     market.clock.advance(timedelta(days=7) - timedelta(milliseconds=1))
-    request = await asked(market, order, 1)
+    request = await requested_return(market, order, 1)
     market.clock.advance(timedelta(milliseconds=1))
-    refused = await ask(market, late, 1)
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await request_return(market, late, 1)) == CONFLICT
     # Who asked in time is decided on, whenever that is.
     market.clock.advance(timedelta(days=30))
     assert (await decide(market, request)).status_code == 200
@@ -254,17 +248,16 @@ async def test_only_what_was_delivered_can_be_returned(market, state):
     if state == "refund_pending":
         await market.post(order, "cancel", market.as_buyer(), {"reason": "x"})
     assert await market.status_of(order) == state
-    assert (await ask(market, order, 1)).status_code == 409
+    assert (await request_return(market, order, 1)).status_code == 409
 
 
 async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
     order = await delivered(market, (100_000, 1))
-    request = await asked(market, order, 1)
+    request = await requested_return(market, order, 1)
     buyer_as_support = market.headers(market.buyer_id, roles=("support_agent",))
     for headers in (market.as_buyer(), market.as_staff("auditor"), buyer_as_support):
         for verb in ("approve", "reject"):
-            refused = await decide(market, request, verb, headers)
-            assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+            assert error_of(await decide(market, request, verb, headers)) == FORBIDDEN
     merchant_who_bought_it = market.headers(market.buyer_id, roles=("buyer", "merchant"), vendor_id=new_id())
     assert (await decide(market, request, headers=merchant_who_bought_it)).status_code == 403
     for headers in (market.as_merchant(), market.as_staff("support_agent")):
@@ -276,7 +269,7 @@ async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
 @pytest.mark.parametrize("verb", ["approve", "reject"])
 async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_looked_for(market, verb):
     """The order of checks (contract section 5): whether the request exists is nobody's business who may not decide."""
-    known = await asked(market, await delivered(market, (100_000, 1)), 1)
+    known = await requested_return(market, await delivered(market, (100_000, 1)), 1)
     for headers in (
         market.as_buyer(),
         market.as_buyer(new_id()),
@@ -286,14 +279,13 @@ async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_lo
     ):
         for request in (known, {"id": new_id()}):
             for body in ({}, {"unknown": 1}):
-                refused = await decide(market, request, verb, headers, body)
-                assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+                assert error_of(await decide(market, request, verb, headers, body)) == FORBIDDEN
     assert (await decide(market, {"id": new_id()}, verb, body={"unknown": 1})).status_code == 422
 
 
 async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
     order = await delivered(market, (100_000, 1))
-    request = await asked(market, order, 1)
+    request = await requested_return(market, order, 1)
     with broken_outbox():
         assert (await decide(market, request)).status_code == 500
     assert await market.status_of(order) == "delivered"
@@ -303,7 +295,7 @@ async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, 
 
 async def test_the_requests_of_an_order_are_walked_by_cursor(market):
     order = await delivered(market, (100_000, 5))
-    made = [(await asked(market, order, 1))["id"] for _ in range(5)]
+    made = [(await requested_return(market, order, 1))["id"] for _ in range(5)]
     url, seen, query = f"/api/orders/{order['id']}/return-requests", [], {"limit": 2}
     while True:
         response = (await market.client.get(url, params=query, headers=market.as_buyer())).json()
@@ -312,12 +304,11 @@ async def test_the_requests_of_an_order_are_walked_by_cursor(market):
             break
         query["cursor"] = response["meta"]["next_cursor"]
     assert seen == made[::-1]
-    foreign = await market.client.get(url, params=query, headers=market.as_merchant())
-    assert foreign.status_code == 422
+    assert (await market.client.get(url, params=query, headers=market.as_merchant())).status_code == 422
 
 
 async def test_a_bare_select_shows_return_requests_to_their_parties_only(market):
-    await asked(market, await delivered(market, (100_000, 1)), 1)
+    await requested_return(market, await delivered(market, (100_000, 1)), 1)
     buyer = {"user_id": market.buyer_id, "permissions": permissions_of(["buyer"])}
     other = {"user_id": new_id(), "permissions": permissions_of(["buyer"])}
     vendor = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": market.vendor_id}

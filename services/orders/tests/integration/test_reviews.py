@@ -13,6 +13,8 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorApproved
 from contracts.permissions import permissions_of
 
+from .responses import CONFLICT, FORBIDDEN, data_of, error_of
+
 
 @pytest.fixture
 def known_vendor(market):
@@ -57,15 +59,12 @@ async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product
     order = await delivered(market, product_id)
     of_vendor, of_product = f"vendors/{market.vendor_id}", f"products/{product_id}"
 
-    posted = await post(market, of_product, order, rating=4)
-    assert posted.status_code == 201
-    review = posted.json()["data"]
+    review = data_of(await post(market, of_product, order, rating=4), 201)
     assert (review["productId"], review["vendorId"]) == (str(product_id), str(market.vendor_id))
     assert (review["rating"], review["text"], review["orderId"]) == (4, "Hot and on time", order["id"])
     assert (await post(market, of_vendor, order, rating=2)).status_code == 201
 
-    again = await post(market, of_product, order, rating=1)
-    assert (again.status_code, again.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await post(market, of_product, order, rating=1)) == CONFLICT
     assert await product_rating(market, product_id) == (4.0, 1)
     page = (await read(market, of_vendor)).json()
     assert (page["meta"]["rating"], page["meta"]["ratingCount"]) == (2.0, 1)
@@ -100,7 +99,7 @@ async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
         "too long": (await post(market, subject, order, text="x" * 2_001), 422, "VALIDATION_FAILED"),
         "unknown field": (await post(market, subject, order, hidden=True), 422, "VALIDATION_FAILED"),
     }
-    seen = {case: (response.status_code, response.json()["code"]) for case, (response, *_) in errors.items()}
+    seen = {case: error_of(response) for case, (response, *_) in errors.items()}
     assert seen == {case: (status, code) for case, (_, status, code) in errors.items()}
     assert await market.fetch("SELECT * FROM reviews") == []
     assert await product_rating(market, product_id) == (None, 0)
@@ -166,8 +165,7 @@ async def test_a_walk_by_cursor_gives_each_review_once_while_others_are_written(
         cursor = page["meta"]["next_cursor"]
         if cursor is None:
             break
-        foreign = await read(market, f"vendors/{market.vendor_id}", cursor=cursor)
-        assert foreign.status_code == 422
+        assert (await read(market, f"vendors/{market.vendor_id}", cursor=cursor)).status_code == 422
     assert [one for one in seen if one in before] == before[::-1]
     assert len(seen) == len(set(seen))
 
@@ -210,6 +208,6 @@ async def test_a_review_needs_a_proven_mail_address(market, known_vendor):
     order = await delivered(market, product_id)
     for subject in (f"vendors/{market.vendor_id}", f"products/{product_id}"):
         refused = await post(market, subject, order, market.as_buyer(email_verified=False))
-        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert error_of(refused) == FORBIDDEN
         assert refused.json()["confirmationRequired"] is True
     assert (await post(market, f"products/{product_id}", order)).status_code == 201

@@ -9,6 +9,8 @@ import pytest
 from common.primitives.ids import new_id
 from orders.queries import search
 
+from .responses import data_of
+
 # So many that the three ways of a search differ.
 MANY = 1_200
 
@@ -25,9 +27,7 @@ INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(name || ' 
 
 
 async def found(market, **query):
-    response = await market.client.get("/api/products", params=query)
-    assert response.status_code == 200, response.text
-    return [product["name"] for product in response.json()["data"]]
+    return [product["name"] for product in data_of(await market.client.get("/api/products", params=query))]
 
 
 async def walk(market, between=None, **query):
@@ -101,7 +101,7 @@ async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_co
     """Each way of searching, each sort, a mistyped word, and a typo that becomes a word of its own between two pages."""
     monkeypatch.setattr(search, "NEAR_PRODUCTS", near)
     monkeypatch.setattr(search, "FEW_MATCHES_MAX", few)
-    standing = {}
+    existing = {}
     for number in range(17):
         market.clock.advance(timedelta(seconds=number % 2))
         in_name = number % 3 == 0
@@ -110,7 +110,7 @@ async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_co
             description="" if in_name else "made of ankara",
             price_minor=100 + number % 4,
         )
-        standing[str(product)] = (not in_name, market.clock.now(), 100 + number % 4)
+        existing[str(product)] = (not in_name, market.clock.now(), 100 + number % 4)
     await market.sell(name="Something else")
     await save_words(market)
 
@@ -128,16 +128,16 @@ async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_co
         ("relevance", "ankarra"),
     ):
         walked = [one["id"] for one in await walk(market, more_come, q=q, sort=sort, limit=4)]
-        seen = [product for product in walked if product in standing]
+        seen = [product for product in walked if product in existing]
         assert len(walked) == len(set(walked)), (sort, q)
-        assert set(seen) == set(standing), (sort, q)
+        assert set(seen) == set(existing), (sort, q)
         keys = {
             "newest": lambda one: (-one[1].timestamp(),),
             "price_asc": lambda one: (one[2],),
             "price_desc": lambda one: (-one[2],),
             "relevance": lambda one: (one[0], -one[1].timestamp()),
         }
-        order = [keys[sort](standing[product]) for product in seen]
+        order = [keys[sort](existing[product]) for product in seen]
         assert order == sorted(order), (sort, q)
 
 

@@ -12,6 +12,8 @@ from contracts.identity import (
     VendorSuspended,
 )
 
+from .responses import CONFLICT, error_of
+
 
 def charge_events(event, market, **more):
     return event(
@@ -50,7 +52,7 @@ async def test_a_suspended_vendors_products_are_neither_listed_nor_sold(market):
     assert await listed(market, vendorId=str(market.vendor_id)) == set()
     assert (await market.client.get(f"/api/products/{product_id}")).status_code == 404
     response = await market.checkout(product_id)
-    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(response) == CONFLICT
     assert "suspended" in response.json()["detail"]
     assert await market.stock_of(product_id) == 5
     assert await market.fetch("SELECT id FROM orders") == []

@@ -66,7 +66,7 @@ OTHER_CONTENT = {
     ("get", "/media/{image_id}/thumbnail", "200"): {"image/webp"},
     ("get", "/api/campus-orders/export", "200"): {"text/csv"},
 }
-KEYED = {("post", "/api/orders/checkout"), ("post", "/api/orders/{order_id}/verify-delivery")}
+IDEMPOTENT = {("post", "/api/orders/checkout"), ("post", "/api/orders/{order_id}/verify-delivery")}
 
 
 @pytest.fixture(scope="module")
@@ -85,16 +85,16 @@ def operations(document):
 
 def test_every_operation_shows_its_problems(operations):
     shown = {
-        door: {int(status) for status in operation["responses"] if status.startswith("4")}
-        for door, operation in operations.items()
+        endpoint: {int(status) for status in operation["responses"] if status.startswith("4")}
+        for endpoint, operation in operations.items()
     }
     assert shown == PROBLEMS
-    for door, operation in operations.items():
+    for endpoint, operation in operations.items():
         for status, response in operation["responses"].items():
             problem = status == "default" or int(status) >= 400
             usual = set() if status == "304" else {"application/json"}
-            content = {"application/problem+json"} if problem else OTHER_CONTENT.get((*door, status), usual)
-            assert set(response.get("content", ())) == content, door
+            content = {"application/problem+json"} if problem else OTHER_CONTENT.get((*endpoint, status), usual)
+            assert set(response.get("content", ())) == content, endpoint
 
 
 def test_no_shape_of_the_framework_s_own_errors_is_shown(document):
@@ -107,10 +107,10 @@ def test_the_idempotency_key_is_shown_where_it_is_required(operations):
             entry["name"]: entry["required"] for entry in operation.get("parameters", ()) if entry["in"] == "header"
         }
 
-    shown = {door: headers_of(operation) for door, operation in operations.items()}
+    shown = {endpoint: headers_of(operation) for endpoint, operation in operations.items()}
     revised = {(method, "/api/products/{product_id}") for method in ("put", "patch", "delete")}
-    expected = {door: {"If-Match": False} if door in revised else {} for door in operations}
-    assert shown == expected | {door: {"Idempotency-Key": True} for door in KEYED}
+    expected = {endpoint: {"If-Match": False} if endpoint in revised else {} for endpoint in operations}
+    assert shown == expected | {endpoint: {"Idempotency-Key": True} for endpoint in IDEMPOTENT}
 
 
 def test_the_product_list_shows_each_of_its_parameters(operations):

@@ -26,10 +26,10 @@ def tried(pin, issue=1, order=ORDER):
 
 
 @pytest.mark.parametrize(
-    ("state", "moves"), [("paid_escrow", True), ("dispatched", True), ("delivered", False), ("paid", False)]
+    ("state", "is_delivered"), [("paid_escrow", True), ("dispatched", True), ("delivered", False), ("paid", False)]
 )
-def test_the_right_pin_delivers_once(state, moves):
-    assert evaluate_attempt(state, issued(), tried("123456")) == CorrectPin(moves)
+def test_the_right_pin_delivers_once(state, is_delivered):
+    assert evaluate_attempt(state, issued(), tried("123456")) == CorrectPin(is_delivered)
 
 
 @pytest.mark.parametrize("wrong_tries", range(WRONG_ATTEMPTS_MAX))

@@ -12,13 +12,15 @@ from orders.domain.errors import RefundExceedsOrder, RefundWithoutSplit, SplitWi
 from orders.domain.returns import OrderLine, PreviousRefunds, ReturnedItem, refund_for_return
 
 
-@pytest.mark.parametrize(("outcome", "asked", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)])
-def test_the_outcome_determines_the_refund(outcome, asked, refund):
-    assert refund_of(outcome, asked, 100) == refund
+@pytest.mark.parametrize(
+    ("outcome", "requested", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)]
+)
+def test_the_outcome_determines_the_refund(outcome, requested, refund):
+    assert refund_of(outcome, requested, 100) == refund
 
 
 @pytest.mark.parametrize(
-    ("outcome", "asked", "error"),
+    ("outcome", "requested", "error"),
     [
         ("split", None, SplitWithoutRefund),
         ("split", 0, RefundExceedsOrder),
@@ -27,9 +29,9 @@ def test_the_outcome_determines_the_refund(outcome, asked, refund):
         ("vendor", 0, RefundWithoutSplit),
     ],
 )
-def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome, asked, error):
+def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome, requested, error):
     with pytest.raises(error):
-        refund_of(outcome, asked, 100)
+        refund_of(outcome, requested, 100)
 
 
 @given(total=st.integers(2, 10**12), part=st.floats(0, 1), before=st.floats(0, 1))

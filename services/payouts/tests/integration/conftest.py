@@ -36,6 +36,8 @@ from sandbox.settings import read_settings
 from testkit.fixtures import DatabaseFactory, DatabaseUrls, eventually
 from testkit.service_kit import OpenService, opened
 
+from .responses import data_of
+
 KEY = "sk_test_payouts"
 ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"
 RELEASE_KEY = SigningKey(base64.urlsafe_b64encode(bytes(range(32))).decode())
@@ -59,12 +61,12 @@ class Sandbox:
     client: httpx.AsyncClient
 
     async def faults(self, **rules: Any) -> None:
-        answer = await self.client.put("/control/faults", json=rules)
-        assert answer.status_code == 200, answer.text
+        response = await self.client.put("/control/faults", json=rules)
+        assert response.status_code == 200, response.text
 
     async def configure(self, **changes: Any) -> None:
-        answer = await self.client.put("/control/settings", json=changes)
-        assert answer.status_code == 200, answer.text
+        response = await self.client.put("/control/settings", json=changes)
+        assert response.status_code == 200, response.text
 
     async def transfers(self) -> list[dict[str, Any]]:
         return list((await self.client.get("/gateway/transfer")).json()["data"])
@@ -75,8 +77,8 @@ class Sandbox:
 
     async def name_account(self, bank_code: str, account_number: str, account_name: str) -> None:
         body = {"bank_code": bank_code, "account_number": account_number, "account_name": account_name}
-        answer = await self.client.put("/control/accounts", json=body)
-        assert answer.status_code == 200, answer.text
+        response = await self.client.put("/control/accounts", json=body)
+        assert response.status_code == 200, response.text
 
 
 OPENING_BALANCE_MINOR = 1_000_000_000
@@ -263,20 +265,16 @@ class Scenario:
         return await self.app.client.post("/api/payouts", json={"amountMinor": amount_minor}, headers=headers)
 
     async def payout(self, vendor: Vendor, amount_minor: int) -> str:
-        answer = await self.request_payout(vendor, amount_minor)
-        assert answer.status_code == 201, answer.text
-        return str(answer.json()["data"]["id"])
+        return str(data_of(await self.request_payout(vendor, amount_minor), 201)["id"])
 
     async def wallet(self, vendor: Vendor) -> dict[str, Any]:
         headers = self.app.headers(vendor.owner, **vendor.claims())
-        answer = await self.app.client.get("/api/wallets/current", headers=headers)
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json()["data"])
+        return dict(data_of(await self.app.client.get("/api/wallets/current", headers=headers)))
 
     async def statement(self, vendor: Vendor) -> list[dict[str, Any]]:
         headers = self.app.headers(vendor.owner, **vendor.claims())
-        answer = await self.app.client.get("/api/wallets/current/statement?limit=100", headers=headers)
-        return list(answer.json()["data"])
+        response = await self.app.client.get("/api/wallets/current/statement?limit=100", headers=headers)
+        return list(response.json()["data"])
 
     def maker(self, key: UUID | str | None = None, *, stepped_up: bool = True) -> dict[str, str]:
         return self.app.headers(self.operator_id, roles=("finance_maker",), stepped_up=stepped_up, idempotency_key=key)
@@ -285,9 +283,7 @@ class Scenario:
         return await self.app.client.post("/api/payouts/dispatch", json=body, headers=self.maker(key))
 
     async def read_payout(self, payout_id: str) -> dict[str, Any]:
-        answer = await self.app.client.get(f"/api/payouts/{payout_id}", headers=self.maker())
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json()["data"])
+        return dict(data_of(await self.app.client.get(f"/api/payouts/{payout_id}", headers=self.maker())))
 
     async def balance(self, account: str) -> int:
         """Returns the sum of an account's entries, debit positive."""

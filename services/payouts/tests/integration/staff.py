@@ -12,6 +12,7 @@ from operations.audit.invariants import INVARIANTS
 from payouts.timers import process_due_transfers_once
 
 from .conftest import Sandbox, Scenario, Vendor
+from .responses import data_of
 
 AMOUNT = 40_000
 
@@ -54,18 +55,14 @@ class Staff:
         return await self.post(path, self.maker, "finance_maker", {"reason": "the bank's letter of today"})
 
     async def prepared(self, case: Case) -> dict[str, Any]:
-        answer = await self.prepare(case)
-        assert answer.status_code == 201, answer.text
-        return dict(answer.json()["data"])
+        return dict(data_of(await self.prepare(case), 201))
 
     async def approve(self, reconciliation: dict[str, Any]) -> httpx.Response:
         path, body = f"/api/reconciliations/{reconciliation['id']}/approve", {"hash": reconciliation["hash"]}
         return await self.post(path, self.checker, "finance_checker", body)
 
     async def reconcile(self, case: Case) -> dict[str, Any]:
-        answer = await self.approve(await self.prepared(case))
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json()["data"])
+        return dict(data_of(await self.approve(await self.prepared(case))))
 
     async def dispatched(self, vendor: Vendor | None = None) -> Case:
         """Returns a payout under way at the gateway."""
@@ -75,8 +72,8 @@ class Staff:
         return Case(vendor, payout_id, transfer["reference"])
 
     async def settle_at_gateway(self, reference: str, move: str) -> None:
-        answer = await self.sandbox.client.post(f"/control/transfers/{reference}/{move}", json={})
-        assert answer.status_code == 200, answer.text
+        response = await self.sandbox.client.post(f"/control/transfers/{reference}/{move}", json={})
+        assert response.status_code == 200, response.text
 
     async def receive_webhook(self, reference: str, event: type[Any], **changes: Any) -> None:
         values = {
@@ -143,18 +140,18 @@ class Staff:
 
     async def sent(self, case: Case) -> list[str]:
         """Returns the payout's references that the gateway knows."""
-        asked = {
+        queries = {
             reference: await self.sandbox.client.get(f"/gateway/transfer/verify/{reference}")
             for reference in await self.references(case)
         }
-        return [reference for reference, answer in asked.items() if answer.status_code == 200]
+        return [reference for reference, response in queries.items() if response.status_code == 200]
 
     async def minor_sent_by_gateway(self, case: Case) -> int:
         """Returns what the gateway sent with the payout's transfers and did not get back, in kobo."""
         left_minor = 0
         for reference in await self.references(case):
-            answer = await self.sandbox.client.get("/control/book/movements", params={"reference": reference})
-            movements = answer.json()
+            response = await self.sandbox.client.get("/control/book/movements", params={"reference": reference})
+            movements = response.json()
             left_minor -= sum(movement["amount_minor"] for movement in movements)
         return left_minor
 

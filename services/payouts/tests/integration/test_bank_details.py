@@ -15,6 +15,7 @@ from payouts.app import SERVICE
 from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
 
 from .conftest import Vendor
+from .responses import FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 CHANGED = BankDetailsChanged.TYPE
 DAY = timedelta(days=1)
@@ -49,28 +50,28 @@ async def read(scenario, vendor):
 
 
 async def history(scenario, vendor, headers=None):
-    answer = await get(scenario, vendor, headers, "/history?limit=100")
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    return data_of(await get(scenario, vendor, headers, "/history?limit=100"))
 
 
-async def said(scenario, event_type, vendor):
+async def events_of(scenario, event_type, vendor):
     return [data for data in await scenario.app.published(event_type) if data["vendorId"] == str(vendor.id)]
 
 
 async def test_an_account_under_the_vendors_legal_name_is_verified(scenario):
     vendor = await scenario.vendor()
     assert (await get(scenario, vendor)).status_code == 404
-    answer = await scenario.put_bank_details(vendor, *ADA)
-    assert answer.status_code == 200
-    details = answer.json()["data"]
+    response = await scenario.put_bank_details(vendor, *ADA)
+    assert response.status_code == 200
+    details = response.json()["data"]
     assert details == await read(scenario, vendor)
     assert (details["verified"], details["reason"], details["warning"]) == (True, None, None)
     assert (details["accountLast4"], details["bankName"]) == ("6785", "Guaranty Trust Bank")
     assert details["accountName"] == "Ada Obi Ventures"
     assert (details["quarantined"], details["payoutsFrom"]) == (False, details["updatedAt"])
-    assert "0123456785" not in answer.text
-    assert await said(scenario, CHANGED, vendor) == [{"vendorId": str(vendor.id), "last4": "6785", "bankCode": "058"}]
+    assert "0123456785" not in response.text
+    assert await events_of(scenario, CHANGED, vendor) == [
+        {"vendorId": str(vendor.id), "last4": "6785", "bankCode": "058"}
+    ]
 
 
 async def test_another_name_is_saved_unverified_with_a_reason(scenario):
@@ -78,9 +79,7 @@ async def test_another_name_is_saved_unverified_with_a_reason(scenario):
     assert await history(scenario, vendor) == []
     await scenario.put_bank_details(vendor, *ADA)
     scenario.clock.advance(timedelta(minutes=1))
-    answer = await scenario.put_bank_details(vendor, *ADA_TOO)
-    assert answer.status_code == 200
-    details = answer.json()["data"]
+    details = data_of(await scenario.put_bank_details(vendor, *ADA_TOO))
     assert (details["verified"], details["payoutsFrom"]) == (False, None)
     assert details["reason"].startswith("name_mismatch")
     newest, first = await history(scenario, vendor)
@@ -88,7 +87,7 @@ async def test_another_name_is_saved_unverified_with_a_reason(scenario):
     assert (newest["accountLast4"], newest["verified"], newest["reason"]) == ("3456", False, details["reason"])
     assert {change["changedBy"] for change in (newest, first)} == {str(vendor.owner)}
     assert newest["changedAt"] == details["updatedAt"] > first["changedAt"]
-    assert len(await said(scenario, CHANGED, vendor)) == 2
+    assert len(await events_of(scenario, CHANGED, vendor)) == 2
 
 
 async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scenario):
@@ -98,13 +97,12 @@ async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scena
     await scenario.put_bank_details(other, *ADA)
     seen, path = [], "/history?limit=2"
     while path:
-        answer = (await get(scenario, vendor, path=path)).json()
-        seen += [change["id"] for change in answer["data"]]
-        cursor = answer["meta"]["next_cursor"]
+        response = (await get(scenario, vendor, path=path)).json()
+        seen += [change["id"] for change in response["data"]]
+        cursor = response["meta"]["next_cursor"]
         path = cursor and f"/history?limit=2&cursor={cursor}"
         if cursor:
-            foreign = await get(scenario, other, path=path)
-            assert (foreign.status_code, foreign.json()["invalid_params"][0]["name"]) == (422, "cursor")
+            assert invalid_field_of(await get(scenario, other, path=path)) == (422, "cursor")
     assert len(seen) == len(set(seen)) == 5
     assert (await get(scenario, vendor, path="/history?limit=101")).status_code == 422
 
@@ -139,11 +137,11 @@ async def test_an_unavailable_gateway_changes_no_details(scenario, sandbox, limi
     await scenario.put_bank_details(vendor, *ADA)
     limit_gateway_timeout(0.5)
     await sandbox.faults(resolve_call=fault)
-    answer = await scenario.put_bank_details(vendor, *ADA_TOO)
-    assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
-    assert int(answer.headers["retry-after"]) >= 1
+    response = await scenario.put_bank_details(vendor, *ADA_TOO)
+    assert error_of(response) == (503, "INTERNAL_ERROR")
+    assert int(response.headers["retry-after"]) >= 1
     assert (await read(scenario, vendor))["accountLast4"] == "6785"
-    assert len(await history(scenario, vendor)) == len(await said(scenario, CHANGED, vendor)) == 1
+    assert len(await history(scenario, vendor)) == len(await events_of(scenario, CHANGED, vendor)) == 1
 
 
 @pytest.mark.parametrize(
@@ -163,13 +161,13 @@ async def test_an_unavailable_gateway_changes_no_details(scenario, sandbox, limi
 )
 async def test_malformed_details_and_unknown_fields_are_refused(scenario, body, name):
     vendor = await scenario.vendor()
-    answer = await scenario.app.client.put(
+    response = await scenario.app.client.put(
         f"/api/vendors/{vendor.id}/bank-details",
         json={"accountNumber": "0123456785", "bankCode": "058", **body},
         headers=scenario.app.headers(vendor.owner, **vendor.claims(stepped_up=True)),
     )
-    assert answer.status_code == 422
-    assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
+    assert response.status_code == 422
+    assert [param["name"] for param in response.json()["invalid_params"]] == [name]
     assert await history(scenario, vendor) == []
 
 
@@ -178,17 +176,17 @@ async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenari
     body = {"accountNumber": "0123456785", "bankCode": "058"}
 
     async def put(headers, path=f"/api/vendors/{vendor.id}/bank-details"):
-        answer = await scenario.app.client.put(path, json=body, headers=headers)
-        return answer.status_code, answer.json()["code"]
+        response = await scenario.app.client.put(path, json=body, headers=headers)
+        return response.status_code, response.json()["code"]
 
     headers = scenario.app.headers
-    assert await put({}) == (401, "AUTH_UNAUTHORIZED")
-    assert await put(headers(vendor.owner, **vendor.claims())) == (403, "AUTH_AAL2_REQUIRED")
-    assert await put(headers(other.owner, **other.claims(stepped_up=True))) == (404, "RESOURCE_NOT_FOUND")
-    assert await put(headers(new_id(), stepped_up=True)) == (403, "AUTH_FORBIDDEN")
-    assert await put(headers(new_id(), roles=("finance_maker",), stepped_up=True)) == (403, "AUTH_FORBIDDEN")
+    assert await put({}) == UNAUTHORIZED
+    assert await put(headers(vendor.owner, **vendor.claims())) == STEP_UP_REQUIRED
+    assert await put(headers(other.owner, **other.claims(stepped_up=True))) == NOT_FOUND
+    assert await put(headers(new_id(), stepped_up=True)) == FORBIDDEN
+    assert await put(headers(new_id(), roles=("finance_maker",), stepped_up=True)) == FORBIDDEN
     own = headers(vendor.owner, **vendor.claims(stepped_up=True))
-    assert await put(own, "/api/vendors/1/bank-details") == (404, "RESOURCE_NOT_FOUND")
+    assert await put(own, "/api/vendors/1/bank-details") == NOT_FOUND
     assert await history(scenario, vendor) == []
 
 
@@ -213,8 +211,8 @@ async def test_payouts_to_a_changed_account_wait_for_the_cooling_off(scenario, s
     payout_id = await scenario.payout(vendor, 1_000)
     expected = [{"payoutId": payout_id, "reason": "bank_details_cooling"}]
     for dry_run in (True, False):
-        answer = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id], dryRun=dry_run)).json()["data"]
-        assert (answer["transfers"], answer["skipped"]) == ([], expected)
+        response = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id], dryRun=dry_run)).json()["data"]
+        assert (response["transfers"], response["skipped"]) == ([], expected)
     scenario.clock.advance(DAY - timedelta(seconds=1))
     # The same account again neither prolongs nor shortens it.
     assert (await scenario.put_bank_details(vendor, *OTHER)).json()["data"]["payoutsFrom"] == changed["payoutsFrom"]
@@ -257,7 +255,7 @@ async def test_details_verified_under_another_legal_name_lose_their_verification
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
     lost, _ = await history(scenario, vendor)
     assert (lost["change"], lost["changedBy"], lost["verified"]) == ("legal_name_changed", None, False)
-    assert len(await said(scenario, CHANGED, vendor)) == 2
+    assert len(await events_of(scenario, CHANGED, vendor)) == 2
 
 
 async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(scenario):
@@ -330,6 +328,6 @@ async def test_demo_vendors_have_verified_sandbox_accounts(scenario):
     for _ in range(2):
         await load_demo_data(dependencies.database, dependencies.account_numbers, scenario.clock)
     for vendor, bank_code, account_number in _ACCOUNTS:
-        assert len(await said(scenario, CHANGED, vendor)) == 1
+        assert len(await events_of(scenario, CHANGED, vendor)) == 1
         assert await dependencies.gateway.account_name(account_number, bank_code) == vendor.legal_name
     assert {vendor.id for vendor, *_ in _ACCOUNTS} == {vendor.id for vendor in demo.VENDORS}

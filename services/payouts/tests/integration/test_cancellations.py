@@ -9,6 +9,7 @@ from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from payouts.use_cases.payouts.cancel_payout import cancel_payout
 
+from .responses import CONFLICT, FORBIDDEN, error_of
 from .staff import AMOUNT, Case, Staff
 
 
@@ -17,7 +18,7 @@ def staff(shared_scenario, shared_sandbox):
     return Staff(shared_scenario, shared_sandbox)
 
 
-async def asked_for(staff):
+async def requested(staff):
     vendor = await staff.scenario.ready_vendor(AMOUNT)
     return Case(vendor, await staff.scenario.payout(vendor, AMOUNT), "")
 
@@ -28,13 +29,13 @@ async def cancel(staff, case, vendor=None, body=None):
     return await staff.scenario.app.client.post(f"/api/payouts/{case.payout_id}/cancel", json=body, headers=headers)
 
 
-async def acts(staff, case):
+async def recorded_actions(staff, case):
     rows = await staff.scenario.app.fetch("SELECT act, acted_by FROM payout_acts WHERE payout_id = $1", case.payout_id)
     return [tuple(row) for row in rows]
 
 
 async def test_a_payout_to_a_former_account_can_be_cancelled_and_requested_again(staff):
-    case = await asked_for(staff)
+    case = await requested(staff)
     await staff.sandbox.name_account("058", "0123456789", case.vendor.legal_name)
     assert (await staff.scenario.put_bank_details(case.vendor, "0123456789")).json()["data"]["verified"] is True
     cancelled = (await cancel(staff, case, body={})).json()["data"]
@@ -44,12 +45,12 @@ async def test_a_payout_to_a_former_account_can_be_cancelled_and_requested_again
     assert await staff.returns(case) == ["restitution"]
     assert (await staff.scenario.request_payout(case.vendor, AMOUNT)).status_code == 201
     assert (await cancel(staff, case)).status_code == 200
-    assert await acts(staff, case) == [("cancelled", case.vendor.owner)]
+    assert await recorded_actions(staff, case) == [("cancelled", case.vendor.owner)]
     assert await staff.findings(case) == []
 
 
 async def test_a_reserved_attempt_that_is_held_is_withdrawn_with_its_payout(staff):
-    case = await asked_for(staff)
+    case = await requested(staff)
     later = await staff.scenario.app.fetch("SELECT now() + interval '100 years' AS at")
     await staff.scenario.app.fetch(
         "UPDATE vendor_bank_details SET payouts_from = $2 WHERE vendor_id = $1", case.vendor.id, later[0]["at"]
@@ -90,24 +91,23 @@ async def restituted(staff):
 async def test_a_sent_payout_cannot_be_cancelled(staff, situation):
     case = await situation(staff)
     before = await staff.payout(case), await staff.scenario.wallet(case.vendor)
-    refused = await cancel(staff, case)
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await cancel(staff, case)) == CONFLICT
     assert (await staff.payout(case), await staff.scenario.wallet(case.vendor)) == before
-    assert ("cancelled", case.vendor.owner) not in await acts(staff, case)
+    assert ("cancelled", case.vendor.owner) not in await recorded_actions(staff, case)
 
 
 async def test_only_the_own_vendor_can_cancel_a_payout(staff):
-    case, other = await asked_for(staff), await staff.scenario.vendor()
+    case, other = await requested(staff), await staff.scenario.vendor()
     assert (await cancel(staff, case, other)).status_code == 404
     assert (await cancel(staff, Case(case.vendor, str(new_id()), ""))).status_code == 404
     assert (await cancel(staff, case, body={"reason": "x"})).status_code == 422
     refused = await staff.post(f"/api/payouts/{case.payout_id}/cancel", staff.maker, "finance_maker", {})
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert error_of(refused) == FORBIDDEN
     assert (await staff.payout(case))["status"] == "pending"
 
 
 async def test_a_concurrent_dispatch_and_cancellation_send_or_return(staff):
-    cases = [await asked_for(staff) for _ in range(6)]
+    cases = [await requested(staff) for _ in range(6)]
     both = [
         asyncio.gather(staff.scenario.dispatch(uuid4(), payoutIds=[case.payout_id]), cancel(staff, case))
         for case in cases
@@ -118,7 +118,7 @@ async def test_a_concurrent_dispatch_and_cancellation_send_or_return(staff):
 
 
 async def test_a_crash_before_the_commit_cancels_nothing(staff):
-    case = await asked_for(staff)
+    case = await requested(staff)
 
     class Crash(Exception):
         pass
@@ -129,4 +129,4 @@ async def test_a_crash_before_the_commit_cancels_nothing(staff):
             await cancel_payout(uow, UUID(case.payout_id), case.vendor.id, case.vendor.owner, now)
             raise Crash
     assert (await staff.payout(case))["status"] == "pending"
-    assert (await acts(staff, case), await staff.returns(case)) == ([], [])
+    assert (await recorded_actions(staff, case), await staff.returns(case)) == ([], [])

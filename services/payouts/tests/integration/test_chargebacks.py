@@ -26,7 +26,7 @@ def disputed(vendor: Any, order_id: Any, **changes: Any) -> ChargeDisputed:
     return ChargeDisputed(**values)
 
 
-async def check_books(scenario: Any, vendor: Any) -> None:
+async def assert_ledger_matches_wallet(scenario: Any, vendor: Any) -> None:
     wallet = await scenario.wallet(vendor)
     [newest, *_] = await scenario.statement(vendor)
     assert newest["balanceMinor"] == wallet["availableMinor"]
@@ -46,7 +46,7 @@ async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario):
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (500, 900)
     assert (await scenario.request_payout(vendor, 501)).status_code == 422
-    await check_books(scenario, vendor)
+    await assert_ledger_matches_wallet(scenario, vendor)
 
     won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
     await scenario.app.hear(won)
@@ -55,7 +55,7 @@ async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario):
     assert [line["kind"] for line in reversed(await scenario.statement(vendor))] == [
         "release", "release", "hold", "hold_released",
     ]  # fmt: skip
-    await check_books(scenario, vendor)
+    await assert_ledger_matches_wallet(scenario, vendor)
 
 
 async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scenario):
@@ -72,13 +72,13 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (0, 0, 600)
     assert (await scenario.request_payout(vendor, 1)).status_code == 409
-    await check_books(scenario, vendor)
+    await assert_ledger_matches_wallet(scenario, vendor)
     # The gateway decided otherwise: debt is repaid first.
     won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900)
     await scenario.app.hear(won)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (300, 0)
-    await check_books(scenario, vendor)
+    await assert_ledger_matches_wallet(scenario, vendor)
 
 
 async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario, sandbox):
@@ -109,7 +109,7 @@ async def test_escrow_covers_a_dispute_before_the_wallet(scenario):
     await scenario.app.hear(released(vendor, 900, order_id=order))
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["lockedMinor"]) == (50, 900, 0)
-    await check_books(scenario, vendor)
+    await assert_ledger_matches_wallet(scenario, vendor)
 
 
 async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario):
@@ -127,7 +127,7 @@ async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario):
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
 
 
-async def heard_as_the_ladder_brings_it(scenario: Any, update: dict[int, Any], arrival: tuple[int, ...]) -> None:
+async def deliver_with_retries(scenario: Any, update: dict[int, Any], arrival: tuple[int, ...]) -> None:
     """Delivers the events as the retry ladder does: early ones again after the rest."""
     waiting = list(arrival)
     while waiting:
@@ -151,7 +151,7 @@ async def test_a_loss_overtaken_by_its_win_nets_to_zero_in_every_order(scenario)
             3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
             4: disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
         }
-        await heard_as_the_ladder_brings_it(scenario, update, arrival)
+        await deliver_with_retries(scenario, update, arrival)
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
 
@@ -167,19 +167,19 @@ async def test_a_late_loss_is_debited_once(scenario):
     await scenario.app.hear(lost, sequence=3)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0)
-    await check_books(scenario, vendor)
+    await assert_ledger_matches_wallet(scenario, vendor)
 
 
 async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario):
     vendor = await scenario.ready_vendor(100)
     event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         scenario.app.hear(opened, sequence=7),
         scenario.app.hear(opened, sequence=7),
         *(scenario.request_payout(vendor, 400) for _ in range(4)),
     )
-    granted = sum(answer.status_code == 201 for answer in answers[2:])
+    granted = sum(response.status_code == 201 for response in responses[2:])
     wallet = await scenario.wallet(vendor)
     assert wallet["availableMinor"] + wallet["heldMinor"] == 1_000 - 400 * granted
-    await check_books(scenario, vendor)
+    await assert_ledger_matches_wallet(scenario, vendor)

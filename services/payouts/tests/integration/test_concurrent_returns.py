@@ -43,12 +43,12 @@ async def at_once(staff, cases, act, other):
     """
     poll_count = "SELECT asks FROM payout_transfers WHERE reference = $1"
 
-    async def when_asked(case, before):
-        async def asked():
+    async def once_polled(case, before):
+        async def is_polled():
             [row] = await staff.scenario.app.fetch(poll_count, case.reference)
             return row["asks"] > before
 
-        await eventually(asked)
+        await eventually(is_polled)
         return await other(case)
 
     async def round_of(number, case):
@@ -57,7 +57,7 @@ async def at_once(staff, cases, act, other):
         if number == 1:
             return (await other(case), await act(case))[::-1]
         [row] = await staff.scenario.app.fetch(poll_count, case.reference)
-        second = other(case) if number % 2 else when_asked(case, row["asks"])
+        second = other(case) if number % 2 else once_polled(case, row["asks"])
         return await asyncio.gather(act(case), second)
 
     return await asyncio.gather(*(round_of(*numbered) for numbered in enumerate(cases)))
@@ -89,14 +89,14 @@ async def settled(staff, cases):
 async def test_of_concurrent_approvals_one_posts(staff):
     cases = await failed_payouts(staff)
     prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
-    answers = await asyncio.gather(*(status_of(staff.approve(one)) for one in prepared for _ in range(2)))
-    assert Counter(answers) == {200: 2 * ROUNDS}
+    responses = await asyncio.gather(*(status_of(staff.approve(one)) for one in prepared for _ in range(2)))
+    assert Counter(responses) == {200: 2 * ROUNDS}
     payouts = await settled(staff, cases)
     assert {row["status"] for row in payouts.values()} == {"failed"}
-    acts = await staff.scenario.app.fetch(
+    approvals = await staff.scenario.app.fetch(
         "SELECT count(*) AS approvals FROM payout_acts WHERE act = 'approved' AND payout_id = ANY ($1)", list(payouts)
     )
-    assert acts[0]["approvals"] == ROUNDS
+    assert approvals[0]["approvals"] == ROUNDS
 
 
 async def test_of_a_concurrent_approval_and_reset_one_takes_effect(staff):
@@ -106,9 +106,9 @@ async def test_of_a_concurrent_approval_and_reset_one_takes_effect(staff):
     async def round_of(case, one):
         return await asyncio.gather(status_of(staff.approve(one)), status_of(staff.reset(case)))
 
-    answers = await asyncio.gather(*(round_of(*both) for both in zip(cases, prepared, strict=True)))
+    responses = await asyncio.gather(*(round_of(*both) for both in zip(cases, prepared, strict=True)))
     payouts = await settled(staff, cases)
-    for case, (approved, reset) in zip(cases, answers, strict=True):
+    for case, (approved, reset) in zip(cases, responses, strict=True):
         assert sorted((approved, reset)) == [200, 409]
         row = payouts[case.payout_id]
         assert (row["status"], row["retry_count"]) == (("failed", 0) if approved == 200 else ("pending", 1))
@@ -136,10 +136,10 @@ async def test_a_concurrent_approval_and_late_success_never_pay_silently_twice(s
     rounds = await at_once(
         staff, cases, lambda case: status_of(staff.approve(prepared[case])), lambda case: staff.succeeds(case.reference)
     )
-    answers = [approved for approved, _ in rounds]
-    assert set(answers) == {200, 409}
+    responses = [approved for approved, _ in rounds]
+    assert set(responses) == {200, 409}
     payouts = await settled(staff, cases)
-    for case, approved in zip(cases, answers, strict=True):
+    for case, approved in zip(cases, responses, strict=True):
         row = payouts[case.payout_id]
         assert (row["status"], row["successes"]) == (("failed", 1) if approved == 200 else ("processed", 1))
         # Both happened, at the gateway and here: an exception opens, and two people take the amount back.

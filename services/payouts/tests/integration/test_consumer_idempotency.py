@@ -73,7 +73,7 @@ async def state(scenario):
 
 @pytest.mark.parametrize("event", [line.event for line in SUBSCRIPTIONS], ids=lambda event: event.__name__)
 async def test_a_consumer_is_idempotent_and_atomic(scenario, event):
-    said = await an_event_of(scenario, event)
+    message = await an_event_of(scenario, event)
     before = await state(scenario)
     [line] = [line for line in SUBSCRIPTIONS if line.event is event]
     received = None
@@ -88,13 +88,13 @@ async def test_a_consumer_is_idempotent_and_atomic(scenario, event):
     with pytest.raises(Crash):
         async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             envelope = Envelope(99)
-            await crash(said, envelope, uow, scenario.app.dependencies)
+            await crash(message, envelope, uow, scenario.app.dependencies)
     assert await state(scenario) == before
 
-    received = await scenario.app.hear(said, sequence=99)
+    received = await scenario.app.hear(message, sequence=99)
     once = await state(scenario)
     assert once != before
-    await scenario.app.hear(said, sequence=99, event_id=received.event_id)
+    await scenario.app.hear(message, sequence=99, event_id=received.event_id)
     assert await state(scenario) == once
 
 

@@ -18,6 +18,7 @@ from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR
+from .responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
@@ -54,15 +55,15 @@ async def assert_paid_once(scenario, sandbox, payout_id, amount_minor):
 async def test_a_dispatch_sends_and_lists_each_waiting_payout(scenario, sandbox):
     vendor = await scenario.ready_vendor(100_000)
     first, second = await scenario.payout(vendor, 10_000), await scenario.payout(vendor, 20_000)
-    answer = (await scenario.dispatch(KEY)).json()["data"]
-    assert (answer["submitted"], answer["totalMinor"], answer["skipped"]) == (2, 30_000, [])
-    assert answer["gatewayBalanceMinor"] == OPENING_BALANCE_MINOR
-    assert [transfer["payoutId"] for transfer in answer["transfers"]] == [first, second]
-    for transfer in answer["transfers"]:
+    response = (await scenario.dispatch(KEY)).json()["data"]
+    assert (response["submitted"], response["totalMinor"], response["skipped"]) == (2, 30_000, [])
+    assert response["gatewayBalanceMinor"] == OPENING_BALANCE_MINOR
+    assert [transfer["payoutId"] for transfer in response["transfers"]] == [first, second]
+    for transfer in response["transfers"]:
         assert transfer["status"] == "pending"
         assert transfer["transferCode"].startswith("TRF_")
         assert len(transfer["reference"]) == 35
-    assert {transfer["reference"] for transfer in answer["transfers"]} == {
+    assert {transfer["reference"] for transfer in response["transfers"]} == {
         transfer["reference"] for transfer in await sandbox.transfers()
     }
     assert len(await scenario.app.published("payouts.payout_submitted.v1")) == 2
@@ -87,17 +88,17 @@ async def test_concurrent_requests_under_one_key_are_one_batch(scenario, sandbox
     vendor = await scenario.ready_vendor(100_000)
     for _ in range(3):
         await scenario.payout(vendor, 10_000)
-    answers = await asyncio.gather(*(scenario.dispatch(KEY) for _ in range(20)))
-    assert {answer.status_code for answer in answers} == {200}
-    assert len({answer.json()["data"]["batchId"] for answer in answers}) == 1
+    responses = await asyncio.gather(*(scenario.dispatch(KEY) for _ in range(20)))
+    assert {response.status_code for response in responses} == {200}
+    assert len({response.json()["data"]["batchId"] for response in responses}) == 1
     assert len(await sandbox.transfers()) == 3
 
 
 async def test_concurrent_dispatchers_send_each_payout_once(scenario, sandbox):
     vendor = await scenario.ready_vendor(1_000_000)
     payouts = [await scenario.payout(vendor, 1_000) for _ in range(12)]
-    answers = await asyncio.gather(*(scenario.dispatch(key) for key in (KEY, OTHER_KEY)))
-    sent = [transfer["payoutId"] for answer in answers for transfer in answer.json()["data"]["transfers"]]
+    responses = await asyncio.gather(*(scenario.dispatch(key) for key in (KEY, OTHER_KEY)))
+    sent = [transfer["payoutId"] for response in responses for transfer in response.json()["data"]["transfers"]]
     assert sorted(sent) == sorted(payouts)
     assert len(await sandbox.transfers()) == 12
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 12_000
@@ -106,9 +107,9 @@ async def test_concurrent_dispatchers_send_each_payout_once(scenario, sandbox):
 async def test_a_dry_run_sends_nothing(scenario, sandbox):
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
-    answer = (await scenario.dispatch(KEY, dryRun=True)).json()["data"]
-    assert (answer["submitted"], answer["totalMinor"], answer["dryRun"]) == (0, 10_000, True)
-    assert [(line["payoutId"], line["status"]) for line in answer["transfers"]] == [(payout_id, "planned")]
+    response = (await scenario.dispatch(KEY, dryRun=True)).json()["data"]
+    assert (response["submitted"], response["totalMinor"], response["dryRun"]) == (0, 10_000, True)
+    assert [(line["payoutId"], line["status"]) for line in response["transfers"]] == [(payout_id, "planned")]
     assert await sandbox.transfers() == []
     assert (await scenario.read_payout(payout_id))["transfer"] is None
     assert (await scenario.dispatch(OTHER_KEY)).json()["data"]["submitted"] == 1
@@ -118,9 +119,9 @@ async def test_a_dispatch_honours_named_payouts_and_the_limit(scenario):
     vendor = await scenario.ready_vendor(100_000)
     payouts = [await scenario.payout(vendor, amount) for amount in (10_000, 8_000, 2_000, 1_000)]
     absent = str(new_id())
-    answer = (await scenario.dispatch(KEY, payoutIds=[*payouts[:3], absent], maxTotalMinor=12_000)).json()["data"]
-    assert [line["payoutId"] for line in answer["transfers"]] == [payouts[0], payouts[2]]
-    assert {line["payoutId"]: line["reason"] for line in answer["skipped"]} == {
+    response = (await scenario.dispatch(KEY, payoutIds=[*payouts[:3], absent], maxTotalMinor=12_000)).json()["data"]
+    assert [line["payoutId"] for line in response["transfers"]] == [payouts[0], payouts[2]]
+    assert {line["payoutId"]: line["reason"] for line in response["skipped"]} == {
         payouts[1]: "max_total_reached", absent: "not_found",
     }  # fmt: skip
 
@@ -129,14 +130,14 @@ async def test_a_short_balance_stops_the_batch_before_the_first_transfer(scenari
     vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
     small = await scenario.payout(vendor, 1_000)
     await scenario.payout(vendor, OPENING_BALANCE_MINOR)
-    answer = (await scenario.dispatch(KEY)).json()["data"]
-    assert (answer["submitted"], answer["transfers"]) == (0, [])
-    assert {line["reason"] for line in answer["skipped"]} == {"balance_insufficient"}
+    response = (await scenario.dispatch(KEY)).json()["data"]
+    assert (response["submitted"], response["transfers"]) == (0, [])
+    assert {line["reason"] for line in response["skipped"]} == {"balance_insufficient"}
     assert await sandbox.transfers() == []
     headers = scenario.app.headers(new_id(), roles=("auditor",))
     [exception] = (await scenario.app.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
     assert (exception["severity"], exception["cause"]) == ("SEV-1", "balance_insufficient")
-    assert (exception["batchId"], exception["payoutId"]) == (answer["batchId"], None)
+    assert (exception["batchId"], exception["payoutId"]) == (response["batchId"], None)
     assert exception["respondBy"] == "2026-01-01T00:15:00.000Z"
     assert [alert["severity"] for alert in await scenario.app.published("operations.alert_raised.v1")] == ["SEV-1"]
     assert (await scenario.dispatch(OTHER_KEY, payoutIds=[small])).json()["data"]["submitted"] == 1
@@ -149,9 +150,11 @@ async def test_changed_or_unverified_bank_details_stop_a_payout(scenario, sandbo
     assert (await scenario.put_bank_details(changed, "1234567890", "044")).json()["data"]["verified"] is True
     assert (await scenario.put_bank_details(unverified, "0690123456", "044")).json()["data"]["verified"] is False
     await scenario.put_bank_details(same)
-    answer = (await scenario.dispatch(KEY)).json()["data"]
-    assert [line["payoutId"] for line in answer["transfers"]] == [payouts[2]]
-    assert answer["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_changed"} for payout_id in payouts[:2]]
+    response = (await scenario.dispatch(KEY)).json()["data"]
+    assert [line["payoutId"] for line in response["transfers"]] == [payouts[2]]
+    assert response["skipped"] == [
+        {"payoutId": payout_id, "reason": "bank_details_changed"} for payout_id in payouts[:2]
+    ]
 
 
 async def test_a_dispatch_without_permission_has_no_effect(scenario, sandbox):
@@ -159,18 +162,18 @@ async def test_a_dispatch_without_permission_has_no_effect(scenario, sandbox):
     await scenario.payout(vendor, 1_000)
 
     async def post(headers, body=None):
-        answer = await scenario.app.client.post("/api/payouts/dispatch", json=body or {}, headers=headers)
-        return answer.status_code, answer.json()["code"]
+        response = await scenario.app.client.post("/api/payouts/dispatch", json=body or {}, headers=headers)
+        return response.status_code, response.json()["code"]
 
     checker = scenario.app.headers(new_id(), roles=("finance_checker",), stepped_up=True, idempotency_key=KEY)
-    assert await post(checker) == (403, "AUTH_FORBIDDEN")
-    assert await post(scenario.maker(KEY, stepped_up=False)) == (403, "AUTH_AAL2_REQUIRED")
-    assert await post(scenario.maker()) == (422, "VALIDATION_FAILED")
-    assert await post(scenario.maker("not-a-key")) == (422, "VALIDATION_FAILED")
-    assert await post(scenario.maker("6f8c0ad7-31a5-1a79-9e36-4c41b7cd5f0e")) == (422, "VALIDATION_FAILED")
+    assert await post(checker) == FORBIDDEN
+    assert await post(scenario.maker(KEY, stepped_up=False)) == STEP_UP_REQUIRED
+    assert await post(scenario.maker()) == INVALID
+    assert await post(scenario.maker("not-a-key")) == INVALID
+    assert await post(scenario.maker("6f8c0ad7-31a5-1a79-9e36-4c41b7cd5f0e")) == INVALID
     twice = [str(KEY), str(KEY)]
     for body in ({"maxTotalMinor": 0}, {"payoutIds": []}, {"payoutIds": twice}, {"dryRun": "yes"}, {"all": True}):
-        assert await post(scenario.maker(KEY), body) == (422, "VALIDATION_FAILED")
+        assert await post(scenario.maker(KEY), body) == INVALID
     assert await sandbox.transfers() == []
     assert await scenario.app.fetch("SELECT id FROM dispatch_batches") == []
 
@@ -179,8 +182,7 @@ async def test_a_failed_balance_query_writes_nothing(scenario, sandbox):
     vendor = await scenario.ready_vendor(10_000)
     await scenario.payout(vendor, 1_000)
     await sandbox.faults(balance_call={"error_before": True})
-    answer = await scenario.dispatch(KEY)
-    assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
+    assert error_of(await scenario.dispatch(KEY)) == (503, "INTERNAL_ERROR")
     assert await scenario.app.fetch("SELECT id FROM dispatch_batches") == []
     await sandbox.faults(balance_call=None)
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
@@ -247,9 +249,9 @@ class LateTransport(httpx.AsyncBaseTransport):
         return await self.inner.handle_async_request(request)
 
     async def arrive(self):
-        answer = await self.inner.handle_async_request(self.kept)
-        await answer.aread()
-        return answer.status_code
+        response = await self.inner.handle_async_request(self.kept)
+        await response.aread()
+        return response.status_code
 
 
 @asynccontextmanager
@@ -271,7 +273,7 @@ async def test_changed_details_fail_no_call_that_may_still_arrive(scenario, sand
         await scenario.put_bank_details(vendor, "0690123456", "044")
         await scenario.app.work("payouts.transfers")
         scenario.clock.advance(timedelta(minutes=14))
-        await look(scenario)
+        await run_worker_once(scenario)
         payout = await scenario.read_payout(payout_id)
         assert (payout["status"], payout["transfer"]["status"]) == ("pending", "unknown")
         assert (await reset(scenario, payout_id)).status_code == 409
@@ -279,14 +281,14 @@ async def test_changed_details_fail_no_call_that_may_still_arrive(scenario, sand
         if arrives:
             assert await late.arrive() == 200
     scenario.clock.advance(timedelta(minutes=2))
-    await look(scenario)
+    await run_worker_once(scenario)
     payout = await scenario.read_payout(payout_id)
     assert payout["status"] == "pending"
     if arrives:
         assert payout["transfer"]["status"] == "pending"
         await sandbox.client.post(f"/control/transfers/{payout['transferReference']}/succeed", json={})
         scenario.clock.advance(timedelta(hours=1))
-        await look(scenario)
+        await run_worker_once(scenario)
         await assert_paid_once(scenario, sandbox, payout_id, 1_000)
     else:
         assert payout["transfer"]["status"] == "failed"
@@ -302,14 +304,14 @@ async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(s
     async with called_late(scenario) as (_, payout_id, late):
         gateway = gateway_over(scenario, late)
         scenario.clock.advance(timedelta(seconds=20))
-        await look(scenario, gateway)
+        await run_worker_once(scenario, gateway)
         payout = await scenario.read_payout(payout_id)
         assert (payout["transfer"]["status"], payout["openException"]) == ("unknown", None)
         assert payout["transfer"]["failure"].startswith("refused, and an earlier call may still arrive")
         if arrives:
             assert await late.arrive() == 200
         scenario.clock.advance(LOST_CALL)
-        await look(scenario, gateway)
+        await run_worker_once(scenario, gateway)
     if arrives:
         await assert_paid_once(scenario, immediate, payout_id, 1_000)
     else:
@@ -317,7 +319,7 @@ async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(s
         assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("failed", "account_number_invalid")
 
 
-async def look(scenario, gateway=None):
+async def run_worker_once(scenario, gateway=None):
     """One round of the worker."""
     dependencies = scenario.app.dependencies
     await process_due_transfers_once(dependencies.database, gateway or dependencies.gateway, scenario.clock)
@@ -339,20 +341,20 @@ async def test_a_definite_refusal_fails_the_attempt_and_returns_nothing(scenario
             self.inner = inner
 
         async def handle_async_request(self, request):
-            answer = await self.inner.handle_async_request(request)
+            response = await self.inner.handle_async_request(request)
             if request.url.path.endswith("/balance"):
-                await answer.aread()
+                await response.aread()
                 assert (await scenario.dispatch(KEY, payoutIds=[first])).json()["data"]["submitted"] == 1
-            return answer
+            return response
 
     dependencies = scenario.app.dependencies
     async with httpx.AsyncHTTPTransport() as inner:
         gateway = gateway_over(scenario, Later(inner))
         order = DispatchOrder((UUID(second),), None, False)
-        answer = await dispatch_payouts(
+        response = await dispatch_payouts(
             dependencies.database, gateway, scenario.clock, maker(scenario), OTHER_KEY, order
         )
-    assert (answer["submitted"], answer["transfers"][0]["status"]) == (0, "failed")
+    assert (response["submitted"], response["transfers"][0]["status"]) == (0, "failed")
     payout = await scenario.read_payout(second)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
     assert payout["openException"]["cause"] == "balance_insufficient"
@@ -365,14 +367,14 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario,
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
 
-    class HeardFirst(httpx.AsyncBaseTransport):
+    class WebhookFirst(httpx.AsyncBaseTransport):
         def __init__(self, inner):
             self.inner = inner
 
         async def handle_async_request(self, request):
-            answer = await self.inner.handle_async_request(request)
+            response = await self.inner.handle_async_request(request)
             if request.method == "POST" and request.url.path.endswith("/transfer"):
-                await answer.aread()
+                await response.aread()
                 reference = (await scenario.read_payout(payout_id))["transferReference"]
                 await scenario.app.hear(
                     TransferSucceeded(
@@ -380,10 +382,10 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario,
                         status="success", gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
                     )
                 )  # fmt: skip
-            return answer
+            return response
 
     async with httpx.AsyncHTTPTransport() as inner:
-        gateway = gateway_over(scenario, HeardFirst(inner))
+        gateway = gateway_over(scenario, WebhookFirst(inner))
         database = scenario.app.runtime.database
         await dispatch_payouts(database, gateway, scenario.clock, maker(scenario), KEY, EVERYTHING)
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
@@ -421,11 +423,11 @@ class MortalTransport(httpx.AsyncBaseTransport):
         self.lives -= 1
         if self.lives < 0 and not self.after:
             raise Died
-        answer = await self.inner.handle_async_request(request)
+        response = await self.inner.handle_async_request(request)
         if self.lives < 0:
-            await answer.aread()
+            await response.aread()
             raise Died
-        return answer
+        return response
 
 
 def maker(scenario):
@@ -455,7 +457,7 @@ async def dispatch_until_death(scenario, *, database=None, gateway=None):
     return True
 
 
-async def carry_on(scenario, again_under):
+async def recover_in_another_process(scenario, again_under):
     """Another process: the worker's recovery, and another dispatch by staff, under the same key or a new one."""
     if again_under == "the same key":
         assert (await scenario.dispatch(KEY)).status_code == 200
@@ -473,7 +475,7 @@ async def test_a_dispatch_killed_between_two_commits_pays_once(scenario, immedia
     # find, plan with its attempts, unsent, submitting, recipient, record, finish: seven commits, and a death before
     # each.
     assert not lived
-    await carry_on(scenario, "a new key" if commits % 2 else "the same key")
+    await recover_in_another_process(scenario, "a new key" if commits % 2 else "the same key")
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
@@ -486,7 +488,7 @@ async def test_a_dispatch_killed_around_a_gateway_call_pays_once(scenario, immed
         gateway = gateway_over(scenario, MortalTransport(inner, calls, after=after))
         # balance, recipient, transfer.
         assert not await dispatch_until_death(scenario, gateway=gateway)
-    await carry_on(scenario, "the same key" if after else "a new key")
+    await recover_in_another_process(scenario, "the same key" if after else "a new key")
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
@@ -613,13 +615,13 @@ async def test_a_reversal_with_a_lost_webhook_is_found_by_a_later_query(scenario
     reference = (await scenario.read_payout(payout_id))["transferReference"]
     if rounds == 2:
         scenario.clock.advance(timedelta(days=1))
-        await look(scenario)
+        await run_worker_once(scenario)
     await immediate.client.post(f"/control/transfers/{reference}/reverse", json={})
     scenario.clock.advance(timedelta(days=days - (rounds - 1)) - timedelta(minutes=1))
-    await look(scenario)
+    await run_worker_once(scenario)
     assert (await scenario.read_payout(payout_id))["openException"] is None
     scenario.clock.advance(timedelta(minutes=1))
-    await look(scenario)
+    await run_worker_once(scenario)
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "reversed")
     assert payout["openException"]["cause"] == "reversed"
@@ -632,7 +634,7 @@ async def test_a_paid_transfer_is_not_queried_after_a_week(scenario, immediate):
     await scenario.dispatch(KEY)
     for days in (1, 6):
         scenario.clock.advance(timedelta(days=days))
-        await look(scenario)
+        await run_worker_once(scenario)
     assert (await scenario.read_payout(payout_id))["openException"] is None
     assert await scenario.app.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
@@ -647,6 +649,6 @@ async def test_concurrent_workers_claim_a_due_transfer_once(scenario, immediate)
     await asyncio.gather(
         *(process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock) for _ in range(4))
     )
-    await carry_on(scenario, "a new key")
+    await recover_in_another_process(scenario, "a new key")
     assert {(await scenario.read_payout(payout_id))["status"] for payout_id in payouts} == {"processed"}
     assert len(await immediate.transfers()) == 3

@@ -30,8 +30,8 @@ async def test_open_amounts_block_a_vendors_erasure(shared_scenario):
 async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(shared_scenario):
     scenario = shared_scenario
     vendor = await scenario.ready_vendor(50_000)
-    book = "SELECT * FROM ledger_entries ORDER BY 1, 2"
-    before = await scenario.app.fetch(book)
+    ledger = "SELECT * FROM ledger_entries ORDER BY 1, 2"
+    before = await scenario.app.fetch(ledger)
     closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
     await scenario.app.hear(closed, sequence=9)
     late = {"legal_name": "Ada Obi Ventures", "business_name": "Ada's", "campus_id": new_id()}
@@ -50,7 +50,7 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
         "reason",
     )
     assert {version[name] for name in personal_columns} <= {"", None}
-    assert await scenario.app.fetch(book) == before
+    assert await scenario.app.fetch(ledger) == before
     # An older token stays valid for some seconds.
     assert (await scenario.put_bank_details(vendor)).status_code == 503
     assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
@@ -62,12 +62,12 @@ async def test_closing_a_vendor_moves_no_reason_out_of_the_audit_history(shared_
     scenario.clock.advance(timedelta(days=2))
     for seller in (vendor, other):
         payout_id = await scenario.payout(seller, 1_000)
-        answer = await scenario.app.client.post(
+        response = await scenario.app.client.post(
             f"/api/vendors/{seller.id}/bank-details/quarantine",
             json={"reason": secret, "payoutId": payout_id},
             headers=scenario.maker(),
         )
-        assert answer.status_code == 200, answer.text
+        assert response.status_code == 200, response.text
     personal_columns = "SELECT * FROM payout_requests WHERE vendor_id = $1"
     assert secret in str(await scenario.app.fetch(personal_columns, vendor.id))
     money = "SELECT id, amount, status, retry_count FROM payout_requests WHERE vendor_id = $1"
@@ -85,11 +85,11 @@ async def test_personal_records_contain_the_own_vendors_data_only(shared_scenari
     scenario = shared_scenario
     vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(70_000)
     path = "/api/personal-records/payouts?limit=100"
-    answer = await scenario.app.client.get(path, headers=scenario.app.headers(vendor.owner, **vendor.claims()))
-    assert answer.status_code == 200, answer.text
-    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    response = await scenario.app.client.get(path, headers=scenario.app.headers(vendor.owner, **vendor.claims()))
+    assert response.status_code == 200, response.text
+    found = {line["section"]: line["record"] for line in response.json()["data"]}
     assert set(found) == {"vendor", "bankDetails", "statement"}
     assert (found["bankDetails"]["accountLast4"], found["statement"]["netMinor"]) == ("6785", 50_000)
-    assert str(other.id) not in answer.text
+    assert str(other.id) not in response.text
     buyer = await scenario.app.client.get(path, headers=scenario.app.headers(new_id()))
     assert buyer.json()["data"] == []

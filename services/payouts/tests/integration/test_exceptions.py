@@ -16,6 +16,8 @@ from payouts.domain.transfer_updates import TransferUpdate
 from payouts.use_cases.exceptions.close_exception import close_exception
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
 
+from .responses import CONFLICT, data_of, error_of
+
 AMOUNT = 40_000
 
 
@@ -25,7 +27,7 @@ class Attempt:
     def __init__(self, scenario, vendor, payout_id, reference):
         self.scenario, self.vendor, self.payout_id, self.reference = scenario, vendor, payout_id, reference
 
-    async def hear(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
+    async def receive(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
         await self.scenario.app.hear(
             event(
                 reference=self.reference,
@@ -48,10 +50,10 @@ async def sent(scenario, count=1, *, amount_minor=AMOUNT):
     """Returns payouts of as many vendors, under way in one batch."""
     vendors = [await scenario.ready_vendor(amount_minor) for _ in range(count)]
     payouts = {await scenario.payout(vendor, amount_minor): vendor for vendor in vendors}
-    answer = await scenario.dispatch(new_id_v4(), payoutIds=list(payouts))
+    response = await scenario.dispatch(new_id_v4(), payoutIds=list(payouts))
     return [
         Attempt(scenario, payouts[transfer["payoutId"]], transfer["payoutId"], transfer["reference"])
-        for transfer in answer.json()["data"]["transfers"]
+        for transfer in response.json()["data"]["transfers"]
     ]
 
 
@@ -61,16 +63,12 @@ def new_id_v4():
 
 async def listing(scenario, role="ops_oncall", **query):
     headers = scenario.app.headers(scenario.operator_id, roles=(role,))
-    answer = await scenario.app.client.get("/api/payout-exceptions", params=query, headers=headers)
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    return data_of(await scenario.app.client.get("/api/payout-exceptions", params=query, headers=headers))
 
 
 async def read(scenario, exception_id):
     headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
-    answer = await scenario.app.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers)
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    return data_of(await scenario.app.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers))
 
 
 async def act(scenario, exception_id, verb, *, role="ops_oncall", by=None, **body):
@@ -78,7 +76,7 @@ async def act(scenario, exception_id, verb, *, role="ops_oncall", by=None, **bod
     return await scenario.app.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
 
 
-async def said(scenario, event, **about):
+async def events_of(scenario, event, **about):
     """Returns the published events of this type about a subject."""
     events = await scenario.app.published(event)
     return [one for one in events if all(one.get(name) == value for name, value in about.items())]
@@ -97,7 +95,7 @@ FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank 
 async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scenario):
     scenario = shared_scenario
     attempts = await sent(scenario, 6)
-    await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
+    await asyncio.gather(*(attempt.receive(TransferFailed) for attempt in attempts))
     found = [await attempt.exception() for attempt in attempts]
     assert {exception["severity"] for exception in found} == {"SEV-1"}
     for exception in found:
@@ -108,67 +106,67 @@ async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scen
         [change] = exception["acts"]
         assert (change["kind"], change["by"]) == ("changed", None)
         assert (change["severityBefore"], change["severityAfter"]) == ("SEV-3", "SEV-1")
-        [changed] = await said(scenario, "payouts.exception_changed.v1", exceptionId=exception["id"])
+        [changed] = await events_of(scenario, "payouts.exception_changed.v1", exceptionId=exception["id"])
         assert changed["severity"] == "SEV-1"
-        pages = await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(exception))
+        pages = await events_of(scenario, "operations.alert_raised.v1", dedupKey=key_of(exception))
         assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
 
 
 async def test_five_vendors_of_a_batch_raise_no_exception(shared_scenario):
     attempts = await sent(shared_scenario, 5)
-    await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
+    await asyncio.gather(*(attempt.receive(TransferFailed) for attempt in attempts))
     assert {(await attempt.exception())["severity"] for attempt in attempts} == {"SEV-3"}
 
 
 async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenario):
     [attempt] = await sent(shared_scenario)
-    await attempt.hear(TransferFailed)
-    await attempt.hear(TransferReversed, reason=None)
-    await attempt.hear(TransferReversed, reason=None)
+    await attempt.receive(TransferFailed)
+    await attempt.receive(TransferReversed, reason=None)
+    await attempt.receive(TransferReversed, reason=None)
     exception = await attempt.exception()
     assert (exception["cause"], exception["severity"], exception["detail"]) == (
         "reversed", "SEV-3", "Account number is invalid"
     )  # fmt: skip
     [change] = exception["acts"]
     assert (change["causeBefore"], change["causeAfter"]) == ("account_number_invalid", "reversed")
-    [delayed] = await said(shared_scenario, "payouts.payout_delayed.v1", payoutId=attempt.payout_id)
+    [delayed] = await events_of(shared_scenario, "payouts.payout_delayed.v1", payoutId=attempt.payout_id)
     assert (delayed["cause"], delayed["exceptionId"]) == ("account_number_invalid", exception["id"])
-    assert len(await said(shared_scenario, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
+    assert len(await events_of(shared_scenario, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
 
 
 async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario):
     [attempt] = await sent(shared_scenario)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferFailed)
     for _ in range(3):
-        await attempt.hear(TransferSucceeded, amount_minor=AMOUNT - 1)
+        await attempt.receive(TransferSucceeded, amount_minor=AMOUNT - 1)
     exception = await attempt.exception()
     assert [line["kind"] for line in exception["acts"]] == ["noted"]
     assert str(AMOUNT - 1) in exception["acts"][0]["note"]
-    assert await said(shared_scenario, "payouts.exception_changed.v1", exceptionId=exception["id"]) == []
+    assert await events_of(shared_scenario, "payouts.exception_changed.v1", exceptionId=exception["id"]) == []
 
 
 async def test_a_vendor_with_the_money_is_not_notified_of_a_delay(shared_scenario):
     [attempt] = await sent(shared_scenario)
-    await attempt.hear(TransferSucceeded)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferSucceeded)
+    await attempt.receive(TransferFailed)
     assert (await attempt.exception())["status"] == "open"
-    assert await said(shared_scenario, "payouts.payout_delayed.v1", payoutId=attempt.payout_id) == []
+    assert await events_of(shared_scenario, "payouts.payout_delayed.v1", payoutId=attempt.payout_id) == []
 
 
 async def test_a_confirmed_success_closes_exception_and_alert(shared_scenario):
     [attempt] = await sent(shared_scenario)
-    await attempt.hear(TransferFailed)
-    await attempt.hear(TransferSucceeded)
-    await hear(shared_scenario, attempt.reference, "query", "success")
+    await attempt.receive(TransferFailed)
+    await attempt.receive(TransferSucceeded)
+    await receive(shared_scenario, attempt.reference, "query", "success")
     exception = await attempt.exception()
     assert (exception["status"], exception["closedBecause"]) == ("closed", "The gateway confirmed the transfer.")
     assert exception["acts"][-1]["kind"] == "closed"
-    [closed] = await said(shared_scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])
+    [closed] = await events_of(shared_scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])
     assert closed["payoutId"] == attempt.payout_id
-    assert len(await said(shared_scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
+    assert len(await events_of(shared_scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
 
 
-async def hear(scenario, reference, update_source, status):
+async def receive(scenario, reference, update_source, status):
     async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await record_transfer_update(
             uow, reference, TransferUpdate(update_source, status, AMOUNT, "NGN"), scenario.clock.now()
@@ -176,21 +174,21 @@ async def hear(scenario, reference, update_source, status):
 
 
 # One of each kind; the unit tests cover all pairs of states.
-HEARD = ("pending", "otp", "success", "failed", "rejected", "reversed")
+STATUSES = ("pending", "otp", "success", "failed", "rejected", "reversed")
 
 
 async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario):
     """Ordered pairs of states by webhook, then a queried success: paid once; open only after a reversal."""
-    scenario, pairs = shared_scenario, [(first, second) for first in HEARD for second in HEARD]
+    scenario, pairs = shared_scenario, [(first, second) for first in STATUSES for second in STATUSES]
     vendor = await scenario.ready_vendor(AMOUNT * len(pairs))
     payouts = [await scenario.payout(vendor, AMOUNT) for _ in pairs]
-    answer = (await scenario.dispatch(new_id_v4(), payoutIds=payouts)).json()["data"]
-    references = {transfer["payoutId"]: transfer["reference"] for transfer in answer["transfers"]}
+    response = (await scenario.dispatch(new_id_v4(), payoutIds=payouts)).json()["data"]
+    references = {transfer["payoutId"]: transfer["reference"] for transfer in response["transfers"]}
     receive_webhook = dict(zip(payouts, pairs, strict=True))
     for payout_id, pair in receive_webhook.items():
         for status in pair:
-            await hear(scenario, references[payout_id], "webhook", status)
-        await hear(scenario, references[payout_id], "query", "success")
+            await receive(scenario, references[payout_id], "webhook", status)
+        await receive(scenario, references[payout_id], "query", "success")
     for payout_id, found in (await states(scenario, payouts)).items():
         assert found == ("processed", 0, "reversed" in receive_webhook[payout_id]), receive_webhook[payout_id]
     processed = await scenario.app.published("payouts.payout_processed.v1")
@@ -215,20 +213,18 @@ async def states(scenario, payouts):
 async def test_the_response_time_of_a_classification_counts_from_the_opening(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferFailed)
     opened = await attempt.exception()
     opened_at = scenario.clock.now()
     scenario.clock.advance(timedelta(minutes=7))
-    person = new_id()
-    answer = await act(scenario, opened["id"], "classify", by=person, **FINDING)
-    assert answer.status_code == 200, answer.text
-    shown = answer.json()["data"]
+    staff_id = new_id()
+    shown = data_of(await act(scenario, opened["id"], "classify", by=staff_id, **FINDING))
     assert (shown["severity"], shown["cause"], shown["status"]) == ("SEV-1", "bank_switch_error", "open")
     assert shown["respondBy"] == iso(opened_at + timedelta(minutes=15))
     [line] = shown["acts"]
     assert {name: value for name, value in line.items() if name not in ("id", "at")} == {
         "kind": "classified",
-        "by": str(person),
+        "by": str(staff_id),
         "severityBefore": "SEV-3",
         "severityAfter": "SEV-1",
         "causeBefore": "account_number_invalid",
@@ -236,30 +232,29 @@ async def test_the_response_time_of_a_classification_counts_from_the_opening(sha
         "note": FINDING["note"],
     }
     assert (await act(scenario, opened["id"], "classify", role="finance_maker", **FINDING)).json()["data"] == shown
-    [changed] = await said(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])
+    [changed] = await events_of(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])
     assert (changed["severity"], changed["respondBy"]) == ("SEV-1", shown["respondBy"])
-    pages = await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))
+    pages = await events_of(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))
     assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
     # Less severe: recorded, without an alert.
     await act(scenario, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name.")
-    assert len(await said(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
-    assert len(await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
+    assert len(await events_of(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
+    assert len(await events_of(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
     # A report does not replace a cause that a person named.
-    await attempt.hear(TransferReversed, reason=None)
+    await attempt.receive(TransferReversed, reason=None)
     assert (await attempt.exception())["cause"] == "name_mismatch"
 
 
 async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferFailed)
     exception = await attempt.exception()
-    refused = await act(scenario, exception["id"], "close", evidence="It looked fine.")
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await act(scenario, exception["id"], "close", evidence="It looked fine.")) == CONFLICT
     assert await attempt.exception() == exception
-    await attempt.hear(TransferSucceeded)
-    await hear(scenario, attempt.reference, "query", "success")
-    await attempt.hear(TransferReversed, reason=None)
+    await attempt.receive(TransferSucceeded)
+    await receive(scenario, attempt.reference, "query", "success")
+    await attempt.receive(TransferReversed, reason=None)
     back = await attempt.exception()
     assert (back["id"] != exception["id"], back["cause"], back["status"]) == (True, "reversed", "open")
     # Processed, and the money is neither at the bank nor in the wallet.
@@ -269,22 +264,18 @@ async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenari
 async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferSucceeded)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferSucceeded)
+    await attempt.receive(TransferFailed)
     exception = await attempt.exception()
-    person = new_id()
+    staff_id = new_id()
     for _ in range(2):
-        answer = await act(
-            scenario, exception["id"], "close", by=person, role="finance_maker", evidence="  Mail 7 of the bank. "
-        )
-        assert answer.status_code == 200, answer.text
-        shown = answer.json()["data"]
+        evidence = {"by": staff_id, "role": "finance_maker", "evidence": "  Mail 7 of the bank. "}
+        shown = data_of(await act(scenario, exception["id"], "close", **evidence))
         assert (shown["status"], shown["closedBecause"]) == ("closed", "Mail 7 of the bank.")
-        assert [(line["kind"], line["by"]) for line in shown["acts"]] == [("closed", str(person))]
-    assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
-    assert len(await said(scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
-    refused = await act(scenario, exception["id"], "classify", **FINDING)
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert [(line["kind"], line["by"]) for line in shown["acts"]] == [("closed", str(staff_id))]
+    assert len(await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+    assert len(await events_of(scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
+    assert error_of(await act(scenario, exception["id"], "classify", **FINDING)) == CONFLICT
 
 
 async def test_a_short_batch_is_closed_at_any_time(shared_scenario, shared_sandbox):
@@ -299,15 +290,15 @@ async def test_a_short_batch_is_closed_at_any_time(shared_scenario, shared_sandb
     assert (exception["severity"], exception["payoutId"]) == ("SEV-1", None)
     closed = await act(scenario, exception["id"], "close", evidence="The balance was topped up.")
     assert closed.json()["data"]["status"] == "closed"
-    [event] = await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])
+    [event] = await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])
     assert event["batchId"] == batch["batchId"]
 
 
 async def test_concurrent_classification_and_closing_leave_a_complete_history(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferSucceeded)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferSucceeded)
+    await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     causes = (
         "timeout",
@@ -324,40 +315,42 @@ async def test_concurrent_classification_and_closing_leave_a_complete_history(sh
     ]
     verbs.insert(5, act(scenario, exception["id"], "close", evidence="Settled."))
     verbs.insert(9, act(scenario, exception["id"], "close", evidence="Settled."))
-    answers = await asyncio.gather(*verbs)
-    assert {answer.status_code for answer in answers} <= {200, 409}
+    responses = await asyncio.gather(*verbs)
+    assert {response.status_code for response in responses} <= {200, 409}
     shown = await attempt.exception()
-    acts = shown["acts"]
+    actions = shown["acts"]
     finding = (exception["severity"], exception["cause"])
-    for line in acts:
+    for line in actions:
         assert (line["severityBefore"], line["causeBefore"]) == finding
         finding = (line["severityAfter"], line["causeAfter"])
-    assert [line["kind"] for line in acts] == ["classified"] * (len(acts) - 1) + ["closed"]
+    assert [line["kind"] for line in actions] == ["classified"] * (len(actions) - 1) + ["closed"]
     assert (shown["status"], shown["severity"], shown["cause"]) == ("closed", *finding)
-    refused = sum(answer.status_code == 409 for answer in answers)
-    assert len(acts) - 1 == len(causes) * 2 - refused
-    assert len(await said(scenario, "payouts.exception_changed.v1", exceptionId=exception["id"])) == len(acts) - 1
-    assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+    refused = sum(response.status_code == 409 for response in responses)
+    assert len(actions) - 1 == len(causes) * 2 - refused
+    assert (
+        len(await events_of(scenario, "payouts.exception_changed.v1", exceptionId=exception["id"])) == len(actions) - 1
+    )
+    assert len(await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
 async def test_a_concurrent_success_and_closing_close_once(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferFailed)
-    await attempt.hear(TransferSucceeded)
+    await attempt.receive(TransferFailed)
+    await attempt.receive(TransferSucceeded)
     exception = await attempt.exception()
     close = [act(scenario, exception["id"], "close", evidence="Settled.") for _ in range(3)]
-    _, *answers = await asyncio.gather(hear(scenario, attempt.reference, "query", "success"), *close)
-    assert {answer.status_code for answer in answers} <= {200, 409}
+    _, *responses = await asyncio.gather(receive(scenario, attempt.reference, "query", "success"), *close)
+    assert {response.status_code for response in responses} <= {200, 409}
     shown = await attempt.exception()
     assert [line["kind"] for line in shown["acts"]].count("closed") == 1
-    assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+    assert len(await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
 async def test_a_refused_exception_action_changes_nothing(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     for role in ("finance_checker", "auditor", "merchant", "buyer", "platform_admin"):
         assert (await act(scenario, exception["id"], "classify", role=role, **FINDING)).status_code == 403
@@ -384,9 +377,9 @@ async def test_a_refused_exception_action_changes_nothing(shared_scenario):
 async def test_a_list_is_narrowed_and_sorted(shared_scenario):
     scenario = shared_scenario
     first, second = await sent(scenario, 2)
-    await first.hear(TransferFailed)
+    await first.receive(TransferFailed)
     scenario.clock.advance(timedelta(seconds=1))
-    await second.hear(TransferFailed, reason="Issuer or switch inoperative")
+    await second.receive(TransferFailed, reason="Issuer or switch inoperative")
     mine = {first.payout_id, second.payout_id}
 
     async def order(**query):
@@ -410,7 +403,7 @@ async def test_a_list_is_narrowed_and_sorted(shared_scenario):
 async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     await act(scenario, exception["id"], "classify", **FINDING)
     database = scenario.app.runtime.database
@@ -454,12 +447,12 @@ async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario):
 async def test_a_crash_before_the_commit_leaves_nothing(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
-    await attempt.hear(TransferSucceeded)
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferSucceeded)
+    await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     with pytest.raises(RuntimeError):
         async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await close_exception(uow, UUID(exception["id"]), "Settled.", new_id(), scenario.clock.now())
             raise RuntimeError
     assert await attempt.exception() == exception
-    assert await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"]) == []
+    assert await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"]) == []

@@ -13,6 +13,7 @@ from payouts.timers import compare_transfers_once, process_due_transfers_once
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 
 from .conftest import OPENING_BALANCE_MINOR
+from .responses import error_of
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
@@ -53,8 +54,7 @@ async def test_nothing_is_sent_before_the_comparison_with_the_gateway(scenario, 
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     await put_back(scenario)
-    refused = await scenario.dispatch(KEY)
-    assert (refused.status_code, refused.json()["code"]) == (503, "INTERNAL_ERROR")
+    assert error_of(await scenario.dispatch(KEY)) == (503, "INTERNAL_ERROR")
     assert await immediate.transfers() == []
     dependencies = scenario.app.dependencies
     parts = (dependencies.database, dependencies.gateway, dependencies.account_numbers, scenario.clock)
@@ -136,7 +136,7 @@ async def test_a_lost_payout_is_recorded_again_and_its_shortfall_becomes_debt(sc
 async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(scenario, immediate, capsys):
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
-    stranger = await left(immediate, 7_000, account_number="0690123456", bank_code="044")
+    foreign = await left(immediate, 7_000, account_number="0690123456", bank_code="044")
     by_hand = await left(immediate, 6_000, reference="by-hand-1")
     await left(immediate, 5_000, reference=f"re-{new_id().hex}")
     await put_back(scenario)
@@ -149,11 +149,11 @@ async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(scena
     commands = SERVICE.commands
     with pytest.raises(SystemExit):
         await commands["compare-transfers"](scenario.app.dependencies)
-    assert stranger in capsys.readouterr().out
-    for reference in (stranger, by_hand):
+    assert foreign in capsys.readouterr().out
+    for reference in (foreign, by_hand):
         await commands["explain-transfer"](scenario.app.dependencies, reference, "Paid by hand, ticket 7")
     with pytest.raises(SystemExit, match="no transfer"):
-        await commands["explain-transfer"](scenario.app.dependencies, stranger, "Again")
+        await commands["explain-transfer"](scenario.app.dependencies, foreign, "Again")
     await commands["compare-transfers"](scenario.app.dependencies)
     assert len(await scenario.app.published("operations.alert_cleared.v1")) == 1
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1

@@ -51,10 +51,10 @@ async def dispatched(scenario, payout_id):
 
 
 async def quarantined(scenario, vendor):
-    answer = await scenario.app.client.post(
+    response = await scenario.app.client.post(
         f"/api/vendors/{vendor.id}/bank-details/quarantine", json={"reason": "stolen"}, headers=scenario.maker()
     )
-    assert answer.status_code == 200, answer.text
+    assert response.status_code == 200, response.text
 
 
 async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(open_story, sandbox, capsys):
@@ -71,9 +71,9 @@ async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(op
         with pytest.raises(SystemExit):
             await re_encrypt(scenario, "--count")
         await re_encrypt(scenario)
-        said = capsys.readouterr().out
-        assert "vendor_bank_details: 2 encrypted anew, 0 remain" in said
-        assert "hash_keys: 1 encrypted anew, 0 remain" in said
+        output = capsys.readouterr().out
+        assert "vendor_bank_details: 2 encrypted anew, 0 remain" in output
+        assert "hash_keys: 1 encrypted anew, 0 remain" in output
     async with open_story(account_number_key=NEW) as scenario:
         references.append(await dispatched(scenario, payouts[3]))
         # The same account again: its fingerprint did not change with the rotation.
@@ -101,8 +101,8 @@ async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_sto
                     continue
 
         changes = [scenario.put_bank_details(vendor, *accounts[index % 2]) for index, vendor in enumerate(vendors)]
-        *answers, _, _ = await asyncio.gather(*changes, re_encrypted(), re_encrypted())
-        assert {answer.status_code for answer in answers} == {200}
+        *responses, _, _ = await asyncio.gather(*changes, re_encrypted(), re_encrypted())
+        assert {response.status_code for response in responses} == {200}
     async with open_story(account_number_key=NEW) as scenario:
         numbers = scenario.app.dependencies.account_numbers
         rows = await scenario.app.fetch("SELECT vendor_id, account_sealed, last4 FROM vendor_bank_details")

@@ -57,19 +57,19 @@ class WalletLine:
     def __init__(self, gateway_url: str) -> None:
         self._gateway_url, self.is_open = gateway_url, asyncio.Event()
 
-    async def carry(self, request: Request) -> Response:
+    async def forward(self, request: Request) -> Response:
         async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
             headers = {
                 name: request.headers[name] for name in ("authorization", "content-type") if name in request.headers
             }
             url = f"{self._gateway_url}{request.url.path}?{request.url.query}"
-            answer = await client.request(request.method, url, content=await request.body(), headers=headers)
+            response = await client.request(request.method, url, content=await request.body(), headers=headers)
         if (request.method, request.url.path) == ("POST", "/transfer"):
             await self.is_open.wait()
-        return Response(answer.content, answer.status_code, media_type="application/json")
+        return Response(response.content, response.status_code, media_type="application/json")
 
     def app(self) -> Starlette:
-        return Starlette(routes=[Route("/{path:path}", self.carry, methods=["GET", "POST"])])
+        return Starlette(routes=[Route("/{path:path}", self.forward, methods=["GET", "POST"])])
 
 
 @asynccontextmanager
@@ -116,7 +116,7 @@ class Hold:
     def __init__(self, url: str) -> None:
         self._url, self._held = url, list[asyncpg.Connection]()
 
-    async def take(self, statement: str) -> asyncpg.Connection:
+    async def acquire(self, statement: str) -> asyncpg.Connection:
         connection = await asyncpg.connect(self._url)
         self._held.append(connection)
         await connection.execute("BEGIN")
@@ -132,10 +132,10 @@ class Hold:
 async def waiting(watch: asyncpg.Connection, statement: str) -> None:
     """Waits until a process with this statement waits for a lock."""
 
-    async def look() -> bool:
+    async def is_reached() -> bool:
         return bool(await watch.fetchval(_WAITS_FOR_A_LOCK, statement))
 
-    await eventually(look)
+    await eventually(is_reached)
 
 
 LOCK_PAYOUTS = "SELECT id FROM payout_requests FOR UPDATE"
@@ -159,30 +159,30 @@ async def reach(
         return len(await sandbox.transfers()) == 1
 
     if step == "before the write":
-        await hold.take("LOCK TABLE dispatch_batches IN EXCLUSIVE MODE")
-        asked = asyncio.create_task(running.dispatch())
+        await hold.acquire("LOCK TABLE dispatch_batches IN EXCLUSIVE MODE")
+        dispatching = asyncio.create_task(running.dispatch())
         await waiting(watch, "INSERT INTO dispatch_batches")
     elif step == "after the write":
         # The plan waits to write its attempts, and the test waits behind it for the payout: it gets it when the plan
         # commits.
-        attempts = await hold.take("LOCK TABLE payout_transfers IN SHARE MODE")
-        asked = asyncio.create_task(running.dispatch())
+        attempts = await hold.acquire("LOCK TABLE payout_transfers IN SHARE MODE")
+        dispatching = asyncio.create_task(running.dispatch())
         await waiting(watch, "INSERT INTO payout_transfers")
-        behind = asyncio.create_task(hold.take(LOCK_PAYOUTS_TABLE))
+        queued = asyncio.create_task(hold.acquire(LOCK_PAYOUTS_TABLE))
         await waiting(watch, LOCK_PAYOUTS_TABLE)
         await attempts.execute("ROLLBACK")
-        await behind
+        await queued
         await waiting(watch, LOCK_TRANSFER)
     elif step == "during the call":
-        asked = asyncio.create_task(running.dispatch())
+        dispatching = asyncio.create_task(running.dispatch())
         await eventually(sent)
     else:
-        asked = asyncio.create_task(running.dispatch())
+        dispatching = asyncio.create_task(running.dispatch())
         await eventually(sent)
-        await hold.take(LOCK_PAYOUTS if step == "after the answer" else LOCK_LINES)
+        await hold.acquire(LOCK_PAYOUTS if step == "after the answer" else LOCK_LINES)
         line.is_open.set()
         await waiting(watch, LOCK_TRANSFER if step == "after the answer" else "FROM dispatch_lines")
-    return asked
+    return dispatching
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -192,21 +192,21 @@ async def test_a_dispatch_killed_at_any_step_is_finished_once(scenario, sandbox,
     payout_id = await scenario.payout(vendor, 1_000)
     hold, watch, line = Hold(urls.admin), await asyncpg.connect(urls.admin), WalletLine(f"{sandbox.address}/gateway")
     async with running_apart(scenario, urls, broker_url, line, (held_port(), held_port())) as running:
-        asked = await reach(step, running, sandbox, line, hold, watch)
+        dispatching = await reach(step, running, sandbox, line, hold, watch)
         await running.kill()
     with pytest.raises(httpx.TransportError):
-        await asked
+        await dispatching
     await hold.let_go()
     await watch.close()
     statuses = await scenario.app.fetch("SELECT status FROM payout_transfers")
-    left_behind = {
+    statuses_left = {
         "before the write": [],
         "after the write": ["reserved"],
         "during the call": ["submitting"],
         "after the answer": ["submitting"],
         "after the record": ["success"],
     }
-    assert [row["status"] for row in statuses] == left_behind[step]
+    assert [row["status"] for row in statuses] == statuses_left[step]
 
     dependencies = scenario.app.dependencies
     later = ManualClock(datetime.now(UTC) + LEASE + timedelta(seconds=5))
@@ -215,8 +215,8 @@ async def test_a_dispatch_killed_at_any_step_is_finished_once(scenario, sandbox,
         assert await sandbox.transfers() == []
         assert (await scenario.read_payout(payout_id))["transfer"] is None
     # The caller gets no response, and repeats the request under the same key.
-    answer = (await scenario.dispatch(KEY)).json()["data"]
-    assert [transfer["status"] for transfer in answer["transfers"]] == ["success"]
+    response = (await scenario.dispatch(KEY)).json()["data"]
+    assert [transfer["status"] for transfer in response["transfers"]] == ["success"]
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
     [transfer] = await sandbox.transfers()

@@ -6,6 +6,8 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
+from .responses import CONFLICT, INVALID, error_of
+
 
 async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(scenario):
     vendor = await scenario.ready_vendor(1_000)
@@ -22,8 +24,8 @@ async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(scenario):
 
 async def test_parallel_requests_never_overdraw_a_wallet(scenario):
     vendor = await scenario.ready_vendor(1_000)
-    answers = await asyncio.gather(*(scenario.request_payout(vendor, 100) for _ in range(20)))
-    assert sorted(answer.status_code for answer in answers) == [201] * 10 + [422] * 10
+    responses = await asyncio.gather(*(scenario.request_payout(vendor, 100) for _ in range(20)))
+    assert sorted(response.status_code for response in responses) == [201] * 10 + [422] * 10
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (0, 1_000)
     assert await scenario.balance("wallet:%") == 0
@@ -35,10 +37,9 @@ async def test_parallel_requests_never_overdraw_a_wallet(scenario):
 async def test_an_amount_in_escrow_cannot_be_withdrawn(scenario):
     vendor = await scenario.ready_vendor(1_000)
     await scenario.hold(vendor, 500)
-    locked = await scenario.request_payout(vendor, 1_500)
-    assert (locked.status_code, locked.json()["code"]) == (423, "ESCROW_LOCKED")
+    assert error_of(await scenario.request_payout(vendor, 1_500)) == (423, "ESCROW_LOCKED")
     above = await scenario.request_payout(vendor, 1_501)
-    assert (above.status_code, above.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert error_of(above) == INVALID
     assert above.json()["invalid_params"][0]["name"] == "amountMinor"
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
     assert await scenario.app.fetch("SELECT id FROM payout_requests") == []
@@ -50,26 +51,24 @@ async def test_without_verified_bank_details_nothing_is_paid_out(scenario):
     await scenario.release(vendor, 1_000)
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
     assert (await scenario.put_bank_details(vendor, "0690123456", "044")).json()["data"]["verified"] is False
-    answer = await scenario.request_payout(vendor, 100)
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(await scenario.request_payout(vendor, 100)) == CONFLICT
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1.5, "100", True, None, 10**30])
 async def test_an_amount_that_is_no_positive_integer_is_refused(scenario, amount):
     vendor = await scenario.vendor()
-    answer = await scenario.request_payout(vendor, amount)
-    assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert error_of(await scenario.request_payout(vendor, amount)) == INVALID
 
 
 async def test_unknown_fields_are_refused(scenario):
     vendor = await scenario.ready_vendor(1_000)
-    answer = await scenario.app.client.post(
+    response = await scenario.app.client.post(
         "/api/payouts",
         json={"amountMinor": 100, "status": "processed"},
         headers=scenario.app.headers(vendor.owner, **vendor.claims()),
     )
-    assert answer.status_code == 422
+    assert response.status_code == 422
 
 
 async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario):
@@ -78,8 +77,8 @@ async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario):
     headers = scenario.app.headers(one.owner, **one.claims())
 
     async def listed(headers, **params):
-        answer = await scenario.app.client.get("/api/payouts", params=params, headers=headers)
-        return answer.json()
+        response = await scenario.app.client.get("/api/payouts", params=params, headers=headers)
+        return response.json()
 
     mine = await listed(headers, vendorId=str(other.id))
     assert (mine["data"], mine["meta"]["total"]) == ([], 0)

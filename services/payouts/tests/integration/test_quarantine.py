@@ -16,6 +16,7 @@ from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import process_due_transfers_once
 
 from .conftest import released
+from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of
 from .test_transfer_events import update
 
 QUARANTINED = "payouts.bank_details_quarantined.v1"
@@ -51,9 +52,7 @@ async def quarantine(scenario, vendor, payout_id=None, *, headers=None, **change
 
 
 async def quarantined(scenario, vendor, payout_id=None):
-    answer = await quarantine(scenario, vendor, payout_id)
-    assert answer.status_code == 200, answer.text
-    data = answer.json()["data"]
+    data = data_of(await quarantine(scenario, vendor, payout_id))
     assert (data["verified"], data["quarantined"], data["quarantineReason"]) == (False, True, REASON)
     return data["payout"] and data["payout"]["restitution"]
 
@@ -66,8 +65,8 @@ async def sent(scenario, vendor):
 
 
 async def settle_at_gateway(sandbox, reference, act):
-    answer = await sandbox.client.post(f"/control/transfers/{reference}/{act}", json={})
-    assert answer.status_code == 200, answer.text
+    response = await sandbox.client.post(f"/control/transfers/{reference}/{act}", json={})
+    assert response.status_code == 200, response.text
 
 
 async def run_worker(scenario):
@@ -121,8 +120,8 @@ async def test_a_repeated_quarantine_has_no_effect(scenario, vendor):
     [act] = await trail(scenario, vendor)
     assert (str(act["payout_id"]), act["reason"], act["quarantined_by"]) == (payout_id, REASON, scenario.operator_id)
     headers = scenario.app.headers(vendor.owner, **vendor.claims())
-    answer = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=headers)
-    newest, _ = answer.json()["data"]
+    response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=headers)
+    newest, _ = response.json()["data"]
     assert (newest["change"], newest["changedBy"]) == ("quarantined", str(scenario.operator_id))
     assert newest["reason"] == f"quarantined: {REASON}"
     assert (
@@ -136,8 +135,8 @@ async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor)
     before = await scenario.app.fetch(present, vendor.id)
     newer = "The owner of the account wrote to the bank"
     for _ in range(2):
-        answer = await quarantine(scenario, vendor, reason=newer)
-        assert (answer.status_code, answer.json()["data"]["quarantineReason"]) == (200, REASON)
+        response = await quarantine(scenario, vendor, reason=newer)
+        assert (response.status_code, response.json()["data"]["quarantineReason"]) == (200, REASON)
     assert await scenario.app.fetch(present, vendor.id) == before
     assert [act["reason"] for act in await trail(scenario, vendor)] == [REASON, newer]
     shown = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=scenario.maker())
@@ -146,8 +145,8 @@ async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor)
         ("quarantined", f"quarantined: {REASON}", False),
         ("set", None, True),
     ]
-    said = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
-    assert [event["reason"] for event in said] == [REASON]
+    published = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    assert [event["reason"] for event in published] == [REASON]
     assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
 
 
@@ -181,16 +180,16 @@ async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution
     await assert_returned(scenario, vendor, payout_id)
 
 
-@pytest.mark.parametrize("told_by", ["webhook", "question"])
+@pytest.mark.parametrize("reported_by", ["webhook", "question"])
 async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_failure(
-    scenario, sandbox, vendor, told_by
+    scenario, sandbox, vendor, reported_by
 ):
     payout_id, reference = await sent(scenario, vendor)
     assert await quarantined(scenario, vendor, payout_id) == "awaited"
     await run_worker(scenario)
     await assert_held(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "fail")
-    if told_by == "webhook":
+    if reported_by == "webhook":
         received = await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT))
         await assert_held(scenario, vendor, payout_id)
         await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id)
@@ -329,13 +328,13 @@ async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, san
 
 
 async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, vendor):
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(scenario.request_payout(vendor, 100) for _ in range(6)),
         quarantine(scenario, vendor),
         *(scenario.request_payout(vendor, 100) for _ in range(6)),
     )
-    assert {answer.status_code for answer in answers} <= {200, 201, 409}
-    accepted = [answer.json()["data"]["id"] for answer in answers if answer.status_code == 201]
+    assert {response.status_code for response in responses} <= {200, 201, 409}
+    accepted = [response.json()["data"]["id"] for response in responses if response.status_code == 201]
     skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=accepted or [str(new_id())])).json()["data"]["skipped"]
     assert {line["reason"] for line in skipped} <= {"bank_details_changed", "not_found"}
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - 100 * len(accepted)
@@ -344,7 +343,7 @@ async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, ve
 async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor):
     await quarantined(scenario, vendor)
     again = await scenario.put_bank_details(vendor, *ADA)
-    assert (again.status_code, again.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(again) == CONFLICT
     assert "quarantined" in again.json()["detail"]
     wrong = (await scenario.put_bank_details(vendor, "0690123456", "044")).json()["data"]
     assert (wrong["verified"], wrong["quarantined"], wrong["accountLast4"]) == (False, True, "3456")
@@ -353,8 +352,8 @@ async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor)
     right = (await scenario.put_bank_details(vendor, *OTHER)).json()["data"]
     assert (right["verified"], right["quarantined"], right["quarantineReason"]) == (True, False, None)
     payout_id = await scenario.payout(vendor, 100)
-    answer = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
-    assert answer["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_cooling"}]
+    response = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
+    assert response["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_cooling"}]
     assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
     scenario.clock.advance(timedelta(days=1))
     assert len((await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]) == 1
@@ -366,23 +365,23 @@ async def test_a_refused_quarantine_changes_nothing(scenario, vendor):
     headers = scenario.app.headers
 
     async def refused(target=vendor, given=payout_id, **changes):
-        answer = await quarantine(scenario, target, given, **changes)
-        names = [param["name"] for param in answer.json()["invalid_params"]]
-        return (answer.status_code, answer.json()["code"], *names)
+        response = await quarantine(scenario, target, given, **changes)
+        names = [param["name"] for param in response.json()["invalid_params"]]
+        return (response.status_code, response.json()["code"], *names)
 
-    assert await refused(headers={"Authorization": "Bearer no"}) == (401, "AUTH_UNAUTHORIZED")
+    assert await refused(headers={"Authorization": "Bearer no"}) == UNAUTHORIZED
     for role in ("finance_checker", "auditor", "ops_oncall", "platform_admin", "support_agent", "buyer"):
-        assert await refused(headers=headers(new_id(), roles=(role,), stepped_up=True)) == (403, "AUTH_FORBIDDEN")
+        assert await refused(headers=headers(new_id(), roles=(role,), stepped_up=True)) == FORBIDDEN
     merchant = headers(vendor.owner, **vendor.claims(stepped_up=True))
-    assert await refused(headers=merchant) == (403, "AUTH_FORBIDDEN")
-    assert await refused(headers=scenario.maker(stepped_up=False)) == (403, "AUTH_AAL2_REQUIRED")
+    assert await refused(headers=merchant) == FORBIDDEN
+    assert await refused(headers=scenario.maker(stepped_up=False)) == STEP_UP_REQUIRED
     assert await refused(reason=" ") == (422, "VALIDATION_FAILED", "reason")
     assert await refused(reason="x" * 501) == (422, "VALIDATION_FAILED", "reason")
     assert await refused(given="1") == (422, "VALIDATION_FAILED", "payoutId")
     assert await refused(verified=True) == (422, "VALIDATION_FAILED", "verified")
-    assert await refused(given=foreign) == (404, "RESOURCE_NOT_FOUND")
-    assert await refused(given=str(new_id())) == (404, "RESOURCE_NOT_FOUND")
-    assert await refused(target=without, given=None) == (404, "RESOURCE_NOT_FOUND")
+    assert await refused(given=foreign) == NOT_FOUND
+    assert await refused(given=str(new_id())) == NOT_FOUND
+    assert await refused(target=without, given=None) == NOT_FOUND
     for seller, waiting in ((vendor, payout_id), (other, foreign)):
         await assert_held(scenario, seller, waiting)
         assert (await scenario.request_payout(seller, 1)).status_code == 201
@@ -410,9 +409,9 @@ async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor
     from .test_wallet import refunded
 
     await scenario.payout(vendor, 9_000)
-    moves = [released(vendor, 700) for _ in range(6)] + [refunded(vendor, 900) for _ in range(6)]
-    random.shuffle(moves)
-    await asyncio.gather(*(scenario.app.hear(move) for move in moves))
+    changes = [released(vendor, 700) for _ in range(6)] + [refunded(vendor, 900) for _ in range(6)]
+    random.shuffle(changes)
+    await asyncio.gather(*(scenario.app.hear(move) for move in changes))
     wallet = await scenario.wallet(vendor)
     assert wallet["availableMinor"] - wallet["debtMinor"] == 1_000 + 6 * 700 - 6 * 900
     assert wallet["availableMinor"] == 0
@@ -428,8 +427,8 @@ async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sand
     payout_id = await scenario.payout(vendor, AMOUNT)
     await sandbox.name_account("058", "0123456789", vendor.legal_name)
     assert (await scenario.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True
-    answer = (await quarantine(scenario, vendor, payout_id)).json()["data"]
-    assert (answer["payout"]["restitution"], answer["verified"], answer["quarantined"]) == ("done", True, False)
+    response = (await quarantine(scenario, vendor, payout_id)).json()["data"]
+    assert (response["payout"]["restitution"], response["verified"], response["quarantined"]) == ("done", True, False)
     assert (await scenario.read_payout(payout_id))["status"] == "failed"
     headers = scenario.app.headers(vendor.owner, **vendor.claims())
     present = (await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details", headers=headers)).json()["data"]

@@ -33,7 +33,7 @@ from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch
 from .conftest import GATEWAY_SECONDS_MAX
 from .test_dispatch import Died, MortalDatabase, MortalTransport, gateway_over
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Answer")
 
 # Each step is several commits of the real database and calls on a real socket: as many as a run of all tests has time
 # for.
@@ -64,11 +64,11 @@ class Schedules(RuleBasedStateMachine):
     sandbox: Any
     loop: asyncio.AbstractEventLoop
 
-    def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self.loop.run_until_complete(work)
 
     @initialize()
-    def begin(self) -> None:
+    def start(self) -> None:
         self.run(self.sandbox.configure(transfer_settlement="manual"))
         self.run(self.sandbox.faults(transfer_call=None, verify_call=None))
         self.vendor = self.run(self.scenario.ready_vendor(100_000))
@@ -130,20 +130,22 @@ class Schedules(RuleBasedStateMachine):
         self.run(work())
 
     @rule(
-        draw=st.randoms(use_true_random=False), ends=st.sampled_from(["succeed", "fail", "reverse"]), told=st.booleans()
+        draw=st.randoms(use_true_random=False),
+        ends=st.sampled_from(["succeed", "fail", "reverse"]),
+        reported=st.booleans(),
     )
-    def the_bank_decides(self, draw: random.Random, ends: str, told: bool) -> None:
+    def the_bank_decides(self, draw: random.Random, ends: str, reported: bool) -> None:
         before = "success" if ends == "reverse" else "pending"
         lines = [line for found in self.transfers().values() for line in found if line["status"] == before]
         if not lines:
             return
         transfer = draw.choice(lines)
         self.run(self.sandbox.client.post(f"/control/transfers/{transfer['reference']}/{ends}", json={}))
-        if told or ends == "reverse":
+        if reported or ends == "reverse":
             event = {"succeed": TransferSucceeded, "fail": TransferFailed, "reverse": TransferReversed}[ends]
-            self.hear(event, transfer["reference"])
+            self.receive(event, transfer["reference"])
 
-    def hear(self, event: Any, reference: str) -> None:
+    def receive(self, event: Any, reference: str) -> None:
         status = {TransferSucceeded: "success", TransferFailed: "failed", TransferReversed: "reversed"}[event]
         update = event(
             reference=reference, transfer_code="TRF_1", amount_minor=AMOUNT_MINOR, currency="NGN", status=status,
@@ -166,11 +168,11 @@ class Schedules(RuleBasedStateMachine):
     def an_operator_resets(self, number: int) -> None:
         headers = self.scenario.app.headers(self.scenario.operator_id, roles=("ops_oncall",), stepped_up=True)
         path = f"/api/payouts/{self.payouts[number]}/reset"
-        answer = self.run(self.scenario.app.client.post(path, json={"reason": "Try again"}, headers=headers))
-        assert answer.status_code in (200, 409), answer.text
+        response = self.run(self.scenario.app.client.post(path, json={"reason": "Try again"}, headers=headers))
+        assert response.status_code in (200, 409), response.text
 
     @rule(number=st.integers(0, 2))
-    def two_people_reconcile(self, number: int) -> None:
+    def two_operators_reconcile(self, number: int) -> None:
         self.reconcile(self.payouts[number])
 
     def reconcile(self, payout_id: str) -> None:
@@ -254,11 +256,11 @@ async def test_many_payouts_through_a_failing_gateway_are_each_sent_once(
     broken = [{"match": amount, "times": 1, "timeout": True} for amount in (amounts[3], amounts[30])]
     await sandbox.faults(transfer_call=[*broken, {"match": amounts[17], "times": 1, "error_after": True}])
     limit_gateway_timeout(5)
-    answer = (await scenario.dispatch(uuid4())).json()["data"]
+    response = (await scenario.dispatch(uuid4())).json()["data"]
     limit_gateway_timeout(GATEWAY_SECONDS_MAX)
-    assert sorted(line["payoutId"] for line in answer["transfers"]) == sorted(payouts)
-    assert Counter(line["status"] for line in answer["transfers"]) == {"success": 37, "unknown": 3}
-    assert (answer["queued"], answer["remaining"]) == (0, 0)
+    assert sorted(line["payoutId"] for line in response["transfers"]) == sorted(payouts)
+    assert Counter(line["status"] for line in response["transfers"]) == {"success": 37, "unknown": 3}
+    assert (response["queued"], response["remaining"]) == (0, 0)
     assert await scenario.app.work("payouts.transfers") == 3
     states = await scenario.app.fetch("SELECT DISTINCT status FROM payout_requests")
     assert [row["status"] for row in states] == ["processed"]

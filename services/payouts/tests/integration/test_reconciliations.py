@@ -11,6 +11,7 @@ from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed
 from contracts.permissions import permissions_of
 
+from .responses import CONFLICT, FORBIDDEN, data_of, error_of
 from .staff import AMOUNT, Staff
 
 
@@ -36,9 +37,7 @@ async def refund(staff, vendor, amount_minor):
 
 async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_stays_processed(staff):
     case = await staff.reversed()
-    answer = await staff.prepare(case)
-    assert answer.status_code == 201, answer.text
-    prepared = answer.json()["data"]
+    prepared = data_of(await staff.prepare(case), 201)
     account = f"wallet:{case.vendor.id}"
     assert (prepared["kind"], prepared["status"], prepared["payoutId"]) == ("reversal", "prepared", case.payout_id)
     assert (prepared["preparedBy"], prepared["decidedBy"]) == (str(staff.maker), None)
@@ -67,12 +66,12 @@ async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_sta
     assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
     newest = (await staff.scenario.statement(case.vendor))[0]
     assert (newest["kind"], newest["netMinor"], newest["payoutId"]) == ("reversal", AMOUNT, case.payout_id)
-    said = await staff.scenario.app.published("payouts.payout_reversed.v1")
-    assert [event["reconciliationId"] for event in said if event["payoutId"] == case.payout_id] == [prepared["id"]]
-    acts = await staff.scenario.app.fetch(
+    finding = await staff.scenario.app.published("payouts.payout_reversed.v1")
+    assert [event["reconciliationId"] for event in finding if event["payoutId"] == case.payout_id] == [prepared["id"]]
+    actions = await staff.scenario.app.fetch(
         "SELECT act, acted_by FROM payout_acts WHERE payout_id = $1 ORDER BY position", case.payout_id
     )
-    assert [tuple(act) for act in acts] == [("prepared", staff.maker), ("approved", staff.checker)]
+    assert [tuple(act) for act in actions] == [("prepared", staff.maker), ("approved", staff.checker)]
     await staff.assert_ledger_matches_gateway(case)
 
     assert (await staff.approve(prepared)).json()["data"]["status"] == "approved"
@@ -109,8 +108,7 @@ async def test_the_maker_cannot_decide_under_another_role_or_session(staff):
     path = f"/api/reconciliations/{prepared['id']}"
     for roles in (("finance_checker",), ("finance_maker", "finance_checker")):
         for act, body in (("approve", {"hash": prepared["hash"]}), ("reject", {"reason": "mine"})):
-            answer = await staff.post(f"{path}/{act}", staff.maker, roles, body)
-            assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+            assert error_of(await staff.post(f"{path}/{act}", staff.maker, roles, body)) == FORBIDDEN
     assert (await staff.get(path)).json()["data"]["status"] == "prepared"
     assert await staff.returns(case) == []
     with pytest.raises(asyncpg.CheckViolationError, match="decided_by_another"):
@@ -129,8 +127,7 @@ async def test_an_approval_names_the_hash_that_was_prepared(staff):
         ({}, 422, "VALIDATION_FAILED"),
         ({"hash": "0" * 64}, 409, "CONCURRENCY_CONFLICT"),
     ):
-        answer = await staff.post(path, staff.checker, "finance_checker", body)
-        assert (answer.status_code, answer.json()["code"]) == (status, code), body
+        assert error_of(await staff.post(path, staff.checker, "finance_checker", body)) == (status, code), body
     assert await staff.returns(case) == []
     assert (await staff.get(f"/api/reconciliations/{prepared['id']}")).json()["data"]["status"] == "prepared"
     assert (await staff.approve(prepared)).status_code == 200
@@ -162,8 +159,8 @@ async def test_a_rejected_reconciliation_posts_nothing(staff):
 async def test_the_audit_names_an_unapproved_reversal(staff):
     case = await staff.reversed()
     await staff.prepared(case)
-    [said] = await staff.findings(case)
-    assert said.startswith("each transfer that the gateway paid stands in the book once")
+    [finding] = await staff.findings(case)
+    assert finding.startswith("each transfer that the gateway paid stands in the book once")
     for key, kind, accounts in (
         ("reversal", "reversal", ["gateway_cash", f"wallet:{case.vendor.id}"]),
         ("restitution", "restitution", ["gateway_cash", f"wallet:{case.vendor.id}"]),
@@ -176,21 +173,20 @@ async def test_the_audit_names_an_unapproved_reversal(staff):
             [1, -1],
         )
     findings = await staff.findings(case)
-    assert any(said.startswith("every reversal and recovery was approved") for said in findings)
-    assert any(said.startswith("a failed payout was restituted and no other was") for said in findings)
+    assert any(finding.startswith("every reversal and recovery was approved") for finding in findings)
+    assert any(finding.startswith("a failed payout was restituted and no other was") for finding in findings)
 
 
 async def test_a_payout_that_agrees_with_the_gateway_is_not_reconciled(staff):
     way = await staff.dispatched()
-    only_heard = await staff.dispatched()
-    await staff.receive_webhook(only_heard.reference, TransferFailed)
+    only_received = await staff.dispatched()
+    await staff.receive_webhook(only_received.reference, TransferFailed)
     arrived = await staff.dispatched()
     await staff.succeeds(arrived.reference)
     waiting = await staff.failed()
     assert (await staff.reset(waiting)).status_code == 200
-    for case in (way, only_heard, arrived, waiting):
-        answer = await staff.prepare(case)
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    for case in (way, only_received, arrived, waiting):
+        assert error_of(await staff.prepare(case)) == CONFLICT
         assert (await staff.get(f"/api/reconciliations?payoutId={case.payout_id}")).json()["data"] == []
 
 
@@ -198,8 +194,8 @@ async def test_a_stale_reconciliation_is_not_posted(staff):
     case = await staff.failed()
     prepared = await staff.prepared(case)
     await refund(staff, case.vendor, 1_000)
-    answer = await staff.approve(prepared)
-    assert (answer.status_code, "no longer" in answer.json()["detail"]) == (409, True)
+    response = await staff.approve(prepared)
+    assert (response.status_code, "no longer" in response.json()["detail"]) == (409, True)
     assert await staff.returns(case) == []
     # A repeated failure changes nothing of the prepared reconciliation.
     other = await staff.failed()
@@ -220,8 +216,8 @@ async def test_a_success_between_the_two_people_completes_the_payout_instead(sta
     case = await staff.failed()
     prepared = await staff.prepared(case)
     await staff.settle_at_gateway(case.reference, "succeed")
-    answer = await staff.approve(prepared)
-    assert (answer.status_code, "no longer" in answer.json()["detail"]) == (409, True)
+    response = await staff.approve(prepared)
+    assert (response.status_code, "no longer" in response.json()["detail"]) == (409, True)
     assert ((await staff.payout(case))["status"], await staff.returns(case)) == ("processed", [])
     await staff.assert_ledger_matches_gateway(case)
 
@@ -237,8 +233,8 @@ async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff):
     assert (payout["status"], payout["transfer"]["status"]) == ("failed", "success")
     assert payout["openException"]["cause"] == "unclassified"
     assert await staff.minor_sent_by_gateway(case) - await staff.minor_sent_in_ledger(case) == AMOUNT
-    [said] = await staff.findings(case)
-    assert said.startswith("each transfer that the gateway paid stands in the book once")
+    [finding] = await staff.findings(case)
+    assert finding.startswith("each transfer that the gateway paid stands in the book once")
 
     reconciliation = await staff.reconcile(case)
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")
@@ -334,8 +330,8 @@ async def test_reconciliations_are_guarded_in_the_order_of_the_contract(staff):
         (reject.format(absent), "finance_checker", True, {"reason": "x"}, 404, "RESOURCE_NOT_FOUND"),
     ]
     for path, role, stepped_up, body, status, code in knocks:
-        answer = await staff.post(path, new_id(), role, body, stepped_up=stepped_up)
-        assert (answer.status_code, answer.json()["code"]) == (status, code), (path, role, body)
+        response = await staff.post(path, new_id(), role, body, stepped_up=stepped_up)
+        assert error_of(response) == (status, code), (path, role, body)
     for role, status in (("finance_maker", 200), ("auditor", 200), ("ops_oncall", 403), ("merchant", 403)):
         assert (await staff.get("/api/reconciliations", role)).status_code == status
 

@@ -38,7 +38,7 @@ async def exceptions(scenario: Any, vendor: Any, status: str = "open") -> list[d
     return list((await scenario.app.client.get(path, headers=headers)).json()["data"])
 
 
-async def look(scenario: Any) -> None:
+async def run_timer_once(scenario: Any) -> None:
     await check_releases_once(scenario.app.runtime.database, scenario.clock)
 
 
@@ -125,7 +125,7 @@ async def a_line_and_its_posting_by_hand(scenario: Any, vendor: Any, event: Any,
         await admin.close()
 
 
-async def a_return_that_nobody_decided(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def an_undecided_return(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
     payout = await scenario.payout(vendor, 500)
     admin = await asyncpg.connect(urls.admin)
     try:
@@ -162,7 +162,7 @@ FORGERIES = [
     a_statement_of_another_vendor,
     a_row_by_hand,
     a_line_and_its_posting_by_hand,
-    a_return_that_nobody_decided,
+    an_undecided_return,
     a_statement_written_by_hand,
 ]
 
@@ -186,7 +186,7 @@ async def test_an_unsigned_credit_stops_its_vendor_alone(scenario: Any, sandbox:
     assert len(await sandbox.transfers()) == 1
     # Another dispatch and a round of the worker change nothing, and the vendor's other events continue.
     assert await skipped(scenario, payout) == "credit_not_released"
-    await look(scenario)
+    await run_timer_once(scenario)
     assert len(await exceptions(scenario, vendor)) == 1
     assert await exceptions(scenario, other) == []
     assert (await scenario.request_payout(vendor, 100)).status_code == 201
@@ -262,8 +262,8 @@ async def test_a_wallet_is_covered_once_all_events_have_arrived_in_any_order(sce
         ]
         payout = await scenario.payout(vendor, 600)
         for place in order[:2]:
-            heard = await scenario.app.deliver_unsigned(events[place])
-            await scenario.app.deliver_unsigned(events[place], event_id=heard.event_id)
+            received = await scenario.app.deliver_unsigned(events[place])
+            await scenario.app.deliver_unsigned(events[place], event_id=received.event_id)
             # Repeated under another id: the same statement, and the same line.
             await scenario.app.deliver_unsigned(events[place])
         missing = order[2]
@@ -282,15 +282,15 @@ async def test_a_late_statement_opens_an_exception_until_it_arrives(scenario: An
     await scenario.app.hear(released(vendor, 50))
     payout = await scenario.payout(vendor, 600)
     scenario.clock.advance(LATE_AFTER)
-    await look(scenario)
+    await run_timer_once(scenario)
     assert await exceptions(scenario, vendor) == []
     scenario.clock.advance(timedelta(seconds=1))
-    await asyncio.gather(*(look(scenario) for _ in range(3)))
+    await asyncio.gather(*(run_timer_once(scenario) for _ in range(3)))
     [held] = await exceptions(scenario, vendor)
     assert (held["cause"], held["severity"]) == ("release_statement_late", "SEV-2")
     assert await skipped(scenario, payout) == "release_statement_awaited"
     await scenario.app.deliver_unsigned(late)
-    await look(scenario)
+    await run_timer_once(scenario)
     assert await exceptions(scenario, vendor) == []
     [closed] = await exceptions(scenario, vendor, "closed")
     assert closed["id"] == held["id"]
@@ -337,11 +337,11 @@ async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) 
     await correct(scenario, vendor, 500)
     assert await exceptions(scenario, vendor) == []
     [closed] = await exceptions(scenario, vendor, "closed")
-    acts = (await scenario.app.client.get(f"/api/payout-exceptions/{held['id']}", headers=headers)).json()["data"][
+    actions = (await scenario.app.client.get(f"/api/payout-exceptions/{held['id']}", headers=headers)).json()["data"][
         "acts"
     ]
     assert closed["id"] == held["id"]
-    assert any("incident 7" in act["note"] for act in acts)
+    assert any("incident 7" in act["note"] for act in actions)
     # 200 were in the wallet; the rest of the payout becomes debt.
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 300)
@@ -381,7 +381,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
         assert await skipped(scenario, payout) == "credit_not_released"
         both = VerifyKeys([OTHER_KEY.public_text, RELEASE_KEY.public_text])
         object.__setattr__(database, "signatures", Signatures(verify_keys=both))
-        await look(scenario)
+        await run_timer_once(scenario)
         assert await exceptions(scenario, vendor) == []
         scenario.payments.key = OTHER_KEY
         renewed = VendorStatementIssued(
@@ -394,7 +394,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
         object.__setattr__(database, "signatures", signatures)
 
 
-async def begin_statements_now(urls: Any, clock: Any) -> None:
+async def start_statements_now(urls: Any, clock: Any) -> None:
     """Simulates a migrated system that has lines."""
     admin = await asyncpg.connect(urls.admin)
     try:
@@ -409,7 +409,7 @@ async def begin_statements_now(urls: Any, clock: Any) -> None:
 
 async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario: Any, urls: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await begin_statements_now(urls, scenario.clock)
+    await start_statements_now(urls, scenario.clock)
     # The previous version still publishes, without a statement.
     await scenario.app.deliver_unsigned(released(vendor, 500))
     payout = await scenario.payout(vendor, 1_500)
@@ -427,7 +427,7 @@ async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario
 
 async def test_an_unstated_credit_long_after_the_upgrade_stops_the_vendor(scenario: Any, urls: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await begin_statements_now(urls, scenario.clock)
+    await start_statements_now(urls, scenario.clock)
     scenario.clock.advance(LATE_AFTER + timedelta(seconds=1))
     await scenario.app.deliver_unsigned(released(vendor, 500))
     assert await skipped(scenario, await scenario.payout(vendor, 1_500)) == "credit_not_released"
@@ -446,7 +446,7 @@ async def test_a_held_vendor_keeps_no_other_out_of_a_batch(scenario: Any) -> Non
     vendor, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(200)
     await scenario.app.deliver_unsigned(released(vendor, 500))
     held = await scenario.payout(vendor, 100)
-    await look(scenario)
+    await run_timer_once(scenario)
     honest = await scenario.payout(other, 200)
     batch = (await scenario.dispatch(uuid4())).json()["data"]
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [honest]

@@ -8,6 +8,7 @@ import pytest
 from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 
+from .responses import CONFLICT, data_of, error_of
 from .staff import AMOUNT, Staff
 from .test_suspended_vendors import update as vendor_news
 
@@ -29,9 +30,7 @@ async def rows(staff, case):
 
 async def test_the_worker_sends_a_reset_payout_under_a_new_reference(staff):
     case = await staff.failed()
-    answer = await staff.reset(case, "  bank switch was down ")
-    assert answer.status_code == 200, answer.text
-    payout = answer.json()["data"]
+    payout = data_of(await staff.reset(case, "  bank switch was down "))
     assert (payout["status"], payout["retryCount"], payout["transferFailure"]) == ("pending", 1, "bank switch was down")
     assert (payout["transfer"]["attempt"], payout["transfer"]["status"]) == (2, "reserved")
     assert payout["transferReference"] == payout["transfer"]["reference"] != case.reference
@@ -60,7 +59,7 @@ async def test_each_reset_doubles_the_wait_up_to_the_limit(staff):
         await staff.run_timers()
         await staff.settle_at_gateway(last["reference"], "fail")
     refused = await staff.reset(case)
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(refused) == CONFLICT
     assert "three times" in refused.json()["detail"]
     assert (await staff.reconcile(case))["kind"] == "restitution"
     await staff.assert_ledger_matches_gateway(case)
@@ -68,8 +67,8 @@ async def test_each_reset_doubles_the_wait_up_to_the_limit(staff):
 
 async def test_of_concurrent_resets_one_takes_effect(staff):
     case = await staff.failed()
-    answers = await asyncio.gather(*(staff.reset(case) for _ in range(4)))
-    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    responses = await asyncio.gather(*(staff.reset(case) for _ in range(4)))
+    assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
     assert (await staff.reset(case)).status_code == 409
     assert [row["attempt"] for row in await rows(staff, case)] == [1, 2]
     assert (await staff.payout(case))["retryCount"] == 1
@@ -85,7 +84,7 @@ async def failed_only_in_a_webhook(staff):
     return case
 
 
-async def arrived_although_a_webhook_said_failed(staff):
+async def arrived_despite_a_failure_webhook(staff):
     case = await failed_only_in_a_webhook(staff)
     await staff.settle_at_gateway(case.reference, "succeed")
     return case
@@ -126,7 +125,7 @@ async def restituted(staff):
     [
         (on_its_way, 409),
         (failed_only_in_a_webhook, 409),
-        (arrived_although_a_webhook_said_failed, 409),
+        (arrived_despite_a_failure_webhook, 409),
         (processed, 409),
         (reversed_before_it_arrived, 409),
         (reversed_after_it_arrived, 409),
@@ -136,9 +135,9 @@ async def restituted(staff):
 )
 async def test_a_reset_needs_the_gateways_confirmation_of_the_failure(staff, situation, status):
     case = await situation(staff)
-    answer = await staff.reset(case)
+    response = await staff.reset(case)
     await staff.sandbox.faults(verify_call=None)
-    assert answer.status_code == status, answer.text
+    assert response.status_code == status, response.text
     staff.scenario.clock.advance(4 * FIRST_WAIT)
     await staff.run_timers()
     assert await staff.sent(case) == [case.reference]
@@ -150,8 +149,8 @@ async def test_a_reset_needs_the_gateways_confirmation_of_the_failure(staff, sit
 async def test_a_payout_that_was_never_sent_is_not_reset(staff):
     vendor = await staff.scenario.ready_vendor(AMOUNT)
     payout_id = await staff.scenario.payout(vendor, AMOUNT)
-    answer = await staff.post(f"/api/payouts/{payout_id}/reset", staff.operator, "ops_oncall", {"reason": "x"})
-    assert (answer.status_code, "ever sent" in answer.json()["detail"]) == (409, True)
+    response = await staff.post(f"/api/payouts/{payout_id}/reset", staff.operator, "ops_oncall", {"reason": "x"})
+    assert (response.status_code, "ever sent" in response.json()["detail"]) == (409, True)
 
 
 async def test_a_reset_is_guarded_in_the_order_of_the_contract(staff):
@@ -168,8 +167,8 @@ async def test_a_reset_is_guarded_in_the_order_of_the_contract(staff):
         ("/api/payouts/7/reset", "ops_oncall", True, {"reason": "x"}, 404, "RESOURCE_NOT_FOUND"),
     ]
     for knocked, role, stepped_up, body, status, code in knocks:
-        answer = await staff.post(knocked, staff.operator, role, body, stepped_up=stepped_up)
-        assert (answer.status_code, answer.json()["code"]) == (status, code), (knocked, role, body)
+        response = await staff.post(knocked, staff.operator, role, body, stepped_up=stepped_up)
+        assert error_of(response) == (status, code), (knocked, role, body)
     assert (await staff.payout(case))["retryCount"] == 0
 
 

@@ -12,6 +12,7 @@ from payouts.app import SERVICE
 from payouts.timers import request_scheduled_payouts_once
 from payouts.use_cases.schedules.request_scheduled_payout import request_scheduled_payout
 
+from .responses import STEP_UP_REQUIRED, error_of, invalid_field_of
 from .test_suspended_vendors import update
 from .test_wallet import refunded
 
@@ -45,8 +46,8 @@ async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(scen
         "nextAt"
     ] == "2026-01-01T05:00:00.000Z"
     # The first of January of 2026 is a Thursday.
-    answer = (await put(scenario, weekly, {"frequency": "weekly", "weekday": "wednesday"})).json()["data"]
-    assert answer["nextAt"] == "2026-01-07T05:00:00.000Z"
+    response = (await put(scenario, weekly, {"frequency": "weekly", "weekday": "wednesday"})).json()["data"]
+    assert response["nextAt"] == "2026-01-07T05:00:00.000Z"
     for day in range(60):
         clock.advance(timedelta(hours=4, minutes=59))
         assert await run(scenario) == 0
@@ -176,19 +177,17 @@ async def test_an_invalid_schedule_is_422(scenario):
 
 async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scenario):
     vendor, other = await scenario.vendor(), await scenario.vendor()
-    refused = await put(scenario, vendor, DAILY, stepped_up=False)
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert error_of(await put(scenario, vendor, DAILY, stepped_up=False)) == STEP_UP_REQUIRED
     assert (await put(scenario, other, DAILY, of=vendor.id)).status_code == 404
     headers = scenario.app.headers(other.owner, **other.claims())
-    answer = await scenario.app.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)
-    assert answer.status_code == 404
+    response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)
+    assert response.status_code == 404
     assert (await schedule_of(scenario, vendor)) == {
         "vendorId": str(vendor.id), "frequency": "none", "weekday": None, "minimumMinor": None, "nextAt": None,
         "updatedAt": None, "latest": None,
     }  # fmt: skip
     object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)
-    refused = await put(scenario, vendor, {**DAILY, "minimumMinor": 199})
-    assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "minimumMinor")
+    assert invalid_field_of(await put(scenario, vendor, {**DAILY, "minimumMinor": 199})) == (422, "minimumMinor")
     auditor = scenario.app.headers(new_id(), roles=("auditor",))
     path = "/api/vendors/{}/payout-schedule"
     assert (await scenario.app.client.get(path.format(vendor.id), headers=auditor)).status_code == 200

@@ -16,6 +16,7 @@ from common.primitives.ids import new_id
 from payouts.domain.exports import PAGE_LINES, format_naira
 
 from .conftest import released
+from .responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 from .test_wallet import refunded
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5fa1"
@@ -30,16 +31,14 @@ async def read(scenario, vendor, path, **params):
 
 
 async def month_of(scenario, vendor, month):
-    answer = await read(scenario, vendor, f"statements/{month}")
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    return data_of(await read(scenario, vendor, f"statements/{month}"))
 
 
 async def exported(scenario, vendor, month):
-    answer = await read(scenario, vendor, f"statements/{month}/export")
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
-    assert answer.headers["content-disposition"] == f'attachment; filename="statement-{month}.csv"'
-    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    response = await read(scenario, vendor, f"statements/{month}/export")
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    assert response.headers["content-disposition"] == f'attachment; filename="statement-{month}.csv"'
+    return list(csv.DictReader(io.StringIO(response.text, newline="")))
 
 
 async def test_a_statement_line_has_the_status_of_its_payout(scenario):
@@ -159,9 +158,9 @@ async def test_a_long_month_has_the_same_lines_as_file_and_page(scenario, clock)
 async def test_an_invalid_month_is_422_at_each_endpoint(scenario):
     vendor = await scenario.vendor()
     for month in ("2026-13", "soon", "2026-1", "2099-01", "2026-01-01"):
-        for door in ("", "/export", "/print"):
-            answer = await read(scenario, vendor, f"statements/{month}{door}")
-            assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "month"), (month, door)
+        for suffix in ("", "/export", "/print"):
+            response = await read(scenario, vendor, f"statements/{month}{suffix}")
+            assert invalid_field_of(response) == (422, "month"), (month, suffix)
 
 
 async def test_only_finance_and_auditors_read_a_vendors_wallet(scenario):
@@ -173,13 +172,12 @@ async def test_only_finance_and_auditors_read_a_vendors_wallet(scenario):
             ("wallet", await scenario.wallet(vendor)),
             ("statement", await scenario.statement(vendor)),
         ):
-            answer = await scenario.app.client.get(f"/api/vendors/{vendor.id}/{path}", headers=headers)
-            assert (answer.status_code, answer.json()["data"]) == (200, expected)
+            response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/{path}", headers=headers)
+            assert (response.status_code, response.json()["data"]) == (200, expected)
             absent = await scenario.app.client.get(f"/api/vendors/{new_id()}/{path}", headers=headers)
             assert absent.status_code == 404
-    for person in (own(scenario, other), own(scenario, vendor), scenario.app.headers(new_id())):
-        answer = await scenario.app.client.get(f"/api/vendors/{vendor.id}/wallet", headers=person)
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    for caller in (own(scenario, other), own(scenario, vendor), scenario.app.headers(new_id())):
+        assert error_of(await scenario.app.client.get(f"/api/vendors/{vendor.id}/wallet", headers=caller)) == FORBIDDEN
 
 
 async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario):
@@ -223,7 +221,7 @@ async def test_a_payout_below_the_minimum_is_422_with_the_minimum(scenario):
     assert (await scenario.request_payout(vendor, 1)).status_code == 201
     object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)
     refused = await scenario.request_payout(vendor, 199)
-    assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert error_of(refused) == INVALID
     [param] = refused.json()["invalid_params"]
     assert (param["name"], "200 kobo" in param["reason"]) == ("amountMinor", True)
     assert (await scenario.wallet(vendor))["availableMinor"] == 999

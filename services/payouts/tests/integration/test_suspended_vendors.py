@@ -7,6 +7,8 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 
+from .responses import CONFLICT, error_of
+
 KEYS = [UUID(f"6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f{number:02x}") for number in range(4)]
 
 
@@ -39,7 +41,7 @@ async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenar
     held, sent = await scenario.payout(vendor, 400), await scenario.payout(other, 300)
     await suspend(scenario, vendor)
     refused = await scenario.request_payout(vendor, 100)
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert error_of(refused) == CONFLICT
     assert "suspended" in refused.json()["detail"]
     assert (await scenario.wallet(vendor))["availableMinor"] == 600
     assert len(await scenario.app.published("payouts.payout_requested.v1")) == 2
@@ -57,9 +59,9 @@ async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenar
 @pytest.mark.parametrize("order", [(2, 3), (3, 2)])
 async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario, order):
     vendor = await scenario.vendor()
-    said = {2: suspend, 3: reinstate}
+    updates = {2: suspend, 3: reinstate}
     for sequence in order:
-        await said[sequence](scenario, vendor, sequence=sequence)
+        await updates[sequence](scenario, vendor, sequence=sequence)
     assert await is_suspended(scenario, vendor) is False
     await suspend(scenario, vendor, sequence=4)
     assert await is_suspended(scenario, vendor) is True
@@ -76,10 +78,10 @@ async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scena
 
 async def test_a_suspension_that_comes_before_the_approval_stands(scenario):
     vendor = await scenario.vendor()
-    stranger = type(vendor)(new_id(), new_id())
-    await suspend(scenario, stranger, sequence=2)
-    await scenario.app.hear(update(VendorApproved, stranger), sequence=1)
-    assert await is_suspended(scenario, stranger) is True
+    unknown = type(vendor)(new_id(), new_id())
+    await suspend(scenario, unknown, sequence=2)
+    await scenario.app.hear(update(VendorApproved, unknown), sequence=1)
+    assert await is_suspended(scenario, unknown) is True
 
 
 async def test_a_suspension_delivered_again_after_the_reinstatement_changes_nothing(scenario):

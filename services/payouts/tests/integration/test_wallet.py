@@ -8,6 +8,7 @@ from contracts.payments import EscrowHeld, EscrowRefunded
 from payouts.domain.errors import ReleaseContradicts
 
 from .conftest import released
+from .responses import FORBIDDEN, error_of
 
 
 def refunded(vendor, from_vendor_minor, **changes):
@@ -149,15 +150,15 @@ async def test_a_cursor_of_the_statement_is_complete_while_lines_arrive(scenario
         await scenario.release(vendor, 10)
     assert seen == [50, 40, 30, 20, 10]
     other = await scenario.vendor()
-    answer = await scenario.app.client.get(
+    response = await scenario.app.client.get(
         "/api/wallets/current/statement",
         params={"cursor": last_cursor},
         headers=scenario.app.headers(other.owner, **other.claims()),
     )
-    assert answer.status_code == 422
+    assert response.status_code == 422
 
 
 async def test_only_merchants_have_wallets(scenario):
-    answer = await scenario.app.client.get("/api/wallets/current", headers=scenario.app.headers(new_id()))
-    assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    response = await scenario.app.client.get("/api/wallets/current", headers=scenario.app.headers(new_id()))
+    assert error_of(response) == FORBIDDEN
     assert (await scenario.app.client.get("/api/wallets/current")).status_code == 401

@@ -44,10 +44,10 @@ BATCH = UUID(int=2)
 VERSION = UUID(int=3)
 BROUGHT_MINOR = 10_000
 AMOUNT_MINOR = 100
-Answer = SubmitResult | VerifyResult
+Response = SubmitResult | VerifyResult
 # The verb of a call, its reference, and its latest arrival.
 Call = tuple[str, str, datetime]
-Process = Generator[Call | None, Answer | None, None]
+Process = Generator[Call | None, Response | None, None]
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Attempt:
     @property
     def effective_status(self) -> str | None:
         return next(
-            (said for _, said, verdict in reversed(self.observed) if verdict in ("advanced", "confirmed")), None
+            (status for _, status, verdict in reversed(self.observed) if verdict in ("advanced", "confirmed")), None
         )
 
     @property
@@ -123,7 +123,7 @@ class SimulatedGateway:
         if notify:
             self.webhooks.append((reference, status))
 
-    def do(self, call: Call, outcome: str, now: datetime) -> Answer:
+    def do(self, call: Call, outcome: str, now: datetime) -> Response:
         """Carries out a call, and returns what its caller receives."""
         verb, reference, until = call
         if outcome == "lost_before" or (verb == "transfer" and now >= until):
@@ -135,8 +135,8 @@ class SimulatedGateway:
             return Unclear("timeout")
         if outcome == "refused" and reference not in self.transfers:
             return Refused("the bank is unavailable")
-        answer = self.accept(reference)
-        return Unclear("timeout") if outcome == "lost_after" else answer
+        response = self.accept(reference)
+        return Unclear("timeout") if outcome == "lost_after" else response
 
 
 def reported(update_source: str, status: str) -> Reported:
@@ -227,8 +227,8 @@ class Store:
     def plan(self, chosen: list[Payout], balance_minor: int) -> list[Attempt]:
         """Plans the batch with all its attempts; the caller sends them."""
         plan = plan_batch([self.candidate(payout) for payout in chosen], [], None, balance_minor)
-        taken = [payout for payout in chosen if not plan.short and payout.id in plan.selected]
-        return [self.reserve(payout, self.now + LEASE) for payout in taken]
+        reserved = [payout for payout in chosen if not plan.short and payout.id in plan.selected]
+        return [self.reserve(payout, self.now + LEASE) for payout in reserved]
 
     def reserve(self, payout: Payout, due_at: datetime) -> Attempt:
         attempt = self.present(payout)
@@ -271,9 +271,9 @@ class Store:
         attempt.status, attempt.due_at, attempt.called_at = "unknown", after.poll_at, after.called_at
         return True
 
-    def record_call(self, attempt: Attempt, answer: SubmitResult, calls: CallHistory) -> None:
+    def record_call(self, attempt: Attempt, response: SubmitResult, calls: CallHistory) -> None:
         transfer = self.locked(attempt)
-        after = update_after_call(transfer, answer, calls, self.now)
+        after = update_after_call(transfer, response, calls, self.now)
         if after is None:
             self.seen["overtaken"] += 1
             return
@@ -289,8 +289,8 @@ class Store:
             return
         attempt.due_at = after.poll_at
 
-    def record_answer(self, attempt: Attempt, answer: VerifyResult) -> None:
-        after = update_after_query(self.locked(attempt), answer, self.now)
+    def record_response(self, attempt: Attempt, response: VerifyResult) -> None:
+        after = update_after_query(self.locked(attempt), response, self.now)
         if after.update is not None:
             self.record_update(attempt, after.update)
         attempt.due_at, attempt.poll_count = after.poll_at, attempt.poll_count + 1
@@ -335,12 +335,12 @@ class Store:
         attempt.status, attempt.due_at = status_when_claimed(attempt.status), self.now + LEASE
         return attempt
 
-    def record_questioned(self, attempt: Attempt, answer: VerifyResult) -> None:
+    def record_questioned(self, attempt: Attempt, response: VerifyResult) -> None:
         """Records the result of an operator's query."""
-        if isinstance(answer, Reported):
-            self.record_update(attempt, answer.update)
-            if answer.update.status not in UNDER_WAY:
-                attempt.due_at = next_poll_at(self.locked(attempt), answer.update, self.now)
+        if isinstance(response, Reported):
+            self.record_update(attempt, response.update)
+            if response.update.status not in UNDER_WAY:
+                attempt.due_at = next_poll_at(self.locked(attempt), response.update, self.now)
                 attempt.poll_count += 1
 
     def reset(self, payout: Payout) -> None:
@@ -383,21 +383,21 @@ def submit(store: Store, attempt: Attempt, was: SubmittableStatus) -> Process:
     if submission is None:
         return
     may_send, calls = submission
-    answer: Answer | None = Refused(DETAILS_CHANGED)
+    response: Response | None = Refused(DETAILS_CHANGED)
     if may_send:
         # The recipient is created and recorded.
         yield None
-        answer = Unclear("too late")
+        response = Unclear("too late")
         if may_start_call(started_at, store.now):
-            answer = yield ("transfer", attempt.reference, started_at + LOST_CALL)
-    if isinstance(answer, Refused):
+            response = yield ("transfer", attempt.reference, started_at + LOST_CALL)
+    if isinstance(response, Refused):
         calls = replace(calls, refused=True, confirmed_at=store.now)
         wallet = yield ("verify", attempt.reference, store.now)
-        answer = answer if isinstance(wallet, Absent) else wallet
+        response = response if isinstance(wallet, Absent) else wallet
     yield None
-    assert not isinstance(answer, Absent)
-    assert answer is not None
-    store.record_call(attempt, answer, calls)
+    assert not isinstance(response, Absent)
+    assert response is not None
+    store.record_call(attempt, response, calls)
 
 
 def settle(store: Store, attempt: Attempt) -> Process:
@@ -405,14 +405,14 @@ def settle(store: Store, attempt: Attempt) -> Process:
     status = attempt.status
     if not is_allowed(status, "queried"):
         return
-    answer = yield ("verify", attempt.reference, store.now)
-    assert not isinstance(answer, Refused)
-    assert answer is not None
-    if should_resubmit(status, answer):
+    response = yield ("verify", attempt.reference, store.now)
+    assert not isinstance(response, Refused)
+    assert response is not None
+    if should_resubmit(status, response):
         yield from submit(store, attempt, "unknown")
         return
     yield None
-    store.record_answer(attempt, answer)
+    store.record_response(attempt, response)
 
 
 def work(store: Store) -> Process:
@@ -434,13 +434,13 @@ def decide(store: Store, payout: Payout, act: str) -> Process:
     for attempt in store.attempts_of(payout):
         if attempt.submissions == 0:
             continue
-        answer = yield ("verify", attempt.reference, store.now)
-        if isinstance(answer, Unclear) or (isinstance(answer, Absent) and attempt.accepted):
+        response = yield ("verify", attempt.reference, store.now)
+        if isinstance(response, Unclear) or (isinstance(response, Absent) and attempt.accepted):
             return
         yield None
-        assert not isinstance(answer, Refused)
-        assert answer is not None
-        store.record_questioned(attempt, answer)
+        assert not isinstance(response, Refused)
+        assert response is not None
+        store.record_questioned(attempt, response)
     yield None
     try:
         store.reset(payout) if act == "reset" else store.reconcile(payout)

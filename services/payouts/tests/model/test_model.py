@@ -81,7 +81,7 @@ class Schedules(RuleBasedStateMachine):
     seen: ClassVar[Counter[str]] = Counter()
 
     @initialize(count=st.integers(1, PAYOUTS))
-    def begin(self, count: int) -> None:
+    def start_with(self, count: int) -> None:
         self.store, self.gateway = Store(), SimulatedGateway()
         self.processes: list[tuple[Process, Any]] = []
         for _ in range(count):
@@ -98,9 +98,9 @@ class Schedules(RuleBasedStateMachine):
 
     def go_on(self, index: int, outcome: str) -> None:
         process, waits_for = self.processes.pop(index)
-        answer = None if waits_for is None else self.gateway.do(waits_for, outcome, self.store.now)
+        response = None if waits_for is None else self.gateway.do(waits_for, outcome, self.store.now)
         try:
-            self.processes.append((process, process.send(answer)))
+            self.processes.append((process, process.send(response)))
         except StopIteration:
             self.seen["ended"] += 1
 
@@ -116,12 +116,12 @@ class Schedules(RuleBasedStateMachine):
         self.start(dispatch(self.store, chosen, balance), at_once)
 
     @rule(at_once=AT_ONCE)
-    def the_worker_looks(self, at_once: str | None) -> None:
+    def the_worker_polls(self, at_once: str | None) -> None:
         self.start(work(self.store), at_once)
 
     @precondition(lambda self: self.store.work)
     @rule(draw=st.randoms(use_true_random=False), again=st.booleans(), at_once=AT_ONCE)
-    def the_worker_is_told(self, draw: random.Random, again: bool, at_once: str | None) -> None:
+    def a_webhook_is_delivered(self, draw: random.Random, again: bool, at_once: str | None) -> None:
         attempt = draw.choice(self.store.work)
         if not again:
             self.store.work.remove(attempt)
@@ -129,12 +129,12 @@ class Schedules(RuleBasedStateMachine):
 
     @precondition(lambda self: self.store.excepted)
     @rule(draw=st.randoms(use_true_random=False), act=st.sampled_from(["reset", "reset", "reconcile"]), at_once=AT_ONCE)
-    def an_operator_acts_on_an_exception(self, draw: random.Random, act: str, at_once: str | None) -> None:
+    def an_operator_decides_on_an_exception(self, draw: random.Random, act: str, at_once: str | None) -> None:
         held = [payout for payout in self.store.payouts if payout.id in self.store.excepted]
         self.start(decide(self.store, draw.choice(held), act), at_once)
 
     @rule(number=st.integers(0, PAYOUTS - 1), act=st.sampled_from(["reset", "reconcile"]))
-    def an_operator_acts_on_any(self, number: int, act: str) -> None:
+    def an_operator_decides_on_any(self, number: int, act: str) -> None:
         self.start(decide(self.store, self.store.payouts[number % len(self.store.payouts)], act))
 
     # --- disturbances ---
@@ -190,7 +190,7 @@ class Schedules(RuleBasedStateMachine):
         notify = draw.choice(self.gateway.webhooks)
         if not once_more:
             self.gateway.webhooks.remove(notify)
-        self.hear(*notify)
+        self.receive(*notify)
 
     @precondition(lambda self: self.gateway.webhooks)
     @rule()
@@ -204,7 +204,7 @@ class Schedules(RuleBasedStateMachine):
         self.gateway.arrive(self.gateway.on_their_way[0])
         self.seen["arrived late"] += 1
 
-    def hear(self, reference: str, status: str) -> None:
+    def receive(self, reference: str, status: str) -> None:
         [attempt] = [line for line in self.store.attempts if line.reference == reference]
         self.store.record_update(attempt, TransferUpdate("webhook", status, AMOUNT_MINOR, "NGN"))
 
@@ -224,7 +224,7 @@ class Schedules(RuleBasedStateMachine):
             assert len(accepted) <= len(over) + 1
 
     @invariant()
-    def a_reference_is_written_down_before_anybody_hears_of_it(self) -> None:
+    def a_reference_is_stored_before_its_first_call(self) -> None:
         assert set(self.gateway.transfers) <= {line.reference for line in self.store.attempts if line.submissions}
         assert all(line.submissions == 0 for line in self.store.attempts if line.status == "reserved")
 
@@ -251,14 +251,14 @@ class Schedules(RuleBasedStateMachine):
                 assert self.left(payout) == [], payout
 
     @invariant()
-    def what_the_books_call_over_has_not_left(self) -> None:
+    def a_failed_payout_was_not_sent(self) -> None:
         """A missing response is never taken for a failure: staff would send again, or return the money."""
         for attempt in self.store.attempts:
             if attempt.status in FAILED_OR_REVERSED:
                 assert not self.gateway.has_left(attempt.reference), attempt
 
     @invariant()
-    def what_nobody_knows_is_settled_by_the_gateways_word_alone(self) -> None:
+    def an_unknown_transfer_ends_by_the_gateways_status_alone(self) -> None:
         for attempt in self.store.attempts:
             if attempt.status in REPORTS and attempt.submissions:
                 assert attempt.observed, attempt
@@ -295,7 +295,7 @@ class Schedules(RuleBasedStateMachine):
             if status == "pending":
                 self.gateway.settle_at_bank(reference, "success", self.store.now)
         while self.gateway.webhooks:
-            self.hear(*self.gateway.webhooks.pop(0))
+            self.receive(*self.gateway.webhooks.pop(0))
         self.start(dispatch(self.store, self.store.payouts, BALANCE_MINOR))
         for _ in self.store.attempts:
             self.start(work(self.store))
@@ -351,11 +351,11 @@ def test_a_double_payment_of_the_bank_is_recovered_by_two_people() -> None:
     [payout] = store.payouts
 
     def run(process: Process) -> None:
-        answer: Any = None
+        response: Any = None
         try:
             while True:
-                waits_for = process.send(answer)
-                answer = None if waits_for is None else gateway.do(waits_for, "answered", store.now)
+                waits_for = process.send(response)
+                response = None if waits_for is None else gateway.do(waits_for, "answered", store.now)
         except StopIteration:
             return
 
@@ -363,21 +363,21 @@ def test_a_double_payment_of_the_bank_is_recovered_by_two_people() -> None:
         while store.work:
             run(settle(store, store.work.pop()))
 
-    def hear(attempt: Attempt, status: str) -> None:
+    def receive(attempt: Attempt, status: str) -> None:
         gateway.settle_at_bank(attempt.reference, status, store.now, notify=False)
         store.record_update(attempt, TransferUpdate("webhook", status, AMOUNT_MINOR, "NGN"))
         process_queued_transfers()
 
     run(dispatch(store, [payout], BALANCE_MINOR))
     first = store.attempts[0]
-    hear(first, "failed")
+    receive(first, "failed")
     run(decide(store, payout, "reset"))
     store.now += timedelta(hours=1)
     run(work(store))
     second = store.attempts[1]
-    hear(second, "success")
+    receive(second, "success")
     assert (payout.status, payout.id in store.excepted) == ("processed", False)
-    hear(first, "success")
+    receive(first, "success")
     # An exception opens, nothing is debited automatically, and the ledger has one of the two.
     assert (store.seen["news contradiction"] > 0, payout.id in store.excepted) == (True, True)
     assert -store.balance(accounts.GATEWAY_CASH.name) == AMOUNT_MINOR

@@ -96,8 +96,8 @@ def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more():
 
 def test_a_replaced_call_decides_nothing():
     overtaken = transfer(submissions=2, called_at=NOW)
-    for answer in (Refused("no such bank"), Unclear("timeout")):
-        assert update_after_call(overtaken, answer, CallHistory(1, None, refused=True, confirmed_at=NOW), NOW) is None
+    for response in (Refused("no such bank"), Unclear("timeout")):
+        assert update_after_call(overtaken, response, CallHistory(1, None, refused=True, confirmed_at=NOW), NOW) is None
     assert update_after_call(overtaken, reported("pending"), CallHistory(1, None), NOW).update.status == "pending"
 
 
@@ -107,11 +107,11 @@ def test_no_call_starts_after_the_lease():
 
 
 def test_a_paid_transfer_is_polled_after_a_day_and_a_week():
-    day, looks, at = timedelta(days=1), [], NOW
-    while (look := next_poll(NOW, at)) is not None:
-        looks.append(look)
-        at = look
-    assert looks == [NOW + day, NOW + 7 * day]
+    day, polls, at = timedelta(days=1), [], NOW
+    while (poll := next_poll(NOW, at)) is not None:
+        polls.append(poll)
+        at = poll
+    assert polls == [NOW + day, NOW + 7 * day]
     assert next_poll(NOW, NOW + 3 * day) == NOW + 7 * day
     arrived = transfer("success", arrived_at=NOW)
     assert update_after_query(arrived, reported("success"), NOW + 2 * day).poll_at == NOW + 7 * day

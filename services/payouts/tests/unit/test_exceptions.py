@@ -9,7 +9,7 @@ from payouts.domain.errors import ExceptionIsClosed, PayoutUnsettled
 from payouts.domain.exceptions import Finding, OpenException, Settlement, check_classification, check_closing, revised
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-STANDING = OpenException(
+OPEN = OpenException(
     new_id(),
     new_id(),
     None,
@@ -37,30 +37,30 @@ CLOSING = [
 def test_an_exception_closes_only_after_the_money_has_arrived(status, reversed_after_success, returned, may):
     settlement = Settlement(status, reversed_after_success, returned)
     if may:
-        assert check_closing(STANDING, settlement)
+        assert check_closing(OPEN, settlement)
     else:
         with pytest.raises(PayoutUnsettled):
-            check_closing(STANDING, settlement)
+            check_closing(OPEN, settlement)
 
 
 def test_a_batchs_exception_closes_without_settlement():
-    assert check_closing(replace(STANDING, payout_id=None, batch_id=new_id()), None)
-    assert not check_closing(replace(STANDING, is_open=False), Settlement("pending", False, False))
+    assert check_closing(replace(OPEN, payout_id=None, batch_id=new_id()), None)
+    assert not check_closing(replace(OPEN, is_open=False), Settlement("pending", False, False))
 
 
 def test_a_repeated_classification_has_no_effect():
-    assert check_classification(STANDING, Finding("name_mismatch", "SEV-3"))
-    assert check_classification(STANDING, Finding("account_number_invalid", "SEV-1"))
-    assert not check_classification(STANDING, STANDING.finding)
+    assert check_classification(OPEN, Finding("name_mismatch", "SEV-3"))
+    assert check_classification(OPEN, Finding("account_number_invalid", "SEV-1"))
+    assert not check_classification(OPEN, OPEN.finding)
     with pytest.raises(ExceptionIsClosed):
-        check_classification(replace(STANDING, is_open=False), STANDING.finding)
+        check_classification(replace(OPEN, is_open=False), OPEN.finding)
 
 
 def test_a_report_sets_the_cause_unless_a_person_named_one():
-    assert revised(STANDING, Finding("reversed", "SEV-3")).cause == "reversed"
-    assert revised(STANDING, Finding("unclassified", "SEV-3")).cause == "account_number_invalid"
-    assert revised(STANDING, Finding("timeout", "SEV-1")) == Finding("account_number_invalid", "SEV-1")
-    assert revised(replace(STANDING, classified=True), Finding("reversed", "SEV-2")) == Finding(
+    assert revised(OPEN, Finding("reversed", "SEV-3")).cause == "reversed"
+    assert revised(OPEN, Finding("unclassified", "SEV-3")).cause == "account_number_invalid"
+    assert revised(OPEN, Finding("timeout", "SEV-1")) == Finding("account_number_invalid", "SEV-1")
+    assert revised(replace(OPEN, classified=True), Finding("reversed", "SEV-2")) == Finding(
         "account_number_invalid", "SEV-2"
     )
 
@@ -69,7 +69,7 @@ def test_reports_never_lower_a_severity():
     for order in permutations(
         [Finding("reversed", "SEV-2"), Finding("unclassified", "SEV-1"), Finding("timeout", "SEV-1")]
     ):
-        exception = STANDING
+        exception = OPEN
         for update in order:
             exception = replace(exception, finding=revised(exception, update))
         assert exception.finding == Finding("reversed", "SEV-1")

@@ -32,7 +32,7 @@ def test_above_five_percent_alarms_and_exactly_five_does_not(attempts, failures,
 
 def alert_steps(rates, *, every=timedelta(seconds=5)):
     """Returns the alert's steps for these numbers of failures of a thousand attempts, one after another."""
-    clock, open_alert, said = ManualClock(), None, []
+    clock, open_alert, steps = ManualClock(), None, []
     for failures in rates:
         step = evaluate_rate(ObservedFailureRate(1000, failures), open_alert, WATCH, clock.now())
         if step == "raise":
@@ -42,9 +42,9 @@ def alert_steps(rates, *, every=timedelta(seconds=5)):
         elif step in ("begin_calm", "end_calm"):
             open_alert = OpenAlert(open_alert.raised_at, clock.now() if step == "begin_calm" else None)
         if step in ("raise", "clear"):
-            said.append(step)
+            steps.append(step)
         clock.advance(every)
-    return said
+    return steps
 
 
 @pytest.mark.parametrize("seed", range(5))

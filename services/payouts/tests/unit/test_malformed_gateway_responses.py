@@ -60,16 +60,16 @@ async def test_a_negative_balance_is_valid() -> None:
 
 
 async def test_a_success_status_with_a_failure_body_is_unclear() -> None:
-    said = json.dumps({"status": False, "message": "Transfer requires OTP", "data": TRANSFER}).encode()
-    assert isinstance(await gateway(said).verify(REFERENCE), Unclear)
-    assert isinstance(await gateway(said).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
+    raw_body = json.dumps({"status": False, "message": "Transfer requires OTP", "data": TRANSFER}).encode()
+    assert isinstance(await gateway(raw_body).verify(REFERENCE), Unclear)
+    assert isinstance(await gateway(raw_body).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
 
 
 async def test_an_amount_as_digits_is_valid() -> None:
     for amount in (5_000, "5000"):
-        answer = await gateway({**TRANSFER, "amount": amount}).verify(REFERENCE)
-        assert isinstance(answer, Reported)
-        assert answer.update.amount_minor == 5_000
+        response = await gateway({**TRANSFER, "amount": amount}).verify(REFERENCE)
+        assert isinstance(response, Reported)
+        assert response.update.amount_minor == 5_000
 
 
 @pytest.mark.parametrize("body", MALFORMED_BODIES)

@@ -60,10 +60,10 @@ def test_an_invalid_month_is_refused(name):
 
 
 def test_a_month_exists_from_its_first_moment_in_lagos():
-    begins = datetime(2026, 11, 30, 23, tzinfo=UTC)
-    assert Month.of("2026-12", begins).start == begins
+    first_instant = datetime(2026, 11, 30, 23, tzinfo=UTC)
+    assert Month.of("2026-12", first_instant).start == first_instant
     with pytest.raises(ValidationFailed):
-        Month.of("2026-12", begins - timedelta(milliseconds=1))
+        Month.of("2026-12", first_instant - timedelta(milliseconds=1))
 
 
 @given(schedules, instants)
@@ -89,7 +89,7 @@ def test_none_is_never_due():
     assert due_after(Schedule(), FAR) is None
 
 
-STANDING = {
+SNAPSHOT = {
     "available_minor": 500,
     "debt_minor": 0,
     "locked_minor": 0,
@@ -112,7 +112,7 @@ STANDING = {
     ],
 )
 def test_a_period_is_skipped_for_the_reason_a_request_would_be_refused_for(changes, reason):
-    assert skip_reason(WalletSnapshot(**{**STANDING, **changes}), 500) == reason
+    assert skip_reason(WalletSnapshot(**{**SNAPSHOT, **changes}), 500) == reason
 
 
 @given(st.integers(-(10**15), 10**15))

@@ -30,7 +30,7 @@ def stated(net_minor: int = 100, sequence: int = 3, ordinal: int = 3) -> Stateme
 
 
 @pytest.mark.parametrize(
-    ("books", "newest", "cover"),
+    ("totals", "newest", "cover"),
     [
         (received(), stated(), "covered"),
         (received(101), stated(), "not_released"),
@@ -51,8 +51,8 @@ def stated(net_minor: int = 100, sequence: int = 3, ordinal: int = 3) -> Stateme
         (received(101, upgraded_at=NOW), stated(), "not_released"),
     ],
 )
-def test_each_case_of_the_comparison(books: ReceivedTotals, newest: Statement | None, cover: str) -> None:
-    assert evaluate_cover(books, newest, NOW).cover == cover
+def test_each_case_of_the_comparison(totals: ReceivedTotals, newest: Statement | None, cover: str) -> None:
+    assert evaluate_cover(totals, newest, NOW).cover == cover
 
 
 @given(lines=AMOUNTS, net=AMOUNTS)

@@ -95,13 +95,13 @@ def test_a_return_repays_debt_first(debt_minor, expected):
     assert entries["gateway_cash"] == 500
 
 
-@pytest.mark.parametrize(("available_minor", "owed"), [(500, 0), (120, 380), (0, 500)])
-def test_the_shortfall_of_a_recovery_becomes_debt(available_minor, owed):
+@pytest.mark.parametrize(("available_minor", "expected_debt"), [(500, 0), (120, 380), (0, 500)])
+def test_the_shortfall_of_a_recovery_becomes_debt(available_minor, expected_debt):
     attempts = (attempt("success"), attempt("success"))
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 1, "po-1", attempts, None)
     plan = plan_reconciliation(payout, WalletSnapshot(available_minor, 0, 0, None, False))
     entries = {entry.account.name: entry.amount_minor for entry in plan.posting.entries}
-    assert (plan.transfer_id, entries.get(f"vendor_debt:{payout.vendor_id}", 0)) == (attempts[1].id, owed)
+    assert (plan.transfer_id, entries.get(f"vendor_debt:{payout.vendor_id}", 0)) == (attempts[1].id, expected_debt)
 
 
 def test_the_hash_changes_with_payout_kind_and_every_entry():

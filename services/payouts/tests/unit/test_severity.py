@@ -10,7 +10,7 @@ OPENED = datetime(2026, 1, 1, tzinfo=UTC)
 
 BALANCE = "Your balance is not enough to fulfil this request"
 SWITCH = "Issuer or switch inoperative"
-BANK_AWAY = "Beneficiary bank unavailable"
+BANK_UNAVAILABLE = "Beneficiary bank unavailable"
 SLOW = "Request timed out"
 NUMBER = "Account number is invalid"
 BANK_CODE = "Bank is invalid"
@@ -26,7 +26,7 @@ TABLE = [
     ("failed", BALANCE, 1, 1, 0, "balance_insufficient", "SEV-1", 15),
     ("failed", BALANCE, LIMIT + 1, 1, 0, "balance_insufficient", "SEV-1", 15),
     ("failed", SWITCH, 1, 1, 0, "bank_switch_error", "SEV-1", 15),
-    ("failed", BANK_AWAY, LIMIT, 1, 3, "bank_switch_error", "SEV-1", 15),
+    ("failed", BANK_UNAVAILABLE, LIMIT, 1, 3, "bank_switch_error", "SEV-1", 15),
     ("failed", SLOW, 1, 1, 0, "timeout", "SEV-1", 15),
     # A batch: five vendors are not more than five, six are.
     ("failed", NUMBER, 1, 5, 0, "account_number_invalid", "SEV-3", 240),

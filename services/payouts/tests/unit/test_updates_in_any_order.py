@@ -10,7 +10,7 @@ from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, cons
 from payouts.domain.transitions import FAILURES, REPORTS, UNDER_WAY
 
 AMOUNT = 500
-GATEWAY_ASKED = "query"
+QUERY = "query"
 ENDS_WITHOUT_PAYING = frozenset(FAILURES)
 START = LockedTransfer(*(new_id() for _ in range(4)), "po-1", "pending", AMOUNT, "NGN", "pending", "pending")
 
@@ -72,7 +72,7 @@ def test_a_failure_is_never_dropped(pair):
 
 def test_a_query_settles_three_reports_in_any_order():
     for order in product(REPORTS, repeat=3):
-        folded = after(order).apply("success", GATEWAY_ASKED)
+        folded = after(order).apply("success", QUERY)
         assert folded.state == ("processed", "reversed" in order), order
         assert folded.times_paid == 1, order
 
@@ -88,6 +88,6 @@ def test_repeated_and_late_reports_change_nothing(status):
 def test_a_report_never_pays_a_returned_payout(status):
     folded = FoldedTransfer()
     folded.transfer = replace(folded.transfer, payout_status="failed", effective_status="failed")
-    folded.apply(status).apply("success").apply("success", GATEWAY_ASKED)
+    folded.apply(status).apply("success").apply("success", QUERY)
     assert folded.state == ("failed", True)
     assert (folded.times_paid, folded.queried) == (0, True)

@@ -8,37 +8,37 @@ from payouts.domain import accounts
 from payouts.domain.errors import BankDetailsUnverified, DebtOutstanding, EscrowLocked, VendorSuspended
 from payouts.domain.wallet import WalletSnapshot, check_payout_request, repayment, shortfall
 
-moves = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1, 10_000)), max_size=40)
+postings = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1, 10_000)), max_size=40)
 
 
-@given(moves)
+@given(postings)
 def test_wallet_and_debt_are_never_both_above_zero(history):
     vendor = new_id()
-    book: dict[str, int] = {}
+    ledger: dict[str, int] = {}
 
     def post(posting):
         for entry in posting.entries:
             name = entry.account.name.split(":")[0]
-            book[name] = book.get(name, 0) + entry.amount_minor
+            ledger[name] = ledger.get(name, 0) + entry.amount_minor
 
     for kind, amount_minor in history:
-        available, debt = -book.get("wallet", 0), book.get("vendor_debt", 0)
+        available, debt = -ledger.get("wallet", 0), ledger.get("vendor_debt", 0)
         if kind == "release":
             post(accounts.release("key", vendor, amount_minor, repayment(debt, amount_minor)))
         else:
             post(accounts.refund("key", vendor, amount_minor, shortfall(available, amount_minor)))
-        assert -book.get("wallet", 0) >= 0
-        assert book.get("vendor_debt", 0) >= 0
-        assert book.get("wallet", 0) == 0 or book.get("vendor_debt", 0) == 0
+        assert -ledger.get("wallet", 0) >= 0
+        assert ledger.get("vendor_debt", 0) >= 0
+        assert ledger.get("wallet", 0) == 0 or ledger.get("vendor_debt", 0) == 0
     signed = sum(amount if kind == "release" else -amount for kind, amount in history)
-    assert book.get("escrow_released", 0) == signed
+    assert ledger.get("escrow_released", 0) == signed
 
 
 VERSION = new_id()
 
 
 @pytest.mark.parametrize(
-    ("wallet", "amount_minor", "refusal"),
+    ("wallet", "amount_minor", "error"),
     [
         (WalletSnapshot(100, 0, 50, VERSION, True), 101, EscrowLocked),
         (WalletSnapshot(100, 0, 50, VERSION, True), 150, EscrowLocked),
@@ -49,8 +49,8 @@ VERSION = new_id()
         (WalletSnapshot(100, 0, 50, VERSION, True, suspended=True), 1, VendorSuspended),
     ],
 )
-def test_a_payout_request_is_refused_by_its_condition(wallet, amount_minor, refusal):
-    with pytest.raises(refusal):
+def test_a_payout_request_is_refused_by_its_condition(wallet, amount_minor, error):
+    with pytest.raises(error):
         check_payout_request(wallet, amount_minor)
     assert issubclass(DebtOutstanding, Conflict)
 
