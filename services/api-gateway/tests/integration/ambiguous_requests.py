@@ -1,4 +1,4 @@
-"""What arrives as bytes and not as a browser would send it, by theme: what its client is answered, and what its service sees of it."""
+"""Ambiguous requests as bytes, by theme, with the client's response and the part that the service receives."""
 
 from dataclasses import dataclass
 

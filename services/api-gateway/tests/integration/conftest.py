@@ -1,4 +1,4 @@
-"""The gateway on a real socket, before a service of the tests' own that says what reached it."""
+"""The gateway on a real socket, in front of a test service that records the requests it receives."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ from testkit.service_kit import BASE_URL, Issuer, issuing, served
 
 @dataclass(slots=True)
 class Upstream:
-    """A service behind the gateway: keeps what reached it, answers as it is told, and can be held in the middle of its work."""
+    """A service of the gateway: records its requests, returns the configured response, and can pause in a request."""
 
     url: str = ""
     seen: list[dict[str, Any]] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Upstream:
 
 @dataclass(slots=True)
 class GatewayApp:
-    """A gateway in hand."""
+    """A running gateway with its client and its upstream service."""
 
     url: str
     port: int
@@ -118,8 +118,8 @@ class GatewayApp:
 
 OpenGateway = Callable[..., Awaitable[GatewayApp]]
 
-# How long the edge waits for its database, its quota store and the services behind, all of which share its event loop here.
-PATIENCE = (
+# Timeouts of the edge for its database, quota store and services, which share its event loop here.
+TIMEOUTS = (
     "api_gateway.quotas.STORE_SECONDS_MAX",
     "api_gateway.readiness.CHECK_SECONDS_MAX",
     "api_gateway.store.ACQUIRE_SECONDS_MAX",
@@ -130,8 +130,8 @@ PATIENCE = (
 
 
 @pytest.fixture(autouse=True)
-def _patient_edge(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit in PATIENCE:
+def _long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in TIMEOUTS:
         monkeypatch.setattr(limit, PATIENCE_SECONDS)
 
 
@@ -172,7 +172,7 @@ def settings_for(urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_u
         "api_database_url": urls.api,
         "service_database_url": urls.service,
         "broker_url": broker_url,
-        # No test is over before a page that it counts on is.
+        # A page stays cached longer than a test that expects it.
         "edge_cache_seconds": 60,
         **{f"{name}_url": upstream_url for name in ("identity", "orders", "payments", "payouts", "notifications")},
         **changed,
@@ -225,7 +225,7 @@ async def app(open_gateway: OpenGateway) -> GatewayApp:
 
 
 def problem_of(response: httpx.Response) -> dict[str, Any]:
-    """The problem document of an answer, after a look at what each must have."""
+    """Returns the problem of a response after a check of its mandatory fields and headers."""
     assert response.headers["content-type"] == "application/problem+json", response.text
     document: dict[str, Any] = json.loads(response.content)
     assert document["status"] == response.status_code
@@ -240,7 +240,7 @@ def problem_of(response: httpx.Response) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
-    """A quota store of this module's own, which its tests may take away."""
+    """A quota store of this module, which its tests may stop."""
     state = tmp_path_factory.mktemp("redis")
     (state / "servers").mkdir()
     with held_ports(1) as [port]:

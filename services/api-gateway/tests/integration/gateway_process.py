@@ -20,7 +20,7 @@ PROCESS_LIMITS = (
     "api_gateway.upstream.QUEUE_SECONDS_MAX",
     "common.auth.verification_keys.FETCH_SECONDS_MAX",
 )
-# The services behind, the identity provider and the store share a busy machine with the tests, and are never away for long here.
+# The services, the identity provider and the store share a busy machine with the tests, and stay available here.
 PATIENT = f"""
 import runpy
 from pydoc import locate

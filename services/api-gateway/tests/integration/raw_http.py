@@ -10,7 +10,7 @@ LONG_RESPONSE = "/api/campus-orders/export"
 
 @dataclass
 class Recorder:
-    """A service that reads its requests strictly and keeps them: request line, headers, body."""
+    """A service that parses its requests strictly and records them: request line, headers, body."""
 
     seen: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     misread: list[bytes] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Result:
 
 
 class Client:
-    """A connection that sends bytes and reads answers one by one."""
+    """A connection that sends bytes and reads responses one by one."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -89,7 +89,7 @@ class Client:
             return True
 
     async def lives(self) -> bool:
-        """Whether the connection carries another request, and its answer is that request's own."""
+        """Whether the connection serves another request with the response of that request."""
         await self.send(b"GET /health/liveness HTTP/1.1\r\nHost: x\r\n\r\n")
         response = await self.response()
         return response.status == 200 and b'"alive"' in response.body

@@ -1,4 +1,4 @@
-"""The doors of the assistant at the edge: tier 5, small bodies, no idempotency (contract sections 3 and 4)."""
+"""The endpoints of the assistant at the edge: tier 5, small bodies, no idempotency (contract sections 3 and 4)."""
 
 from common.primitives.ids import new_id
 

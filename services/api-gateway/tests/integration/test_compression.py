@@ -1,4 +1,4 @@
-"""Answers of the catalog and documents are compressed for clients that take it; everything else never is."""
+"""Responses of the catalog and documents are compressed for clients that accept it; no other response is."""
 
 import gzip
 import json
@@ -29,7 +29,7 @@ def serve(app: GatewayApp, data: Any, *, public: bool = True, etag: str = 'W/"fi
 
 
 async def fetched(app: GatewayApp, path: str, method: str = "GET", **headers: str) -> tuple[httpx.Response, bytes]:
-    """The answer and its body as it was sent."""
+    """The response and its body as sent."""
     async with app.client.stream(method, path, headers={"Accept-Encoding": "identity", **headers}) as response:
         return response, b"".join([chunk async for chunk in response.aiter_raw()])
 

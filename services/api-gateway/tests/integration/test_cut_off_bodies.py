@@ -1,4 +1,4 @@
-"""A service that refuses by the head alone gets no more of the body, and nobody's next request in its place."""
+"""A service that rejects a request by its head gets no more of the body, and no other request in its place."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 
 
 class Refusing:
-    """Speaks as the services' server does: it answers a POST by its head, and goes on to read the body that was announced."""
+    """Behaves as the services' server: it responds to a POST by its head, and continues to read the announced body."""
 
     def __init__(self) -> None:
         self.connections = 0

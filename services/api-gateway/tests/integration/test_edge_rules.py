@@ -1,4 +1,4 @@
-"""What the edge adds to every answer, and what it does when an answer or a crowd is too large."""
+"""The headers of every response, and the limits for large responses and many requests."""
 
 import asyncio
 import re
@@ -180,7 +180,7 @@ async def test_without_origins_no_page_gets_cors_headers(app: GatewayApp) -> Non
     assert not [name for name in response.headers if name.startswith("access-control-")]
 
 
-# What every answer forbids its reader
+# The security headers of every response
 
 SECURITY = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 
@@ -279,7 +279,7 @@ async def test_after_its_sunset_a_route_does_not_exist(app: GatewayApp) -> None:
         assert (await client.get("/api/new")).status_code == 201
 
 
-# An answer that is too long to be kept
+# A response that is too long to be stored
 
 
 async def test_an_response_too_long_to_be_stored_reaches_its_client_and_its_effect_is_not_repeated(
@@ -306,7 +306,7 @@ async def test_a_long_error_that_is_not_stored_frees_the_key(app: GatewayApp) ->
     assert (await app.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 201
 
 
-# More than is answered in time
+# More requests than get a response in time
 
 
 async def test_overload_rejects_users_but_neither_machines_nor_health(open_gateway: OpenGateway) -> None:

@@ -166,7 +166,7 @@ async def test_the_bare_error_of_a_webhook_stays_bare(app: GatewayApp) -> None:
 
 
 async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_a_reader(app: GatewayApp) -> None:
-    """The service answers once on each connection and then closes it without a word."""
+    """The service responds once on each connection and then closes it without notice."""
     responses = 0
 
     async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -175,7 +175,7 @@ async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_
         responses += 1
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}")
         await writer.drain()
-        # The second request on this connection is read and never answered.
+        # The second request on this connection is read and gets no response.
         await reader.read(1)
         writer.transport.abort()
 

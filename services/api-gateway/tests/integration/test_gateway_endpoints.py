@@ -1,4 +1,4 @@
-"""What the gateway answers itself."""
+"""The gateway's own endpoints."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Pages that anonymous readers share: fresh after each change, private to nobody, and bounded."""
+"""Pages that anonymous readers share: fresh after each change, without private data, and bounded."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -95,7 +95,7 @@ async def test_a_change_is_seen_by_the_next_reader(app: GatewayApp) -> None:
 
 
 async def test_a_buyer_reads_the_remaining_stock_after_a_purchase(app: GatewayApp) -> None:
-    """A purchase is said aloud only when it takes the last: the gateway it passed through knows of each."""
+    """A purchase is published only when it sells the last unit: its own gateway knows of each."""
     buyer = {**app.bearer(), "Idempotency-Key": str(uuid4())}
     post, urls = app.client.post, ("/api/products", f"/api/products/{PRODUCT}")
     for status, seen in ((409, 1), (201, 3)):
@@ -113,7 +113,7 @@ async def test_a_buyer_reads_the_remaining_stock_after_a_purchase(app: GatewayAp
 
 
 async def test_a_change_during_a_fetch_is_never_hidden_by_what_was_fetched(app: GatewayApp) -> None:
-    """The old page goes to who asked before the change; who asks after it waits for the new one."""
+    """Requests before the change get the old page; requests after it wait for the new one."""
     serve(app, 1)
     app.upstream.gate.clear()
     before = [asyncio.create_task(price_of(app)) for _ in range(3)]
@@ -306,7 +306,7 @@ async def test_every_process_invalidates_a_changed_product(open_gateway: OpenGat
         serve(gateways[0], 2)
 
         async def both_are_fresh() -> bool:
-            # Said again until both listen: an exclusive queue hears nothing of what was said before it stood.
+            # Published again until both consume: an exclusive queue receives nothing from before its creation.
             await bus.publish([outgoing(event)])
             return [await price_of(app) for app in gateways] == [2, 2]
 

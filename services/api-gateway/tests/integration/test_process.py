@@ -1,4 +1,4 @@
-"""The process itself: two doors, and what survives it."""
+"""The process itself: its two ports, and the state that survives it."""
 
 import asyncio
 import re
@@ -100,7 +100,7 @@ async def test_a_published_revocation_applies_and_outlives_the_process(
 
 @asynccontextmanager
 async def broker_unavailable(broker_url: str, management_url: str) -> AsyncIterator[None]:
-    """The broker knows the virtual host no more: connections to it end, and no new one is taken."""
+    """Removes the virtual host from the broker: its connections end, and new ones are rejected."""
     parts = urlsplit(broker_url)
     host, user = parts.path.lstrip("/"), quote(parts.username or "guest", safe="")
     rights = {"configure": ".*", "write": ".*", "read": ".*"}

@@ -190,7 +190,7 @@ async def test_a_store_counts_account_and_address_together_or_not_at_all(
 ) -> None:
     settings = {"rate_tier_4": 2, "rate_tier_4_address": 4, "trusted_proxies": "127.0.0.1/32"}
     app = await open_gateway(rate_limit_store_url=private_redis.url, **settings)
-    # The store is shared with the other tests of the module: this address is counted by nobody else.
+    # The store is shared with the other tests of the module: no other test counts this address.
     here = {"X-Forwarded-For": "203.0.113.77"}
 
     async def login(email: str) -> int:
@@ -245,7 +245,7 @@ async def test_processes_that_come_and_go_share_one_window_to_the_request(
             try:
                 return (await opened[number % 3][1].get("/api/orders", headers=token)).status_code
             except httpx.TransportError:
-                # What the killed one was asked: counted or not, and nobody knows.
+                # It is unknown whether the request to the killed store was counted.
                 return None
 
         before = await asyncio.gather(*(read(number) for number in range(30)))
@@ -257,7 +257,7 @@ async def test_processes_that_come_and_go_share_one_window_to_the_request(
 
 
 async def test_a_burst_of_one_takes_nothing_from_another(open_gateway: OpenGateway) -> None:
-    """Who sends far too many at once is refused beyond their own quota; who sends five meanwhile gets five answers."""
+    """A caller beyond their quota is rejected; five requests of another caller get five responses."""
     # The window outlasts the burst, however long that takes.
     app = await open_gateway(rate_tier_2=50, rate_window_seconds=600)
     greedy, modest = app.bearer(new_id()), app.bearer(new_id())

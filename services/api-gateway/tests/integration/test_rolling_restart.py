@@ -1,4 +1,4 @@
-"""Gateways behind a balancer are restarted one after another under load, and nobody notices."""
+"""Gateways behind a balancer are restarted one after another under load, and no client notices."""
 
 import asyncio
 import signal
@@ -75,7 +75,7 @@ async def balanced(ports: Sequence[int]) -> AsyncIterator[tuple[Balancer, str]]:
 
 @dataclass
 class Client:
-    """Reads and buys without a pause on connections that it keeps, and tries nothing twice."""
+    """Reads and buys without a pause on persistent connections, and retries nothing."""
 
     http: httpx.AsyncClient
     token: dict[str, str]

@@ -20,9 +20,9 @@ from testkit.service_kit import Issuer, issuing
 
 from .ambiguous_requests import FORMS, KEY, KEY_2, LOGIN, WEBHOOK, Form, get, post
 from .gateway_process import Process, running_process
-from .raw_http import LONG_ANSWER, Recorder, connected
+from .raw_http import LONG_RESPONSE, Recorder, connected
 
-# Each form is its own request: the tiers are out of the way, and nothing is answered from memory.
+# Each form is its own request: quotas do not apply, and no response comes from the cache.
 SETTINGS = {
     "RATE_TIER_1": "100000",
     "RATE_TIER_2": "100000",
@@ -136,7 +136,7 @@ async def test_a_client_gets_100_continue_only_when_its_body_is_read(patient: Be
     ids=["nothing", "a head", "a second head", "a body that was refused"],
 )
 async def test_a_client_that_owes_the_rest_is_not_waited_for(impatient: Bench, sent: bytes) -> None:
-    """The first requests are answered, and then the connection ends though the client would wait for ever."""
+    """The first requests get responses, and then the connection ends although the client would wait for ever."""
     async with connected(impatient.process.port) as client:
         await client.send(sent)
         if sent.startswith((b"POST", get())):
@@ -158,13 +158,13 @@ async def test_a_client_that_takes_no_response_holds_no_connection_to_a_service(
     impatient.recorder.seen.clear()
     token = f"Authorization: Bearer {impatient.issuer.token(new_id())}"
     _, writer = await asyncio.open_connection("127.0.0.1", impatient.process.port, limit=1)
-    writer.write(get(LONG_ANSWER, token))
+    writer.write(get(LONG_RESPONSE, token))
     await eventually(lambda: impatient.recorder.seen)
 
     async def was_given_up() -> bool:
         async with httpx.AsyncClient(trust_env=False, timeout=60) as inside:
             metrics = (await inside.get(f"http://127.0.0.1:{impatient.process.metrics_port}/metrics")).text
-        return f'gateway_requests_total{{route="GET {LONG_ANSWER}"' in metrics
+        return f'gateway_requests_total{{route="GET {LONG_RESPONSE}"' in metrics
 
     assert await eventually(was_given_up)
     writer.close()

@@ -1,4 +1,4 @@
-"""Questions that share round trips: each gets its own answer, and none is forgotten."""
+"""Queries that share round trips: each gets its own result, and none is lost."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from api_gateway.batches import Batches
 
 
 class Store:
-    """Doubles numbers, and remembers the batches in which it was asked."""
+    """Doubles numbers, and records the batches that it received."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []

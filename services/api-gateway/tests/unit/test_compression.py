@@ -1,4 +1,4 @@
-"""Which coding an answer has, and that every reader's whole answer can be undone (RFC 9110, 12.5.3; RFC 1952)."""
+"""The coding of a response, and that every reader can decode it (RFC 9110, 12.5.3; RFC 1952)."""
 
 import gzip
 import zlib

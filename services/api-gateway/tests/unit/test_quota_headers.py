@@ -1,4 +1,4 @@
-"""What an answer says of its quota: three named headers, and the fields of draft-ietf-httpapi-ratelimit-headers-11."""
+"""The quota headers of a response: three named headers, and the fields of draft-ietf-httpapi-ratelimit-headers-11."""
 
 import math
 import re

@@ -104,7 +104,7 @@ def test_a_key_is_ignored_where_responses_hold_secrets_and_outside_of_the_api() 
 
 
 def test_only_the_public_catalog_is_compressed() -> None:
-    """The length of a compressed answer betrays a secret in it: a new line here is a decision, and needs a reason."""
+    """The length of a compressed response reveals a secret in it: a new line here is a decision, and needs a reason."""
     assert {route.path for route in ROUTES if route.is_compressed} == {
         "/api/campuses",
         "/api/campuses/:id",
@@ -142,7 +142,7 @@ def test_tier_4_is_what_the_contract_lists() -> None:
         "POST /api/auth/mfa/passkeys",
         "POST /api/auth/mfa/passkeys/assertion-options",
         "POST /api/auth/mfa/passkeys/verify",
-        # It takes a password.
+        # It accepts a password.
         "DELETE /api/profiles/current",
         "POST /api/payments/intent",
         "POST /api/payouts",

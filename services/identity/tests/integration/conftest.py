@@ -1,4 +1,4 @@
-"""The service under test, whose tokens are its own: it signs them, serves its keys on a socket, and checks them against those."""
+"""The service under test signs its own tokens, serves its keys on a socket, and verifies tokens against those."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class IdentityApp:
         return await self.client.get(path, params=params, headers=headers)
 
     async def sign_up(self, email: str, *, number_proven: bool = False, **more: Any) -> UUID:
-        """A user whose address was proven long ago: what the sign-up left for that is gone."""
+        """Signs up a user with a confirmed address, without the remaining rows of the confirmation."""
         user_id = await self.sign_up_unproven(email, **more)
         await self.service.fetch("UPDATE profiles SET confirmed_email = email WHERE id = $1", user_id)
         if number_proven:
@@ -79,7 +79,7 @@ class IdentityApp:
         return user_id
 
     async def sign_up_unproven(self, email: str, **more: Any) -> UUID:
-        """A user who has just signed up."""
+        """Signs up a user whose address is not confirmed."""
         body = {"email": email, "password": PASSWORD, "fullName": "Test Person", **more}
         return UUID(data_of(await self.post("/api/auth/signup", body), 201)["userId"])
 

@@ -64,7 +64,7 @@ async def test_staff_change_their_campus_and_publish_it(staff: Staff) -> None:
         "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", campus_id
     )
     assert [row["sequence"] for row in sequences] == [1, 2, 3]
-    # A closed campus is seen by nobody but its staff, who open it again.
+    # Only its staff see a closed campus, and can open it again.
     assert (await staff.app.get(LAGOS)).status_code == 404
     assert (await staff.app.get(HUB)).status_code == 404
     assert (await staff.patch(LAGOS, {"active": True})).status_code == 200

@@ -487,7 +487,7 @@ async def test_after_logging_out_everywhere_old_tokens_of_that_very_second_are_d
         assert error_of(await app.get("/api/profiles/current", token=tokens["accessToken"])) == UNAUTHORIZED
         assert (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 401
     assert await is_alive(app, fresh)
-    # Another service knows nothing but what was said.
+    # Another service knows only the published events.
     received = Revocations()
     for event in await app.service.published(REVOKED):
         session_id = UUID(event["sessionId"]) if "sessionId" in event else None
@@ -630,7 +630,7 @@ async def test_a_request_for_an_unknown_address_leaves_the_same_rows_and_sends_n
 
 
 def neutral(body: dict[str, Any]) -> dict[str, Any]:
-    """An answer without what differs in any two: ids and the time."""
+    """A response without its ids and times, which differ in any two."""
     return {
         **body,
         "requestId": None,

@@ -1,4 +1,4 @@
-"""A person goes when nothing of theirs is under way: nothing tells who it was, and the same mailbox is not new again."""
+"""Erasure waits for open obligations, removes all personal data, and never makes a known mailbox new."""
 
 import asyncio
 from datetime import timedelta
@@ -32,7 +32,7 @@ async def request_erasure(app: IdentityApp, token: str, body: Any = None) -> htt
 
 
 async def evaluate(app: IdentityApp, response: httpx.Response, **matters: tuple[str, ...]) -> None:
-    """Every service says what it finds; nothing, unless it is told."""
+    """Delivers the evaluation of every service; without open obligations unless `matters` names them."""
     erasure = response.json()["data"]
     for event in EVALUATING_SERVICES:
         open_matters = matters.get(event.publisher(), ())
@@ -42,7 +42,7 @@ async def evaluate(app: IdentityApp, response: httpx.Response, **matters: tuple[
 
 
 async def erase(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
-    """Asked for, and nothing stands in the way."""
+    """Requests an erasure that no open obligation blocks."""
     response = await request_erasure(app, token, body)
     if response.status_code == 202:
         await evaluate(app, response)
@@ -59,7 +59,7 @@ async def user(app: IdentityApp, email: str = TOLA, **more: Any) -> tuple[UUID, 
 
 
 async def traces_of(app: IdentityApp, text: str) -> set[str]:
-    """The tables in which a text stands; what has left, or is to leave, as an event is not among them."""
+    """The tables that contain a text, without the outbox."""
     tables = await app.service.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
     )
@@ -108,7 +108,7 @@ async def test_tokens_of_an_erased_user_are_rejected(app: IdentityApp) -> None:
     other = await app.log_in(TOLA)
     assert (await erase(app, tokens["accessToken"])).status_code == 202
     for held in (tokens, other):
-        # Nobody is there; that the session has ended comes by the broadcast, which no test runs.
+        # The user is absent. The broadcast of the revoked session does not run in tests.
         assert (await app.get("/api/profiles/current", token=held["accessToken"])).status_code == 403
         assert (await app.post("/api/auth/refresh", {"refreshToken": held["refreshToken"]})).status_code == 401
     assert error_of(await app.post("/api/auth/login", {"email": TOLA, "password": PASSWORD})) == UNAUTHORIZED

@@ -23,7 +23,7 @@ FACTORS, CODES, VERIFY = "/api/auth/mfa/factors", "/api/auth/mfa/recovery-codes"
 
 
 async def with_totp(app: IdentityApp, email: str = TOLA) -> tuple[dict[str, Any], str]:
-    """A person with a confirmed TOTP factor, stepped up by it; its secret."""
+    """Returns the stepped-up tokens and the secret of a user with a confirmed TOTP factor."""
     await app.sign_up(email)
     tokens = await app.log_in(email)
     secret = await enroll(app, tokens, name="Old phone")
@@ -128,7 +128,7 @@ async def test_removing_a_factor_needs_a_fresh_one(app: IdentityApp) -> None:
     stepped, _ = await with_totp(app)
     factor_id = (await listed(app, stepped))[0]["id"]
     at_aal1 = await app.log_in(TOLA)
-    # The step-up is judged before the row: an unknown id is refused in the same way.
+    # The step-up is checked before the row: an unknown id is refused in the same way.
     for unknown_or_own in (factor_id, new_id()):
         assert error_of(await remove(app, at_aal1, unknown_or_own)) == STEP_UP_REQUIRED
     assert await app.count("totp_factors") == 1
@@ -233,7 +233,7 @@ async def test_a_recovery_code_steps_up_once(app: IdentityApp) -> None:
     stepped, _ = await with_totp(app)
     codes = await new_codes(app, stepped)
     tokens = await app.log_in(TOLA)
-    # As somebody may type it.
+    # Users may type it without hyphens and in lower case.
     typed = codes[0].replace("-", "").lower()
     recovered = data_of(await app.post(VERIFY, {"code": typed}, token=tokens["accessToken"]))
     assert (recovered["aal"], recovered["mfaRequired"]) == ("aal2", False)
@@ -299,7 +299,7 @@ async def test_wrong_recovery_codes_wait_together_with_wrong_one_time_codes(app:
     for code in (codes[0], right):
         response = await app.post(VERIFY, {"code": code}, token=stepped["accessToken"])
         assert (response.status_code, response.headers["Retry-After"]) == (429, "30")
-    # Nobody else waits, and no code was used up.
+    # No other user waits, and no code was used.
     assert (await app.post(VERIFY, {"code": theirs[0]}, token=others["accessToken"])).status_code == 200
     app.clock.advance(timedelta(seconds=30))
     assert (await app.post(VERIFY, {"code": codes[0]}, token=stepped["accessToken"])).status_code == 200
@@ -330,7 +330,7 @@ async def test_a_malformed_code_is_not_counted(app: IdentityApp) -> None:
 
 @pytest.mark.parametrize("method", ["totp", "passkey", "recovery_code"])
 async def test_a_step_up_lasts_fifteen_minutes_to_the_second(app: IdentityApp, method: str) -> None:
-    # Not on a full second: what the service keeps and what the token tells end together all the same.
+    # Not on a full second: the stored step-up and the claim of the token expire together nevertheless.
     app.clock.advance(timedelta(milliseconds=900))
     stepped, secret = await with_totp(app)
     authenticator = await add_passkey(app, stepped)

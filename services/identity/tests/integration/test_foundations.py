@@ -78,7 +78,7 @@ async def test_a_bad_bootstrap_setting_stops_the_start(app: IdentityApp) -> None
 async def test_the_database_knows_every_role_of_the_contract_and_no_other(app: IdentityApp) -> None:
     user_id = await app.sign_up("tola@unilag.edu.ng")
     for role in PERMISSIONS_BY_ROLE:
-        # One by one: no person may hold them all.
+        # One by one: no user may hold them all.
         await app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", user_id)
         await app.service.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, role

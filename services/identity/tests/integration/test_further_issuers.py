@@ -1,4 +1,4 @@
-"""People who sign in elsewhere: known by our profile, stepping up with our factors (contract section 5.2)."""
+"""Federated users: identified by the local profile, stepped up with local factors (contract section 5.2)."""
 
 import json
 from collections.abc import AsyncIterator
@@ -156,7 +156,7 @@ async def test_other_services_look_up_the_rights_of_a_federated_user(elsewhere: 
     assert (caller.user_id, caller.roles, caller.campus_id) == (user_id, {"buyer"}, profile["campus_id"])
     await elsewhere.grant(user_id, "merchant")
     await elsewhere.grant(user_id, "auditor")
-    # Told anew within the minute, though the guard of our own door remembers its look.
+    # The lookup is refreshed within a minute, although the endpoint's guard caches its own.
     assert await elsewhere.roles_of(token) == ["auditor", "buyer", "merchant"]
     app.clock.advance(timedelta(seconds=60))
     assert (await verifier.caller_of(token)).roles == {"buyer", "merchant"}
@@ -212,7 +212,7 @@ async def test_nobody_logs_in_to_a_federated_account(elsewhere: Elsewhere) -> No
     await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))
     for password in (PASSWORD, "", "!", "None"):
         assert (await app.post("/api/auth/login", {"email": email, "password": password or "x"})).status_code == 401
-    # Somebody who signs up with the address here is somebody else.
+    # A local sign-up with the address is another user.
     assert await app.sign_up(email) != user_id
     assert claims_of(await app.log_in(email))["sub"] != str(user_id)
 
@@ -232,7 +232,7 @@ async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_f
     assert (await app.post("/api/auth/logout", token=token)).status_code == 200
     (events,) = await app.service.published("identity.session_revoked.v1")
     assert events["userId"] == str(user_id)
-    # Also a process that never heard it, and after old sessions were forgotten: the look at our database tells.
+    # Also in a process that missed the event, and after old sessions were purged: the database query decides.
     app.service.runtime.verifier.revocations.sessions.clear()
     app.clock.advance(timedelta(minutes=2))
     await app.service.remove_old()

@@ -112,7 +112,7 @@ async def test_a_further_factor_of_either_kind_needs_a_fresh_second_factor(app: 
     assert await app.count("passkeys") == 2
 
 
-# Each makes an answer to registration options that must be refused.
+# Each makes a response to registration options that must be rejected.
 def _with_fields(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda offered: replace(Authenticator(ORIGIN), **fields).make(offered)
 

@@ -15,7 +15,7 @@ async def change(app: IdentityApp, token: str, body: dict[str, Any], if_match: s
 
 
 async def user(app: IdentityApp, email: str = "tola@unilag.edu.ng") -> str:
-    """The access token of somebody new."""
+    """The access token of a new user."""
     await app.sign_up(email)
     return str((await app.log_in(email))["accessToken"])
 
@@ -56,7 +56,7 @@ async def test_changes_without_a_revision_are_all_applied_and_published_in_order
         "SELECT sequence, convert_from(payload, 'UTF8')::json->>'fullName' AS name FROM outbox "
         "WHERE type = 'identity.profile_changed.v1' ORDER BY sequence"
     )
-    # The first news of the person, with sequence 1, was that they exist.
+    # The first event of the user, with sequence 1, was the sign-up.
     assert [(row["sequence"], row["name"]) for row in rows] == sorted(by_revision.items())
 
 

@@ -121,7 +121,7 @@ async def test_no_caller_grants_a_role_makes_a_vendor_or_moves_a_campus(app: Ide
 
 
 # What the API role may do, for each relation: on all columns, or on those that are named. Whatever is not here is out of its
-# reach: a new table stands here because somebody decided so.
+# reach: a new table is listed here by a decision.
 GRANTS: dict[str, dict[str, set[str]]] = {
     "campuses": {"SELECT": ALL, "INSERT": ALL, "UPDATE": {"name", "active", "revision"}},
     "hubs": {
@@ -153,7 +153,7 @@ GRANTS: dict[str, dict[str, set[str]]] = {
     "commission_changes": {"SELECT": ALL},
     "erasure_requests": {"SELECT": ALL},
     "erasure_verdicts": {"SELECT": ALL},
-    # What the library keeps: events leave in the transaction of whoever made them true.
+    # Tables of the library: an event is stored in the transaction of its cause.
     "outbox": {"INSERT": ALL},
     "outbox_sequences": {"SELECT": ALL, "INSERT": ALL, "UPDATE": ALL},
 }
@@ -202,7 +202,7 @@ WHERE c.relnamespace = 'public'::regnamespace AND a.grantee IN ($1::text::regrol
 
 
 async def fill(app: IdentityApp) -> None:
-    """A row of somebody in every relation that a caller may read."""
+    """Inserts a row of one user into every relation that a caller may read."""
     await app.load_demo()
     owner, referrer, admin = USERS["BUYER2"].id, USERS["VENDOR"].id, USERS["ADMIN"].id
     await app.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", owner, referrer)
@@ -260,7 +260,7 @@ async def test_the_api_role_may_do_what_is_listed_and_nothing_else(app: Identity
         API_ROLE,
     )
     assert tuple(powers) == (False, 0)
-    # Whoever connects has that and nothing beside it.
+    # A connected role has this and nothing more.
     assert await seen_by(app, ANONYMOUS, _MEMBERSHIPS) == [API_ROLE]
     assert await seen_by(app, ANONYMOUS, _OWN_GRANTS) == []
 
@@ -270,7 +270,7 @@ async def test_a_bare_statement_with_anothers_settings_sees_and_changes_nothing(
     relations = [row["relname"] for row in await app.service.fetch(_RELATIONS)]
     assert set(OWNERS) | OPEN_TO_ALL == set(GRANTS) - MECHANISMS
     before = await contents(app, relations)
-    # Nobody, somebody who owns nothing of it, and somebody whose own profile and role are there.
+    # No user, a user who owns none of the rows, and a user whose own profile and role are stored.
     for caller in (ANONYMOUS, Caller(UUID(int=7)), caller_named("BUYER")):
         for name in set(relations) - MECHANISMS:
             may = GRANTS.get(name, {})

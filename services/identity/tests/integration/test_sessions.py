@@ -257,7 +257,7 @@ async def test_a_process_that_starts_anew_gives_the_same_successor(app: Identity
         return signed.refresh_token if signed else None
 
     assert await exchanged_by(dependencies.hashes) == first[1]
-    # Under another key nothing can be repeated, and nobody is signed out for it.
+    # Another key repeats nothing, and no user is signed out.
     assert await exchanged_by(KeyedHashes(b"quite another key")) is None
     assert (await refresh(app, {"refreshToken": first[1]}))[0] == 200
 

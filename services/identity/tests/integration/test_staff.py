@@ -1,4 +1,4 @@
-"""Staff: roles given and taken, the second person, suspension, and the trail of it all."""
+"""Staff: granted and revoked roles, approval by a second user, suspension, and the audit trail."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -37,13 +37,13 @@ TESTING = ServiceItself("a test")
 
 @dataclass
 class StaffAdministration:
-    """The demo's people at the doors of staff. BUYER2 is the second administrator."""
+    """The demo's users at the staff endpoints. BUYER2 is the second administrator."""
 
     app: IdentityApp
     _tokens: dict[tuple[str, bool], str] = field(default_factory=dict)
 
     async def token(self, name: str, *, stepped_up: bool = True) -> str:
-        """A token of a session of this person that lasts; the password's cost is spared."""
+        """A token of a stored session of this user; it skips the cost of a password."""
         if (name, stepped_up) not in self._tokens:
             self._tokens[name, stepped_up] = (await self.sign_in(name, stepped_up=stepped_up))[0]
         return self._tokens[name, stepped_up]
@@ -91,7 +91,7 @@ class StaffAdministration:
         return {row["role"] for row in rows}
 
     async def actions(self) -> list[tuple[str | None, str, str]]:
-        """Who did what to whom, oldest first, by their names."""
+        """Actor, action and subject of each recorded action by their names, oldest first."""
         names = {user.id: name for name, user in USERS.items()}
         rows = await self.app.service.fetch("SELECT actor_id, act, subject_id FROM staff_acts ORDER BY id")
         return [(names.get(row["actor_id"]), row["act"], names.get(row["subject_id"], "?")) for row in rows]

@@ -11,7 +11,7 @@ from .responses import STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invali
 
 
 async def enrolled(app: IdentityApp, email: str = "tola@unilag.edu.ng") -> tuple[dict[str, Any], str]:
-    """A person with a confirmed factor: tokens of a later login, and the secret."""
+    """Returns the tokens of a later login and the secret of a user with a confirmed factor."""
     await app.sign_up(email)
     tokens = await app.log_in(email)
     secret = await enroll(app, tokens)
@@ -164,7 +164,7 @@ async def test_the_secret_is_stored_encrypted(app: IdentityApp) -> None:
 
 async def test_an_ended_session_does_not_step_up(app: IdentityApp) -> None:
     tokens, secret = await enrolled(app)
-    # Ended by another process: this one has not heard of it.
+    # Another process revoked it; this one has not received the event.
     await app.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
     response = await app.post("/api/auth/mfa/verify", {"code": app.code(secret)}, token=tokens["accessToken"])
     assert error_of(response) == UNAUTHORIZED

@@ -67,7 +67,7 @@ class Campus:
         return await self.app.post(f"{PATH}/{application_id}/reject", {"reason": reason}, token=await self.token(by))
 
     async def events(self) -> dict[str, list[dict[str, Any]]]:
-        """What was said of applications, the vendors of the demo data aside."""
+        """The published events of applications, without the vendors of the demo data."""
         shown = {name: await self.app.service.published(name) for name in EVENTS}
         shown[EVENTS[0]] = shown[EVENTS[0]][len(demo.VENDORS) :]
         return shown
@@ -256,7 +256,7 @@ async def test_an_application_that_is_not_whole_is_rejected(campus: Campus) -> N
 async def test_an_erased_user_neither_applies_nor_becomes_a_vendor(campus: Campus) -> None:
     application_id = await campus.applied()
     await campus.token("CAMPUS")
-    # What staff saw a moment before is gone when they decide.
+    # The application that staff read is withdrawn when they decide.
     async with campus.app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await delete_user(uow, USERS["BUYER2"].id, b"hash", campus.app.clock.now())
     state = await campus.state()
@@ -344,7 +344,7 @@ async def test_the_policies_hide_applications_even_from_a_query_without_a_filter
     for statement in (
         "UPDATE vendor_applications SET status = 'approved'",
         "DELETE FROM vendor_applications",
-        # In somebody else's name.
+        # In another user's name.
         "INSERT INTO vendor_applications (id, user_id, business_name, legal_name, campus_id, category, description, created_at) "
         f"VALUES ('{uuid4()}', '{USERS['VENDOR'].id}', 'x', 'x', '{demo.LAGOS.id}', 'x', 'x', now())",
         # Approved from the start.

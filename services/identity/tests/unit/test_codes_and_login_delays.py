@@ -1,4 +1,4 @@
-"""How often a code may be asked for, what it is worth, whom a number belongs to, and how long a login waits."""
+"""Limits and validity of one-time codes, the owner of a number, and the delay of a login."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ def issued(**changes: object) -> IssuedCode:
 
 
 def codes_given(interval: timedelta, for_time: timedelta) -> int:
-    """How many codes somebody gets who asks so often for so long."""
+    """The number of codes that a user receives who requests one at this interval."""
     last: IssuedCode | None = None
     given, now = 0, NOW
     while now < NOW + for_time:

@@ -1,4 +1,4 @@
-"""One mailbox is one person, however it is spelled (contract section 10: never for one's own token)."""
+"""One mailbox is one user in every spelling (contract section 10: no reward for one's own token)."""
 
 import pytest
 

@@ -427,7 +427,7 @@ ROUNDS = 200
 
 
 async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends_and_the_money_follows(market):
-    """Two hundred times: the one that comes second finds the order moved and is refused, and nothing is said for it."""
+    """Two hundred times: the second one is rejected because the order has changed, and publishes nothing."""
     product = await market.sell(stock=ROUNDS)
     outcomes = {"delivered": 0, "disputed": 0}
     for number in range(ROUNDS):
@@ -518,6 +518,6 @@ async def test_the_bank_s_decision_closes_no_dispute_and_is_shown(market, charge
     shown = await market.client.get(url, headers=market.as_staff("finance_checker"))
     assert shown.json()["data"]["dispute"]["chargebackOutcome"] == stands
     assert (await decide(market, resolution)).status_code == 200
-    # All is gone, or all was held: payments says one release, of nothing or of all, and the order ends either way.
+    # Payments publishes one release, of nothing or of everything, and the order ends in both cases.
     await market.release(order)
     assert await market.status_of(order) == "paid"

@@ -1,4 +1,4 @@
-"""Flash sales: price, quantity and limit hold whoever comes at once."""
+"""Flash sales: price, quantity and limit hold under concurrent checkouts."""
 
 import asyncio
 from datetime import timedelta
@@ -42,7 +42,7 @@ async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
 
 
 async def insisting_checkout(market: Any, product_id: UUID) -> httpx.Response:
-    """A new buyer who comes again with the same key when the machine is too busy to serve all at once (503)."""
+    """A new buyer who repeats the request with the same key after a 503 of a busy machine."""
     buyer_id, key = new_id(), uuid4()
     while (response := await market.checkout(product_id, buyer_id=buyer_id, key=key)).status_code == 503:
         assert response.headers["retry-after"]

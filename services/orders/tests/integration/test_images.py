@@ -1,4 +1,4 @@
-"""Pictures on their way: from a merchant's upload to the shelf, in a folder and in a bucket."""
+"""Images from a merchant's upload to the catalog, stored in a folder and in a bucket."""
 
 import asyncio
 import io
@@ -37,7 +37,7 @@ def jpeg(shade=120, size=(40, 30)):
 
 @pytest.fixture
 async def shop(fresh_database, broker_url, tmp_path):
-    """A market that keeps its pictures in a folder of the test."""
+    """A market that stores its images in a folder of the test."""
     settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, **settings) as service:
         yield Market(service, SystemClock())
@@ -53,7 +53,7 @@ async def dated_shop(fresh_database, broker_url, tmp_path):
 
 
 async def removed_of(shop, media=None):
-    """How many pictures the worker's next round takes out of the store."""
+    """The number of images that the worker's next round removes from the store."""
     service = shop.app.dependencies
     return await remove_images_once(service.database, media or service.media, MEDIA, shop.clock)
 
@@ -188,7 +188,7 @@ async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop):
 
 
 class HalfUnavailable:
-    """The shop's own folder, in which the second removal finds nobody: as when the process dies between two files."""
+    """The shop's folder, in which the second removal fails, as if the process died between two files."""
 
     def __init__(self, media) -> None:
         self._media, self._removals = media, 0
@@ -210,7 +210,7 @@ async def test_a_detached_image_is_removed_even_when_the_worker_dies_between_its
     shop.clock.advance(timedelta(minutes=1))
     assert await removed_of(shop, HalfUnavailable(shop.app.dependencies.media)) == 0
     assert len(files_of(shop)) == 3
-    # Whoever brings the picture back meanwhile is told to come again: the file would be removed behind the new row.
+    # A concurrent upload of the same image must be retried: the file would be removed after its new row.
     assert (await send(shop, product, jpeg(10))).status_code == 503
     assert await removed_of(shop) == 0
     shop.clock.advance(timedelta(minutes=10))

@@ -1,4 +1,4 @@
-"""The table of moves through the service's own doors: each row, and each pair that is no row (contract section 6)."""
+"""The table of transitions through the service's endpoints: each row, and each pair without a row (contract section 6)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ from orders.domain.transitions import STATES, TRANSITIONS, Rejection, next_state
 from orders.timers import fire_timers_once
 
 COMPLAINT = {"reason": "never came", "details": "I waited."}
-# Stock is reserved while an order waits for its payment: there it cannot be gone.
+# Stock is reserved while an order waits for its payment, so that it cannot be sold out.
 UNREACHABLE = {("Processing", "escrow_held_without_stock")}
 ROWS = [
     (state, trigger) for trigger, row in TRANSITIONS.items() for state in row.to if (state, trigger) not in UNREACHABLE
@@ -137,7 +137,7 @@ TRIGGERS: dict[str, Callable[[Story], Awaitable[Any]]] = {
     "refund_settled": lambda story: story.end_refund(RefundSettled),
     "refund_failed": lambda story: story.end_refund(RefundFailed),
 }
-# The way that an order takes into each state.
+# The transitions that bring an order into each state.
 PATHS: dict[str, tuple[str, ...]] = {
     "Processing": (),
     "expired": ("payment_window_ended",),
@@ -162,7 +162,7 @@ async def reached(market, state) -> Story:
 
 
 async def everything(market):
-    """All that a command may change; what escrow holds is payments' word, kept whatever the state."""
+    """Everything that a command may change; the escrowed amount comes from payments in every state."""
     tables = (
         "order_timers",
         "order_refunds",
@@ -300,7 +300,7 @@ async def test_stale_events_are_ignored_and_counted_in_every_state(market):
 
 
 async def outlive(story, kind):
-    """A timer of a state that the order has left comes due."""
+    """A timer of a former state of the order falls due."""
     now = story.market.clock.now()
     await story.market.fetch("INSERT INTO order_timers VALUES ($1, $2, $3)", story.id, kind, now)
     await fire_timers_once(story.market.app.dependencies)
@@ -322,7 +322,7 @@ DAYS = 60
 
 
 async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
-    """Two hundred orders left alone at every point of their way, six hours at a time."""
+    """Two hundred orders are abandoned at every point of their lifecycle, six hours at a time."""
     product = await market.sell(stock=ORDERS)
     paths = {
         "unpaid": (timedelta(minutes=15), "expired"),

@@ -87,7 +87,7 @@ async def test_every_table_that_the_api_role_may_touch_stands_under_row_security
 
 
 async def test_the_policies_of_orders_ask_who_the_caller_is_once_for_a_statement(market):
-    """Asked for each row, the planner expects one row to pass, and a page reads and sorts every order of its buyer."""
+    """A policy that is evaluated for each row makes the planner expect one row, and a page sorts every order of its buyer."""
     policies = await market.fetch(
         "SELECT qual FROM pg_policies WHERE tablename IN ('orders', 'order_items') AND cmd = 'SELECT'"
     )

@@ -1,4 +1,4 @@
-"""Nobody buys from the vendor that they own or sell for, and nobody reviews it."""
+"""Users neither buy from nor review the vendor that they own or sell for."""
 
 from typing import Any
 from uuid import UUID, uuid4

@@ -23,7 +23,7 @@ async def published_verdicts(market):
 
 
 async def traces(market, text):
-    """The tables in which the text stands; what leaves as an event is not among them."""
+    """The tables that contain the text, without the outbox."""
     rows = await market.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
     )
@@ -174,7 +174,7 @@ async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_b
 
 
 async def records(market, headers, limit=2):
-    """All pages of what is kept of somebody, by section."""
+    """All pages of the personal records of a user, by section."""
     found, params = {}, {"limit": limit}
     while True:
         response = await market.client.get("/api/personal-records/orders", params=params, headers=headers)

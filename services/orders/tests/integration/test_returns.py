@@ -222,7 +222,7 @@ async def test_the_return_window_closes_seven_days_after_delivery(market):
     request = await requested_return(market, order, 1)
     market.clock.advance(timedelta(milliseconds=1))
     assert error_of(await request_return(market, late, 1)) == CONFLICT
-    # Who asked in time is decided on, whenever that is.
+    # A request that was made in time is decided at any later time.
     market.clock.advance(timedelta(days=30))
     assert (await decide(market, request)).status_code == 200
 
@@ -268,7 +268,7 @@ async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
 
 @pytest.mark.parametrize("verb", ["approve", "reject"])
 async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_looked_for(market, verb):
-    """The order of checks (contract section 5): whether the request exists is nobody's business who may not decide."""
+    """The order of checks (contract section 5): callers without the permission do not learn whether the request exists."""
     known = await requested_return(market, await delivered(market, (100_000, 1)), 1)
     for headers in (
         market.as_buyer(),

@@ -65,7 +65,7 @@ async def test_many_workers_fire_each_timer_once(market):
         await market.ordered(product)
     market.clock.advance(timedelta(minutes=15))
     moved = await asyncio.gather(*(fire(market) for _ in range(6)))
-    # A worker that finds an order held by another leaves it to the next round.
+    # A worker skips an order that another one has locked until the next round.
     while fired := await fire(market):
         moved.append(fired)
     assert sum(moved) == 30

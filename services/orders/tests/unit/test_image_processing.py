@@ -1,4 +1,4 @@
-"""Pictures are drawn anew: what is seen stays, what is hidden in a file does not."""
+"""Images are rendered anew: visible content stays, hidden content of a file does not."""
 
 import io
 import struct
@@ -106,7 +106,7 @@ def test_a_truncated_or_oversized_image_is_rejected(content):
 
 
 def with_scans(times):
-    """A progressive JPEG whose last scan, a few dozen bytes, stands there so often."""
+    """A progressive JPEG that repeats its last scan, a few dozen bytes, so often."""
     sent = drawn(size=(64, 64), progressive=True)
     last = sent.rindex(b"\xff\xda")
     return sent[:last] + sent[last:-2] * times + sent[-2:]

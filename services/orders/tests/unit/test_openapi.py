@@ -1,4 +1,4 @@
-"""What the service says of its doors."""
+"""The OpenAPI document of the service's endpoints."""
 
 import pytest
 
@@ -58,7 +58,7 @@ PROBLEMS = {
     ("post", "/api/flash-sales/{sale_id}/approve"): {401, 403, 404, 409, 422},
     ("post", "/api/flash-sales/{sale_id}/end"): {401, 403, 404, 422},
 }
-# What a success holds where it is no JSON: nothing, a picture, a file.
+# The content of a success without JSON: nothing, an image, a file.
 OTHER_CONTENT = {
     ("delete", "/api/products/{product_id}", "204"): set(),
     ("delete", "/api/products/{product_id}/images/{image_id}", "204"): set(),

@@ -1,4 +1,4 @@
-"""Who gets what when a dispute is resolved or goods come back."""
+"""The division of the money after a resolved dispute or a return."""
 
 from uuid import UUID
 

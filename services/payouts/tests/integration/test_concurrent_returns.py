@@ -142,7 +142,7 @@ async def test_a_concurrent_approval_and_late_success_never_pay_silently_twice(s
     for case, approved in zip(cases, responses, strict=True):
         row = payouts[case.payout_id]
         assert (row["status"], row["successes"]) == (("failed", 1) if approved == 200 else ("processed", 1))
-        # Both happened, at the gateway and here: an exception opens, and two people take the amount back.
+        # Both happened, at the gateway and here: an exception opens, and two users recover the amount.
         is_open = (await staff.payout(case))["openException"] is not None
         assert is_open == (approved == 200)
 

@@ -240,7 +240,7 @@ async def test_the_response_time_of_a_classification_counts_from_the_opening(sha
     await act(scenario, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name.")
     assert len(await events_of(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
     assert len(await events_of(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
-    # A report does not replace a cause that a person named.
+    # A report does not replace a cause that staff named.
     await attempt.receive(TransferReversed, reason=None)
     assert (await attempt.exception())["cause"] == "name_mismatch"
 

@@ -1,4 +1,4 @@
-"""The payouts service as a process, killed at each step of a dispatch. The worker finishes, and the money leaves once.
+"""The payouts service as a process, killed at each step of a dispatch. The worker finishes, and the money is sent once.
 
 The test controls the steps from outside: by a lock of the database, or by a response that it delays.
 """
@@ -52,7 +52,7 @@ class Killable:
 
 
 class WalletLine:
-    """What lies between the process and the gateway: the answer to a transfer waits until the test lets it through."""
+    """A proxy between the process and the gateway: the response to a transfer waits until the test forwards it."""
 
     def __init__(self, gateway_url: str) -> None:
         self._gateway_url, self.is_open = gateway_url, asyncio.Event()

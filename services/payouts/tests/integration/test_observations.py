@@ -12,7 +12,7 @@ from payouts.metrics import PAYOUT_FAILURE_RATE
 from payouts.timers import check_failures_once
 
 from .conftest import released
-from .test_exceptions import hear, sent
+from .test_exceptions import receive, sent
 
 PATH = "/api/payout-exceptions/observations"
 SWITCH = "Issuer or switch inoperative"
@@ -23,7 +23,7 @@ async def scenario(shared_scenario):
     """Two days later than any earlier observation, and quiet since."""
     shared_scenario.clock.advance(timedelta(days=2))
     for _ in range(2):
-        await run_worker_once(shared_scenario)
+        await check_failures(shared_scenario)
         shared_scenario.clock.advance(timedelta(minutes=10))
     return shared_scenario
 
@@ -33,7 +33,7 @@ async def observed(scenario, role="ops_oncall"):
     return await scenario.app.client.get(PATH, headers=headers)
 
 
-async def run_worker_once(scenario, *, attempts_min=1, workers=1):
+async def check_failures(scenario, *, attempts_min=1, workers=1):
     watch = FailureRatePolicy(timedelta(hours=1), attempts_min, timedelta(minutes=10))
     database = scenario.app.runtime.database
     await asyncio.gather(*(check_failures_once(database, scenario.clock, watch) for _ in range(workers)))
@@ -73,24 +73,24 @@ async def test_a_high_failure_rate_is_alerted_once_by_all_workers(scenario):
         return [now - then for now, then in zip(found, before, strict=True)]
 
     [attempt, _] = await sent(scenario, 2)
-    await run_worker_once(scenario)
+    await check_failures(scenario)
     assert await counted() == [0, 0]
     await attempt.hear(TransferFailed)
-    await run_worker_once(scenario, attempts_min=3)
+    await check_failures(scenario, attempts_min=3)
     assert await counted() == [0, 0]
-    await run_worker_once(scenario, workers=4)
-    await run_worker_once(scenario, workers=4)
+    await check_failures(scenario, workers=4)
+    await check_failures(scenario, workers=4)
     assert await counted() == [1, 0]
     assert [sample.value for metric in PAYOUT_FAILURE_RATE.collect() for sample in metric.samples] == [0.5]
     alert = (await alerts(scenario, "raised", "payout-failure-rate"))[-1]
     assert (alert["severity"], alert["detail"].startswith("1 of 2 attempts")) == ("SEV-2", True)
     scenario.clock.advance(timedelta(minutes=61))
-    await run_worker_once(scenario)
+    await check_failures(scenario)
     scenario.clock.advance(timedelta(minutes=9))
-    await run_worker_once(scenario)
+    await check_failures(scenario)
     assert (await observed(scenario)).json()["data"]["alerting"] is True
     scenario.clock.advance(timedelta(minutes=1))
-    await run_worker_once(scenario, workers=4)
+    await check_failures(scenario, workers=4)
     assert await counted() == [1, 1]
     assert (await observed(scenario)).json()["data"]["alerting"] is False
 
@@ -100,19 +100,19 @@ async def test_several_failures_at_one_banks_switch_are_one_alert(scenario):
     attempts = await sent(scenario, 3)
     for attempt in attempts[:2]:
         await attempt.hear(TransferFailed, reason=SWITCH)
-    await run_worker_once(scenario)
+    await check_failures(scenario)
     assert await alerts(scenario, "raised", prefix) == []
     await attempts[2].hear(TransferFailed, reason="Request timed out")
-    await run_worker_once(scenario, workers=4)
-    await run_worker_once(scenario)
+    await check_failures(scenario, workers=4)
+    await check_failures(scenario)
     [alert] = await alerts(scenario, "raised", prefix)
     assert (alert["severity"], alert["subject"]) == ("SEV-1", "058")
     for attempt in attempts:
         await attempt.hear(TransferSucceeded)
-        await run_worker_once(scenario)
+        await check_failures(scenario)
         assert await alerts(scenario, "cleared", prefix) == []
-        await hear(scenario, attempt.reference, "query", "success")
-    await run_worker_once(scenario, workers=4)
+        await receive(scenario, attempt.reference, "query", "success")
+    await check_failures(scenario, workers=4)
     assert len(await alerts(scenario, "cleared", prefix)) == 1
 
 

@@ -1,4 +1,4 @@
-"""Finance quarantines an account, and the named payout returns unless its money has left."""
+"""Finance quarantines an account, and the named payout returns unless its money was sent."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Returns to a wallet, prepared by one person and approved by another (contract sections 8, 14.4 and 14.6)."""
+"""Returns to a wallet, prepared by one user and approved by another (contract sections 8, 14.4 and 14.6)."""
 
 import hashlib
 import json

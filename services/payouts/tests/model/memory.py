@@ -87,7 +87,7 @@ class Attempt:
 
 
 class SimulatedGateway:
-    """Accepts each reference once; the money leaves at acceptance. It reports late, twice, in any order, or never.
+    """Accepts each reference once; the money is sent at acceptance. It reports late, twice, in any order, or never.
 
     An abandoned call arrives at any time within its bound, whatever was queried meanwhile.
     """

@@ -89,7 +89,7 @@ def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more():
     assert (
         update_after_call(transfer(submissions=2), refused, later, NOW + timedelta(seconds=1)).update.status == "failed"
     )
-    # Nobody knows whether the gateway has it: this call is over, the earlier one is not.
+    # It is unknown whether the gateway has it: this call is over, the earlier one is not.
     unclear = update_after_call(transfer(submissions=2, called_at=NOW), Unclear("timeout"), calls, NOW)
     assert (unclear.called_at, unclear.poll_now) == (earlier_at, True)
 

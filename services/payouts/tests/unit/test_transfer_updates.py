@@ -67,7 +67,7 @@ def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_min
 @pytest.mark.parametrize("status", ["failed", "rejected", "success", "reversed"])
 @pytest.mark.parametrize("first_source", ["webhook", None])
 def test_a_query_sets_the_status_whatever_was_reported_first(status, first_source):
-    """A webhook's failure leaves the row as it is: without this nobody could reset or return what the gateway confirms."""
+    """A webhook's failure does not change the row; otherwise no confirmed failure could be reset or returned."""
     transfer = locked_transfer(status if first_source else "pending", "processed" if status == "success" else "pending")
     if status == "success" and first_source is None:
         transfer = locked_transfer("pending")
