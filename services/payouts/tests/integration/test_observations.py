@@ -50,15 +50,15 @@ async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_c
     assert set(empty["byCause"].values()) == {0}
     assert (empty["windowSeconds"], empty["attempts"], empty["failures"], empty["failureRate"]) == (3600, 0, 0, 0.0)
     early, late, good, _ = await sent(scenario, 4)
-    await early.hear(TransferFailed)
-    await good.hear(TransferSucceeded)
+    await early.receive(TransferFailed)
+    await good.receive(TransferSucceeded)
     for role in ("ops_oncall", "auditor", "finance_maker", "finance_checker"):
         seen = (await observed(scenario, role)).json()["data"]
         assert (seen["attempts"], seen["failures"], seen["failureRate"], seen["alerting"]) == (4, 1, 0.25, True)
     assert (await observed(scenario, "merchant")).status_code == 403
     scenario.clock.advance(timedelta(minutes=60))
     # An attempt of an hour ago is outside the window, until it fails now.
-    await late.hear(TransferFailed, reason="Your balance is not enough to fulfil this request")
+    await late.receive(TransferFailed, reason="Your balance is not enough to fulfil this request")
     seen = (await observed(scenario)).json()["data"]
     assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (1, 1, 1.0)
     assert (seen["bySeverity"]["SEV-1"], seen["byCause"]["balance_insufficient"]) == (1, 1)
@@ -75,7 +75,7 @@ async def test_a_high_failure_rate_is_alerted_once_by_all_workers(scenario):
     [attempt, _] = await sent(scenario, 2)
     await check_failures(scenario)
     assert await counted() == [0, 0]
-    await attempt.hear(TransferFailed)
+    await attempt.receive(TransferFailed)
     await check_failures(scenario, attempts_min=3)
     assert await counted() == [0, 0]
     await check_failures(scenario, workers=4)
@@ -99,16 +99,16 @@ async def test_several_failures_at_one_banks_switch_are_one_alert(scenario):
     prefix = "payout-bank-switch:058"
     attempts = await sent(scenario, 3)
     for attempt in attempts[:2]:
-        await attempt.hear(TransferFailed, reason=SWITCH)
+        await attempt.receive(TransferFailed, reason=SWITCH)
     await check_failures(scenario)
     assert await alerts(scenario, "raised", prefix) == []
-    await attempts[2].hear(TransferFailed, reason="Request timed out")
+    await attempts[2].receive(TransferFailed, reason="Request timed out")
     await check_failures(scenario, workers=4)
     await check_failures(scenario)
     [alert] = await alerts(scenario, "raised", prefix)
     assert (alert["severity"], alert["subject"]) == ("SEV-1", "058")
     for attempt in attempts:
-        await attempt.hear(TransferSucceeded)
+        await attempt.receive(TransferSucceeded)
         await check_failures(scenario)
         assert await alerts(scenario, "cleared", prefix) == []
         await receive(scenario, attempt.reference, "query", "success")
@@ -118,7 +118,7 @@ async def test_several_failures_at_one_banks_switch_are_one_alert(scenario):
 
 async def test_a_batch_above_the_balance_is_one_failed_attempt(scenario):
     [good, _] = await sent(scenario, 2)
-    await good.hear(TransferSucceeded)
+    await good.receive(TransferSucceeded)
     vendor = await scenario.ready_vendor(5_000_000_000)
     waiting = [await scenario.payout(vendor, 2_000_000_000) for _ in range(2)]
     batch = (await scenario.dispatch(uuid4(), payoutIds=waiting)).json()["data"]
