@@ -1,4 +1,4 @@
-"""The outside world of these tests: a real SMTP server, an SMS company and on-call receivers over real HTTP; and the service."""
+"""Fixtures: the running service with fake providers on real sockets, and the scenario of one order."""
 
 import asyncio
 import base64
@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 import http_ece
+import httpx
 import jwt
 import pytest
 import pytest_asyncio
@@ -25,13 +26,26 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from common.primitives.clock import Clock, ManualClock
+from common.auth.caller import THE_SERVICE, Caller
+from common.messaging.messages import Received
+from common.primitives.clock import ManualClock
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
-from contracts.identity import ReferralOutcome, UserProvisioned, VendorApproved
-from contracts.orders import PIN_DELIVERY, DeliveryPinIssued, OrderPlaced, PlacedItem
+from common.process.service import background
+from contracts.event import Event
+from contracts.identity import OneTimeCodeIssued, ReferralOutcome, UserProvisioned, VendorApproved
+from contracts.orders import (
+    PIN_DELIVERY,
+    DeliveryPinIssued,
+    OrderDelivered,
+    OrderDispatched,
+    OrderPlaced,
+    PlacedItem,
+)
 from contracts.payments import EscrowHeld
 from notifications.app import SERVICE
+from notifications.templates.examples import example_of
+from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import OpenService, opened, served
 
 KEYS = {
@@ -40,11 +54,15 @@ KEYS = {
     "pin_delivery_key": "a key of PINs for these tests",
 }
 SERVICE_ROLE_KEY = "service-role-key-of-these-tests"
+SERVICE_HEADERS = {"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
+DELIVER_NOTIFICATION = "/functions/v1/deliver-notification"
+DELIVERIES = "notifications.deliveries"
+PHONE = "+2348030000001"
 
 
 @dataclass(slots=True)
-class Outside:
-    """What the providers received, and what they will answer next."""
+class Providers:
+    """Fake providers: what they received, and their next failures."""
 
     texts: list[dict[str, Any]] = field(default_factory=list)
     mails: list[EmailMessage] = field(default_factory=list)
@@ -62,19 +80,19 @@ class Outside:
     browser: "Browser" = field(default_factory=lambda: Browser())
     sms_down: bool = False
     hold_sms: asyncio.Event | None = None
-    hold_answers: asyncio.Event | None = None
+    hold_responses: asyncio.Event | None = None
     on_sms: Callable[[], None] | None = None
     mail_connections: int = 0
     mail_transports: list[Any] = field(default_factory=list)
     url: str = ""
     smtp_url: str = ""
 
-    async def answer_in_time(self) -> None:
-        """Holds the answer back while the test wants it; what is to be answered was received."""
-        if self.hold_answers is not None:
-            await self.hold_answers.wait()
+    async def wait_until_released(self) -> None:
+        """Hold a response while `hold_responses` is unset; the request is recorded already."""
+        if self.hold_responses is not None:
+            await self.hold_responses.wait()
 
-    async def take_sms(self, request: Request) -> Response:
+    async def receive_sms(self, request: Request) -> Response:
         body = await request.json()
         if self.sms_down:
             return JSONResponse({"message": "down for maintenance"}, 503)
@@ -85,43 +103,43 @@ class Outside:
             self.on_sms()
         if self.hold_sms is not None:
             await self.hold_sms.wait()
-        await self.answer_in_time()
+        await self.wait_until_released()
         return JSONResponse({"code": "ok", "message_id": f"sms-{len(self.texts)}"})
 
-    async def take_form(self, request: Request) -> Response:
-        """Africa's Talking: the answer is a success, what counts stands beside the number."""
+    async def receive_form(self, request: Request) -> Response:
+        """Africa's Talking: every response is 201, with a status for each recipient."""
         if self.form_faults:
             return self.form_faults.pop(0)
         async with request.form() as form:
             self.forms.append({name: str(value) for name, value in form.items()})
-        told = {"statusCode": 101, "messageId": f"at-{len(self.forms)}", "status": "Success"}
-        return JSONResponse({"SMSMessageData": {"Recipients": [told]}}, 201)
+        recipient = {"statusCode": 101, "messageId": f"at-{len(self.forms)}", "status": "Success"}
+        return JSONResponse({"SMSMessageData": {"Recipients": [recipient]}}, 201)
 
-    async def take_approved(self, request: Request) -> Response:
+    async def receive_template(self, request: Request) -> Response:
         if self.approved_faults:
             return self.approved_faults.pop(0)
         self.approved.append({**await request.json(), "authorization": request.headers["authorization"]})
-        answer = JSONResponse({"messages": [{"id": f"wamid.{len(self.approved)}"}]})
-        await self.answer_in_time()
-        return answer
+        response = JSONResponse({"messages": [{"id": f"wamid.{len(self.approved)}"}]})
+        await self.wait_until_released()
+        return response
 
-    async def give_token(self, request: Request) -> Response:
+    async def issue_token(self, request: Request) -> Response:
         async with request.form() as form:
             self.assertions.append(str(form["assertion"]))
         return JSONResponse({"access_token": f"token-{len(self.assertions)}", "expires_in": 3600})
 
-    async def take_native(self, request: Request) -> Response:
+    async def receive_push(self, request: Request) -> Response:
         if self.native_faults:
             return self.native_faults.pop(0)
         self.native.append({**await request.json(), "authorization": request.headers["authorization"]})
-        answer = JSONResponse({"name": f"projects/campus/messages/{len(self.native)}"})
-        await self.answer_in_time()
-        return answer
+        response = JSONResponse({"name": f"projects/campus/messages/{len(self.native)}"})
+        await self.wait_until_released()
+        return response
 
-    async def take_web(self, request: Request) -> Response:
+    async def receive_web_push(self, request: Request) -> Response:
         return self.browser.receive(await request.body(), request.headers)
 
-    async def take_page(self, request: Request) -> Response:
+    async def receive_page(self, request: Request) -> Response:
         if self.page_faults:
             return Response(status_code=self.page_faults.pop(0))
         self.pages.append((request.url.path, await request.json()))
@@ -133,8 +151,8 @@ class Outside:
         session.host_name = hostname
         return responses
 
-    def hang_up(self) -> None:
-        """The mail server closes the connections that it has, as one does that nobody spoke on for a while."""
+    def close_mail_connections(self) -> None:
+        """Close all connections of the mail server, as after an idle timeout."""
         for transport in self.mail_transports:
             transport.close()
 
@@ -144,13 +162,13 @@ class Outside:
         mail = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(mail, EmailMessage)
         self.mails.append(mail)
-        await self.answer_in_time()
-        return "250 taken"
+        await self.wait_until_released()
+        return "250 accepted"
 
 
 @dataclass(slots=True)
 class Browser:
-    """A receiver of web pushes that holds the private key of its subscription, and checks who sent (RFC 8291, RFC 8292)."""
+    """A receiver of web pushes: decrypts them (RFC 8291) and verifies the signature of the sender (RFC 8292)."""
 
     key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     auth: bytes = field(default_factory=lambda: os.urandom(16))
@@ -160,89 +178,151 @@ class Browser:
 
     def subscription(self, endpoint: str) -> dict[str, Any]:
         point = self.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-        return {"endpoint": endpoint, "keys": {"p256dh": text_of_bytes(point), "auth": text_of_bytes(self.auth)}}
+        return {"endpoint": endpoint, "keys": {"p256dh": base64url(point), "auth": base64url(self.auth)}}
 
     def receive(self, body: bytes, headers: Mapping[str, str]) -> Response:
         if self.faults:
             return Response(status_code=self.faults.pop(0))
         opened = http_ece.decrypt(body, private_key=self.key, auth_secret=self.auth, version="aes128gcm")
         parts = dict(part.split("=", 1) for part in headers["authorization"].removeprefix("vapid ").split(","))
-        signer = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), bytes_of_text(parts["k"]))
-        # The tests' clock stands in the past: the signature is judged, its end is not.
+        signer = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), from_base64url(parts["k"]))
+        # The clock of the tests is in the past: the expiry is not verified.
         claims = jwt.decode(
             parts["t"], signer, algorithms=["ES256"], options={"verify_exp": False, "verify_aud": False}
         )
-        kept = {name: headers[name] for name in ("ttl", "urgency", "topic", "content-encoding")}
+        checked_headers = {name: headers[name] for name in ("ttl", "urgency", "topic", "content-encoding")}
         self.raw.append(body)
-        self.received.append({**json.loads(opened), "claims": claims, "signer": parts["k"], "headers": kept})
+        self.received.append({**json.loads(opened), "claims": claims, "signer": parts["k"], "headers": checked_headers})
         return Response(status_code=201, headers={"Location": f"/messages/{len(self.received)}"})
 
 
-# Ids, hashes, addresses in memory, boundaries of mails, fractions of seconds: among so many drawn digits any six come up one day.
-_DRAWN = re.compile(
+# Ids, hashes, memory addresses, mail boundaries, fractions of seconds: random digits can equal a PIN.
+_RANDOM = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[0-9]*[a-f])[0-9a-f]{16,}|0x[0-9a-f]+|={2,}[0-9]+|(?<=[0-9])\.[0-9]+",
     re.IGNORECASE,
 )
 
 
-def without_drawn(text: str) -> str:
-    """A text without what was drawn or measured, for a search for a secret of a few digits."""
-    return _DRAWN.sub("", text)
+def without_random_values(text: str) -> str:
+    """The text without random and measured values, for a search for a short secret."""
+    return _RANDOM.sub("", text)
 
 
-def text_of_bytes(raw: bytes) -> str:
+def base64url(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def bytes_of_text(text: str) -> bytes:
+def from_base64url(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def outside() -> AsyncIterator[Outside]:
-    world = Outside()
+async def providers() -> AsyncIterator[Providers]:
+    providers = Providers()
     routes = [
-        Route("/sms/api/sms/send", world.take_sms, methods=["POST"]),
-        Route("/second/version1/messaging", world.take_form, methods=["POST"]),
-        Route("/messaging/{version}/{number}/messages", world.take_approved, methods=["POST"]),
-        Route("/push/oauth/token", world.give_token, methods=["POST"]),
-        Route("/push/v1/projects/{project}/messages:send", world.take_native, methods=["POST"]),
-        Route("/push/web/{id}", world.take_web, methods=["POST"]),
-        Route("/on-call/{rest:path}", world.take_page, methods=["POST"]),
+        Route("/sms/api/sms/send", providers.receive_sms, methods=["POST"]),
+        Route("/second/version1/messaging", providers.receive_form, methods=["POST"]),
+        Route("/messaging/{version}/{number}/messages", providers.receive_template, methods=["POST"]),
+        Route("/push/oauth/token", providers.issue_token, methods=["POST"]),
+        Route("/push/v1/projects/{project}/messages:send", providers.receive_push, methods=["POST"]),
+        Route("/push/web/{id}", providers.receive_web_push, methods=["POST"]),
+        Route("/on-call/{rest:path}", providers.receive_page, methods=["POST"]),
     ]
     loop = asyncio.get_running_loop()
-    smtp = await loop.create_server(lambda: SMTP(world, hostname="test", loop=loop), "127.0.0.1", 0)
+    smtp = await loop.create_server(lambda: SMTP(providers, hostname="test", loop=loop), "127.0.0.1", 0)
     async with served(Starlette(routes=routes)) as url:
-        world.url = url
-        world.smtp_url = f"smtp://127.0.0.1:{smtp.sockets[0].getsockname()[1]}"
-        yield world
+        providers.url = url
+        providers.smtp_url = f"smtp://127.0.0.1:{smtp.sockets[0].getsockname()[1]}"
+        yield providers
     smtp.close()
     await smtp.wait_closed()
 
 
 @dataclass(frozen=True)
-class Story:
-    """One order, its buyer and its vendor, as the other services tell of them."""
+class Scenario:
+    """The running service with one order, its buyer and its vendor."""
 
-    service: OpenService
-    encryptor: Encryptor
-    buyer_id: UUID
-    owner_id: UUID
-    vendor_id: UUID
-    order_id: UUID
+    app: OpenService
+    clock: ManualClock
+    encryptor: Encryptor = field(default_factory=lambda: Encryptor(PIN_DELIVERY, KEYS["pin_delivery_key"]))
+    buyer_id: UUID = field(default_factory=new_id)
+    owner_id: UUID = field(default_factory=new_id)
+    vendor_id: UUID = field(default_factory=new_id)
+    order_id: UUID = field(default_factory=new_id)
 
-    async def project_people(self, *, phone: str | None = "+2348030000001") -> None:
-        await self.service.hear(self.buyer(phone))
-        await self.service.hear(
-            UserProvisioned(
-                user_id=self.owner_id,
-                email="ada@unilag.edu.ng",
-                role="buyer",
-                referral=ReferralOutcome(applied=False, reward_minor=0),
-                full_name="Ada Obi",
-            )
-        )
-        await self.service.hear(
+    @property
+    def client(self) -> httpx.AsyncClient:
+        return self.app.client
+
+    @property
+    def parties(self) -> dict[str, UUID]:
+        """The ids that every event about the order has."""
+        return {"order_id": self.order_id, "buyer_id": self.buyer_id, "vendor_id": self.vendor_id}
+
+    def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
+        return self.app.headers(user_id, **claims)
+
+    def unit_of_work(self, caller: Caller = THE_SERVICE) -> AbstractAsyncContextManager[Any]:
+        return self.app.runtime.database.unit_of_work(acting_as=caller)
+
+    async def fetch(self, statement: str, *values: Any) -> list[Any]:
+        """Rows of the service's database, without row policies."""
+        return await self.app.fetch(statement, *values)
+
+    async def published(self, event_type: str) -> list[dict[str, Any]]:
+        return await self.app.published(event_type)
+
+    async def publish(self, *events: Event) -> None:
+        """Publish events to the broker, for tests with a running worker."""
+        async with self.unit_of_work() as uow:
+            for event in events:
+                uow.publish(event)
+
+    async def receive(self, event: Event, **delivery: Any) -> Received:
+        """Deliver an event to the service's consumers; raises their errors."""
+        return await self.app.hear(event, **delivery)
+
+    async def receive_twice(self, event: Event, **delivery: Any) -> None:
+        """Deliver the same message two times."""
+        received = await self.receive(event, **delivery)
+        await self.receive(event, event_id=received.event_id, sequence=received.sequence)
+
+    async def send_queued(self) -> int:
+        """Process the queued deliveries once; raises the errors of providers. Returns the number of deliveries."""
+        return await self.app.work(DELIVERIES)
+
+    async def request_delivery(
+        self, channel: str, template: str, data: dict[str, Any] | None = None, **changes: Any
+    ) -> httpx.Response:
+        """Call deliver-notification for the buyer, with example data unless `data` is given."""
+        body = {
+            "notificationId": str(new_id()),
+            "userId": str(self.buyer_id),
+            "channel": channel,
+            "template": template,
+            "data": example_of(template) if data is None else data,
+            **changes,
+        }
+        return await self.client.post(DELIVER_NOTIFICATION, json=body, headers=SERVICE_HEADERS)
+
+    async def set_preferences(self, user_id: UUID, **body: Any) -> httpx.Response:
+        """PUT /api/notification-preferences as that user."""
+        return await self.client.put("/api/notification-preferences", json=body, headers=self.headers(user_id))
+
+    async def feed(self, user_id: UUID | None = None, **query: Any) -> httpx.Response:
+        """GET /api/notifications as that user, the buyer by default."""
+        headers = self.headers(user_id or self.buyer_id)
+        return await self.client.get("/api/notifications", params=query, headers=headers)
+
+    async def register(self, user_id: UUID, **device: Any) -> httpx.Response:
+        """POST /api/devices as that user."""
+        return await self.client.post("/api/devices", json=device, headers=self.headers(user_id))
+
+    async def project_users(self, *, phone: str | None = PHONE) -> None:
+        """Project the buyer, the vendor's owner and the vendor."""
+        await self.receive(self.buyer(phone))
+        await self.receive(provisioned(self.owner_id, "ada@unilag.edu.ng", full_name="Ada Obi"))
+        await self.receive(
             VendorApproved(
                 vendor_id=self.vendor_id,
                 owner_user_id=self.owner_id,
@@ -253,25 +333,17 @@ class Story:
         )
 
     async def project_order(self) -> None:
-        await self.service.hear(self.placed())
+        await self.receive(self.placed())
 
-    def buyer(self, phone: str | None = "+2348030000001", *, proven: bool = True) -> UserProvisioned:
-        return UserProvisioned(
-            user_id=self.buyer_id,
-            email="chidi@unilag.edu.ng",
-            role="buyer",
-            referral=ReferralOutcome(applied=False, reward_minor=0),
-            phone=phone,
-            phone_confirmed=proven,
-            full_name="Chidi Okafor",
+    def buyer(self, phone: str | None = PHONE, *, proven: bool = True) -> UserProvisioned:
+        return provisioned(
+            self.buyer_id, "chidi@unilag.edu.ng", phone=phone, phone_confirmed=proven, full_name="Chidi Okafor"
         )
 
     def placed(self) -> OrderPlaced:
         items = (PlacedItem(product_id=new_id(), name="Jollof <rice>", quantity=2, line_total_minor=500_000),)
         return OrderPlaced(
-            order_id=self.order_id,
-            buyer_id=self.buyer_id,
-            vendor_id=self.vendor_id,
+            **self.parties,
             total_minor=530_000,
             commission_minor=25_000,
             delivery_fee_minor=30_000,
@@ -282,9 +354,7 @@ class Story:
 
     def held(self) -> EscrowHeld:
         return EscrowHeld(
-            order_id=self.order_id,
-            buyer_id=self.buyer_id,
-            vendor_id=self.vendor_id,
+            **self.parties,
             amount_minor=530_000,
             commission_minor=25_000,
             delivery_fee_minor=30_000,
@@ -292,43 +362,102 @@ class Story:
             held_at="2026-01-01T00:01:00.000Z",
         )
 
+    def dispatched(self) -> OrderDispatched:
+        return OrderDispatched(**self.parties)
+
+    def delivered(self) -> OrderDelivered:
+        return OrderDelivered(**self.parties, delivered_at="2026-01-01T10:00:00.000Z", verified_by=new_id())
+
     def pin(self, pin: str = "042917", issue: int = 1) -> DeliveryPinIssued:
-        sealed = self.encryptor.encrypt(pin, str(self.order_id))
-        return DeliveryPinIssued(order_id=self.order_id, buyer_id=self.buyer_id, pin_sealed=sealed, issue=issue)
+        encrypted = self.encryptor.encrypt(pin, str(self.order_id))
+        return DeliveryPinIssued(order_id=self.order_id, buyer_id=self.buyer_id, pin_sealed=encrypted, issue=issue)
 
     async def deliveries(self) -> list[Any]:
-        return await self.service.fetch("SELECT * FROM notification_deliveries ORDER BY created_at, id")
+        return await self.fetch("SELECT * FROM notification_deliveries ORDER BY created_at, id")
 
-    async def register(self, user_id: UUID, **device: Any) -> Any:
-        """POST /api/devices as that user."""
-        return await self.service.client.post("/api/devices", json=device, headers=self.service.headers(user_id))
+    async def delivery_statuses(self) -> list[str]:
+        return [row["status"] for row in await self.deliveries()]
+
+    async def channel_statuses(self) -> dict[str, str]:
+        """The status of the delivery by each channel."""
+        return {row["channel"]: row["status"] for row in await self.deliveries()}
 
     async def attempts(self) -> list[Any]:
-        return await self.service.fetch("SELECT * FROM notification_delivery_logs ORDER BY attempted_at, id")
+        return await self.fetch("SELECT * FROM notification_delivery_logs ORDER BY attempted_at, id")
 
 
-Open = Callable[..., AbstractAsyncContextManager[Story]]
+def provisioned(user_id: UUID, email: str, **more: Any) -> UserProvisioned:
+    """A new buyer without a referral."""
+    referral = ReferralOutcome(applied=False, reward_minor=0)
+    return UserProvisioned(user_id=user_id, email=email, role="buyer", referral=referral, **more)
+
+
+def code_issued(
+    encryptor: Encryptor, channel: str, address: str, code: str = "770031", *, purpose: str = "sign_in", **more: Any
+) -> OneTimeCodeIssued:
+    """A one-time code to an address, both encrypted for this service."""
+    code_id = new_id()
+    return OneTimeCodeIssued(
+        code_id=code_id,
+        purpose=purpose,
+        channel=channel,
+        address_sealed=encryptor.encrypt(address, str(code_id)),
+        code_sealed=encryptor.encrypt(code, str(code_id)),
+        **more,
+    )
+
+
+def text_of(mail: EmailMessage) -> str:
+    part = mail.get_body(("plain",))
+    assert part is not None
+    return str(part.get_content())
+
+
+def html_of(mail: EmailMessage) -> str:
+    part = mail.get_body(("html",))
+    assert part is not None
+    return str(part.get_content())
+
+
+@asynccontextmanager
+async def running_tasks(app: OpenService, process: str) -> AsyncIterator[None]:
+    """The background tasks of the service's process `api` or `worker`, over the real broker."""
+    tasks = [asyncio.ensure_future(task) for task in background(SERVICE, app.runtime, app.dependencies, process)]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+OpenScenario = Callable[..., AbstractAsyncContextManager[Scenario]]
 
 
 @pytest.fixture
-def open_story(fresh_database, broker_url, outside) -> Open:
-    """Opens the service on a database of its own; keyword arguments replace settings."""
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def open_scenario(
+    fresh_database: DatabaseFactory, broker_url: str, providers: Providers, clock: ManualClock
+) -> OpenScenario:
+    """`open_scenario(**settings)`: the service on a database of its own, or on that of `urls`."""
 
     @asynccontextmanager
-    async def open_one(*, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Story]:
+    async def open_one(*, clock: Any = clock, **settings: Any) -> AsyncIterator[Scenario]:
         urls = settings.pop("urls", None) or await fresh_database("notifications")
         values = {
             **KEYS,
             "service_role_key": SERVICE_ROLE_KEY,
-            "sms_api_url": f"{outside.url}/sms",
-            "smtp_url": outside.smtp_url,
-            "on_call_url": f"{outside.url}/on-call/webhook",
+            "sms_api_url": f"{providers.url}/sms",
+            "smtp_url": providers.smtp_url,
+            "on_call_url": f"{providers.url}/on-call/webhook",
             **settings,
         }
-        async with opened(SERVICE, urls, broker_url, clock=clock or ManualClock(), **values) as service:
-            yield Story(
-                service, Encryptor(PIN_DELIVERY, KEYS["pin_delivery_key"]), new_id(), new_id(), new_id(), new_id()
-            )
+        async with opened(SERVICE, urls, broker_url, clock=clock, **values) as running:
+            yield Scenario(running, clock)
 
     return open_one
 
@@ -348,27 +477,37 @@ RECEIPT_KEY = "a receipt key for these tests"
 
 
 @pytest.fixture
-def every_channel(outside) -> dict[str, Any]:
-    """Settings under which every channel has its provider."""
+def every_channel(providers: Providers) -> dict[str, Any]:
+    """Settings with a provider for every channel."""
     return {
-        "messaging_api_url": f"{outside.url}/messaging",
+        "messaging_api_url": f"{providers.url}/messaging",
         "messaging_api_token": "token-of-the-app",
-        "push_api_url": f"{outside.url}/push",
+        "push_api_url": f"{providers.url}/push",
         "fcm_service_account": SERVICE_ACCOUNT,
-        "fcm_token_url": f"{outside.url}/push/oauth/token",
-        "vapid_private_key": text_of_bytes(os.urandom(32)),
+        "fcm_token_url": f"{providers.url}/push/oauth/token",
+        "vapid_private_key": base64url(os.urandom(32)),
         "sms_receipt_key": RECEIPT_KEY,
     }
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def whole(open_story, every_channel) -> AsyncIterator[Story]:
-    """The service with every channel."""
-    async with open_story(**every_channel) as opened_story:
-        yield opened_story
+async def scenario(open_scenario: OpenScenario) -> AsyncIterator[Scenario]:
+    async with open_scenario() as opened_scenario:
+        yield opened_scenario
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def story(open_story) -> AsyncIterator[Story]:
-    async with open_story() as opened_story:
-        yield opened_story
+async def full_scenario(open_scenario: OpenScenario, every_channel: dict[str, Any]) -> AsyncIterator[Scenario]:
+    """The scenario with a provider for every channel."""
+    async with open_scenario(**every_channel) as opened_scenario:
+        yield opened_scenario
+
+
+@pytest.fixture
+def app(scenario: Scenario) -> OpenService:
+    return scenario.app
+
+
+@pytest.fixture
+def client(app: OpenService) -> httpx.AsyncClient:
+    return app.client

@@ -1,13 +1,14 @@
-"""Alerts: kept, listed, logged, and said to the people on call in their own words."""
+"""Alerts: stored, listed, logged, and sent to the users on call in the format of their receiver."""
 
 from datetime import timedelta
 
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from common.auth.caller import THE_SERVICE
+from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
 from notifications.consumers import WORK
@@ -15,6 +16,8 @@ from notifications.domain.alerts import PAGE_AGAIN_AFTER, REPEAT_AFTER
 from notifications.domain.errors import AlertNotRaisedYet, ProviderUnavailable
 from notifications.timers import repeat_open_alerts_once
 from testkit.service_kit import served
+
+from .conftest import OpenScenario, Providers, Scenario
 
 QUEUE = "notifications.deliveries"
 
@@ -31,18 +34,19 @@ def alert(severity="SEV-2", dedup_key="balance:low"):
     )
 
 
-async def listed(story, **query):
-    headers = story.service.headers(new_id(), roles=("ops_oncall",))
-    return (await story.service.client.get("/api/alerts", params=query, headers=headers)).json()
+async def listed(scenario: Scenario, **query):
+    headers = scenario.headers(new_id(), roles=("ops_oncall",))
+    return (await scenario.client.get("/api/alerts", params=query, headers=headers)).json()
 
 
-async def test_an_alert_is_logged_listed_and_paged(story, outside, capfd):
+async def test_an_alert_is_logged_listed_and_paged(
+    scenario: Scenario, providers: Providers, capfd: pytest.CaptureFixture[str]
+):
     raised = alert()
-    received = await story.service.hear(raised)
-    await story.service.hear(raised, event_id=received.event_id)
-    await story.service.work(QUEUE)
-    assert [path for path, _ in outside.pages] == ["/on-call/webhook"]
-    page = await listed(story)
+    await scenario.receive_twice(raised)
+    await scenario.send_queued()
+    assert [path for path, _ in providers.pages] == ["/on-call/webhook"]
+    page = await listed(scenario)
     [shown] = page["data"]
     assert {name: shown[name] for name in ("id", "severity", "title", "detail", "subject", "closedAt")} == {
         "id": str(raised.alert_id),
@@ -58,97 +62,103 @@ async def test_an_alert_is_logged_listed_and_paged(story, outside, capfd):
 
 
 @pytest.mark.parametrize(
-    ("path", "key", "told"),
+    ("path", "key", "severity_of"),
     [
         ("/on-call/api/v2/alerts", "", lambda page: page[0]["labels"]["severity"]),
         ("/on-call/v2/enqueue", "route-1", lambda page: page["payload"]["custom_details"]["severity"]),
         ("/on-call/webhook", "", lambda page: page["severity"]),
     ],
 )
-async def test_the_people_on_call_are_paged_in_the_words_of_their_address(open_story, outside, path, key, told):
-    async with open_story(on_call_url=f"{outside.url}{path}", on_call_key=key) as story:
-        await story.service.hear(alert("SEV-1"))
-        await story.service.work(QUEUE)
-    [(called, page)] = outside.pages
-    assert (called, told(page)) == (path, "SEV-1")
+async def test_a_page_has_the_format_of_its_receiver(
+    open_scenario: OpenScenario, providers: Providers, path, key, severity_of
+):
+    async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key=key) as scenario:
+        await scenario.receive(alert("SEV-1"))
+        await scenario.send_queued()
+    [(called, page)] = providers.pages
+    assert (called, severity_of(page)) == (path, "SEV-1")
 
 
-async def test_without_an_address_the_list_and_the_log_tell(open_story, outside):
-    async with open_story(on_call_url="") as story:
-        await story.service.hear(alert())
-        await story.service.work(QUEUE)
-        assert [(shown["severity"], shown["pagedAt"]) for shown in (await listed(story))["data"]] == [("SEV-2", None)]
-    assert outside.pages == []
+async def test_without_a_receiver_alerts_are_listed(open_scenario: OpenScenario, providers: Providers):
+    async with open_scenario(on_call_url="") as scenario:
+        await scenario.receive(alert())
+        await scenario.send_queued()
+        assert [(shown["severity"], shown["pagedAt"]) for shown in (await listed(scenario))["data"]] == [
+            ("SEV-2", None)
+        ]
+    assert providers.pages == []
 
 
-async def test_repetitions_of_an_open_alert_are_one_alert_said_again_when_it_grows_worse_or_old(story, outside):
+async def test_a_repeated_alert_is_paged_again_when_worse_or_old(
+    scenario: Scenario, providers: Providers, clock: ManualClock
+):
     async def raise_and_page(severity):
-        await story.service.hear(alert(severity))
-        await story.service.work(QUEUE)
+        await scenario.receive(alert(severity))
+        await scenario.send_queued()
 
     await raise_and_page("SEV-2")
     await raise_and_page("SEV-2")
     await raise_and_page("SEV-3")
-    assert len(outside.pages) == 1
+    assert len(providers.pages) == 1
     await raise_and_page("SEV-1")
-    assert [page["severity"] for _, page in outside.pages] == ["SEV-2", "SEV-1"]
-    story.service.runtime.clock.advance(PAGE_AGAIN_AFTER + timedelta(seconds=1))
+    assert [page["severity"] for _, page in providers.pages] == ["SEV-2", "SEV-1"]
+    clock.advance(PAGE_AGAIN_AFTER + timedelta(seconds=1))
     await raise_and_page("SEV-1")
-    assert len(outside.pages) == 3
-    [shown] = (await listed(story))["data"]
+    assert len(providers.pages) == 3
+    [shown] = (await listed(scenario))["data"]
     assert (shown["severity"], shown["repetitions"]) == ("SEV-1", 4)
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("/on-call/api/v2/alerts", 2), ("/on-call/v2/enqueue", 0), ("/on-call/webhook", 0)]
+    ("path", "count"), [("/on-call/api/v2/alerts", 2), ("/on-call/v2/enqueue", 0), ("/on-call/webhook", 0)]
 )
-async def test_what_stands_is_said_again_to_whoever_forgets_it_at_a_restart(open_story, outside, path, said):
-    async with open_story(on_call_url=f"{outside.url}{path}", on_call_key="key") as story:
-        service, clock = story.service, story.service.runtime.clock
+async def test_open_alerts_are_repeated_to_alertmanager(open_scenario: OpenScenario, providers: Providers, path, count):
+    async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key="key") as scenario:
+        clock = scenario.clock
 
-        async def say_again():
-            count = await repeat_open_alerts_once(service.dependencies)
-            await service.work(QUEUE)
-            return count
+        async def repeat():
+            repeated = await repeat_open_alerts_once(scenario.app.dependencies)
+            await scenario.send_queued()
+            return repeated
 
         for key in ("still:open", "open:too", "over:soon"):
-            await service.hear(alert(dedup_key=key))
-        await service.work(QUEUE)
+            await scenario.receive(alert(dedup_key=key))
+        await scenario.send_queued()
         clock.advance(REPEAT_AFTER)
-        await service.hear(cleared("over:soon"))
-        await service.work(QUEUE)
-        outside.pages.clear()
-        assert (await say_again(), len(outside.pages)) == (said, said)
-        assert (await say_again(), len(outside.pages)) == (0, said)
+        await scenario.receive(cleared("over:soon"))
+        await scenario.send_queued()
+        providers.pages.clear()
+        assert (await repeat(), len(providers.pages)) == (count, count)
+        assert (await repeat(), len(providers.pages)) == (0, count)
 
 
-async def test_a_page_that_nobody_takes_is_asked_again_and_at_the_end_written_down_without_a_new_alert(story, outside):
-    outside.page_faults = [500, 503]
+async def test_a_page_that_fails_for_good_is_recorded_without_a_new_alert(scenario: Scenario, providers: Providers):
+    providers.page_faults = [500, 503]
     raised = alert()
-    await story.service.hear(raised)
+    await scenario.receive(raised)
     with pytest.raises(ProviderUnavailable):
-        await story.service.work(QUEUE)
+        await scenario.send_queued()
     [work] = [one for one in WORK if one.queue == QUEUE]
     job = work.payload(alert_id=raised.alert_id)
-    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with scenario.unit_of_work() as uow:
         await work.when_exhausted(job, None, uow, "ProviderAway: webhook: answered 503")
-    [row] = await story.service.fetch("SELECT page_error, paged_at FROM alerts")
+    [row] = await scenario.fetch("SELECT page_error, paged_at FROM alerts")
     assert (row["page_error"], row["paged_at"]) == ("ProviderAway: webhook: answered 503", None)
-    assert await story.service.published("operations.alert_raised.v1") == []
+    assert await scenario.published("operations.alert_raised.v1") == []
 
 
-async def test_alerts_are_sorted_by_time_or_severity_and_shown_to_those_who_may(story):
+async def test_alerts_are_sorted_by_time_or_severity(scenario: Scenario, clock: ManualClock, client: httpx.AsyncClient):
     for severity in ("SEV-3", "SEV-1", "SEV-2"):
-        await story.service.hear(alert(severity, dedup_key=severity))
-        story.service.runtime.clock.advance(timedelta(seconds=1))
-    newest = [shown["severity"] for shown in (await listed(story))["data"]]
-    worst = [shown["severity"] for shown in (await listed(story, sort="severity", order="desc"))["data"]]
-    mildest = [shown["severity"] for shown in (await listed(story, sort="severity", order="asc"))["data"]]
+        await scenario.receive(alert(severity, dedup_key=severity))
+        clock.advance(timedelta(seconds=1))
+    newest = [shown["severity"] for shown in (await listed(scenario))["data"]]
+    worst = [shown["severity"] for shown in (await listed(scenario, sort="severity", order="desc"))["data"]]
+    mildest = [shown["severity"] for shown in (await listed(scenario, sort="severity", order="asc"))["data"]]
     assert mildest == worst[::-1]
     assert (newest, worst) == (["SEV-2", "SEV-1", "SEV-3"], ["SEV-1", "SEV-2", "SEV-3"])
-    assert [shown["severity"] for shown in (await listed(story, limit=1, page=2))["data"]] == ["SEV-1"]
-    refused = await story.service.client.get("/api/alerts", headers=story.service.headers(new_id()))
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert [shown["severity"] for shown in (await listed(scenario, limit=1, page=2))["data"]] == ["SEV-1"]
+    rejected = await client.get("/api/alerts", headers=scenario.headers(new_id()))
+    assert (rejected.status_code, rejected.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
 def cleared(dedup_key="balance:low"):
@@ -156,85 +166,88 @@ def cleared(dedup_key="balance:low"):
 
 
 @pytest.mark.parametrize(
-    ("path", "key", "over"),
+    ("path", "key", "is_closed"),
     [
         ("/on-call/api/v2/alerts", "", lambda page: "endsAt" in page[0]),
         ("/on-call/v2/enqueue", "route-1", lambda page: page["event_action"] == "resolve"),
         ("/on-call/webhook", "", lambda page: page["closedAt"] is not None),
     ],
 )
-async def test_an_alert_closes_and_the_people_on_call_hear_that_it_is_over(open_story, outside, path, key, over):
-    async with open_story(on_call_url=f"{outside.url}{path}", on_call_key=key) as story:
-        await story.service.hear(alert("SEV-1"))
-        await story.service.work(QUEUE)
-        story.service.runtime.clock.advance(timedelta(minutes=1))
-        received = await story.service.hear(cleared())
-        await story.service.hear(cleared(), event_id=received.event_id)
-        await story.service.work(QUEUE)
-        [shown] = (await listed(story, status="closed"))["data"]
+async def test_a_closed_alert_is_reported_to_the_users_on_call(
+    open_scenario: OpenScenario, providers: Providers, path, key, is_closed
+):
+    async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key=key) as scenario:
+        await scenario.receive(alert("SEV-1"))
+        await scenario.send_queued()
+        scenario.clock.advance(timedelta(minutes=1))
+        await scenario.receive_twice(cleared())
+        await scenario.send_queued()
+        [shown] = (await listed(scenario, status="closed"))["data"]
         assert shown["closedAt"] > shown["raisedAt"]
-        assert (await listed(story, status="open"))["meta"]["total"] == 0
-    assert [over(page) for _, page in outside.pages] == [False, True]
+        assert (await listed(scenario, status="open"))["meta"]["total"] == 0
+    assert [is_closed(page) for _, page in providers.pages] == [False, True]
 
 
-async def test_what_is_raised_after_it_was_over_is_a_new_alert_and_what_was_raised_before_is_not(story):
-    clock = story.service.runtime.clock
-    await story.service.hear(alert("SEV-2"))
+async def test_an_alert_raised_after_its_clearing_is_a_new_alert(scenario: Scenario, clock: ManualClock):
+    await scenario.receive(alert("SEV-2"))
     clock.advance(timedelta(minutes=1))
-    await story.service.hear(cleared())
-    # A raise of the same time or earlier, that arrives only now, is over too; a second clearing changes nothing.
-    await story.service.hear(alert("SEV-1"))
-    await story.service.hear(cleared())
-    [first] = (await listed(story))["data"]
+    await scenario.receive(cleared())
+    # A late alert of the same time or earlier is closed too; a second clearing changes nothing.
+    await scenario.receive(alert("SEV-1"))
+    await scenario.receive(cleared())
+    [first] = (await listed(scenario))["data"]
     assert (first["severity"], first["closedAt"] is None) == ("SEV-2", False)
     clock.advance(timedelta(minutes=1))
-    await story.service.hear(alert("SEV-3"))
-    [again] = (await listed(story, status="open"))["data"]
-    assert (again["severity"], (await listed(story))["meta"]["total"]) == ("SEV-3", 2)
+    await scenario.receive(alert("SEV-3"))
+    [again] = (await listed(scenario, status="open"))["data"]
+    assert (again["severity"], (await listed(scenario))["meta"]["total"]) == ("SEV-3", 2)
 
 
-async def test_a_clearing_that_comes_before_its_alert_climbs_the_ladder(story):
-    clock = story.service.runtime.clock
+async def test_a_clearing_before_its_alert_is_retried(scenario: Scenario, clock: ManualClock):
     with pytest.raises(AlertNotRaisedYet):
-        await story.service.hear(cleared())
-    await story.service.hear(alert())
+        await scenario.receive(cleared())
+    await scenario.receive(alert())
     clock.advance(timedelta(seconds=5))
-    await story.service.hear(cleared())
+    await scenario.receive(cleared())
     with pytest.raises(AlertNotRaisedYet):
         clock.advance(timedelta(seconds=5))
-        await story.service.hear(cleared())
+        await scenario.receive(cleared())
 
 
-async def test_an_alert_that_closes_before_it_is_paged_is_said_to_be_over(story, outside):
-    await story.service.hear(alert())
-    story.service.runtime.clock.advance(timedelta(seconds=1))
-    await story.service.hear(cleared())
-    await story.service.work(QUEUE)
-    assert [page["closedAt"] is None for _, page in outside.pages] == [False, False]
+async def test_an_alert_closed_before_its_page_is_paged_as_closed(
+    scenario: Scenario, providers: Providers, clock: ManualClock
+):
+    await scenario.receive(alert())
+    clock.advance(timedelta(seconds=1))
+    await scenario.receive(cleared())
+    await scenario.send_queued()
+    assert [page["closedAt"] is None for _, page in providers.pages] == [False, False]
 
 
-async def test_what_closes_while_its_page_is_on_its_way_is_said_to_be_over_once_more(open_story):
+async def test_an_alert_closed_during_its_page_is_closed_once_more(open_scenario: OpenScenario):
     pages = []
 
-    async def take(request):
+    async def receive_page(request):
         pages.append(await request.json())
         if len(pages) == 1:
-            # The word that it is over overtakes the page: at the other side the page may arrive last.
-            story.service.runtime.clock.advance(timedelta(seconds=1))
-            await story.service.hear(cleared())
-            await story.service.work(QUEUE)
+            # The closing page overtakes the first one: the receiver may get the first one last.
+            scenario.clock.advance(timedelta(seconds=1))
+            await scenario.receive(cleared())
+            await scenario.send_queued()
         return Response()
 
-    app = Starlette(routes=[Route("/page", take, methods=["POST"])])
-    async with served(app) as url, open_story(on_call_url=f"{url}/page") as story:
-        await story.service.hear(alert())
-        await story.service.work(QUEUE)
-        await story.service.work(QUEUE)
+    app = Starlette(routes=[Route("/page", receive_page, methods=["POST"])])
+    async with served(app) as url, open_scenario(on_call_url=f"{url}/page") as scenario:
+        await scenario.receive(alert())
+        await scenario.send_queued()
+        await scenario.send_queued()
     assert [page["closedAt"] is None for page in pages] == [True, False, False]
 
 
-async def test_an_alert_list_knows_open_and_closed_only(story):
-    headers = story.service.headers(new_id(), roles=("auditor",))
-    for status, answered in (("open", 200), ("closed", 200), ("lost", 422)):
-        answer = await story.service.client.get("/api/alerts", params={"status": status}, headers=headers)
-        assert answer.status_code == answered
+@pytest.mark.parametrize(("status", "expected"), [("open", 200), ("closed", 200), ("lost", 422)])
+async def test_an_alert_list_filters_by_open_and_closed_only(
+    scenario: Scenario, status, expected, client: httpx.AsyncClient
+):
+    headers = scenario.headers(new_id(), roles=("auditor",))
+    response = await client.get("/api/alerts", params={"status": status}, headers=headers)
+    assert response.status_code == expected

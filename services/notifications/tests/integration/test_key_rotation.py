@@ -5,10 +5,13 @@ import pytest
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.primitives.ids import new_id
 from common.process.runtime import running
-from contracts.identity import CODE_DELIVERY, OneTimeCodeIssued
+from contracts.identity import CODE_DELIVERY
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from notifications.app import SERVICE
 from notifications.use_cases.deliveries.send_delivery import send_delivery
+from testkit.fixtures import DatabaseFactory
+
+from .conftest import OpenScenario, Providers, Scenario, code_issued
 
 OLD = {
     "message_key": "the old key of messages",
@@ -16,41 +19,30 @@ OLD = {
     "pin_delivery_key": "the old key of PINs",
 }
 NEW = {name: key.replace("old", "new") for name, key in OLD.items()}
-AFTER_THE_SWITCH = {**NEW, **{f"{name}_previous": key for name, key in OLD.items()}}
+AFTER_ROTATION = {**NEW, **{f"{name}_previous": key for name, key in OLD.items()}}
 SHARED = "the key that all services shared"
 PHONE = "+2348030000077"
 
 
-def pin_issued(story, encryptor):
-    sealed = encryptor.encrypt("271828", str(story.order_id))
-    return DeliveryPinIssued(order_id=story.order_id, buyer_id=story.buyer_id, pin_sealed=sealed, issue=1)
+def pin_issued(scenario: Scenario, encryptor):
+    sealed = encryptor.encrypt("271828", str(scenario.order_id))
+    return DeliveryPinIssued(order_id=scenario.order_id, buyer_id=scenario.buyer_id, pin_sealed=sealed, issue=1)
 
 
-def code_issued(encryptor, address="+2348030000009"):
-    code_id = new_id()
-    return OneTimeCodeIssued(
-        code_id=code_id,
-        purpose="sign_in",
-        channel="sms",
-        address_sealed=encryptor.encrypt(address, str(code_id)),
-        code_sealed=encryptor.encrypt("770031", str(code_id)),
-    )
+async def re_encrypt(scenario: Scenario, option=""):
+    await SERVICE.commands["re-encrypt"](scenario.app.dependencies, option)
 
 
-async def re_encrypt(story, option=""):
-    await SERVICE.commands["re-encrypt"](story.service.dependencies, option)
+async def statuses_after_sending(scenario: Scenario):
+    for row in await scenario.deliveries():
+        await send_delivery(row["id"], scenario.app.dependencies.delivery_sender)
+    return set(await scenario.delivery_statuses())
 
 
-async def sent(story):
-    for row in await story.deliveries():
-        await send_delivery(row["id"], story.service.dependencies.delivery_sender)
-    return {row["status"] for row in await story.deliveries()}
-
-
-async def ticket_of_a_number(story):
-    """A ticket from the messaging app, as `hear_customer` leaves it."""
-    dependencies, ticket_id = story.service.dependencies, new_id()
-    await story.service.fetch(
+async def ticket_of_a_number(scenario: Scenario):
+    """A ticket from the messaging app with an encrypted telephone number."""
+    dependencies, ticket_id = scenario.app.dependencies, new_id()
+    await scenario.fetch(
         "INSERT INTO support_tickets (id, source, subject, status, priority, revision, unread_by_staff, created_at, updated_at, "
         "phone_key, phone_sealed, phone_masked) "
         "VALUES ($1, 'messaging', 'x', 'open', 'normal', 1, 1, now(), now(), $2, $3, '') RETURNING 1",
@@ -62,47 +54,51 @@ async def ticket_of_a_number(story):
 
 
 async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
-    open_story, outside, fresh_database, capsys
+    open_scenario: OpenScenario,
+    providers: Providers,
+    fresh_database: DatabaseFactory,
+    capsys: pytest.CaptureFixture[str],
 ):
     urls = await fresh_database("notifications")
-    async with open_story(urls=urls, **OLD) as story:
-        await story.project_people()
-        await story.service.hear(pin_issued(story, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"])))
-        await story.service.hear(code_issued(Encryptor(CODE_DELIVERY, OLD["code_delivery_key"])))
-        ticket_id = await ticket_of_a_number(story)
-    async with open_story(urls=urls, **AFTER_THE_SWITCH) as story:
+    async with open_scenario(urls=urls, **OLD) as scenario:
+        await scenario.project_users()
+        await scenario.receive(pin_issued(scenario, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"])))
+        await scenario.receive(code_issued(Encryptor(CODE_DELIVERY, OLD["code_delivery_key"]), "sms", "+2348030000009"))
+        ticket_id = await ticket_of_a_number(scenario)
+    async with open_scenario(urls=urls, **AFTER_ROTATION) as scenario:
         # A process that was not restarted yet publishes under the old key.
-        await story.service.hear(code_issued(Encryptor(CODE_DELIVERY, OLD["code_delivery_key"])))
-        await story.service.hear(code_issued(Encryptor(CODE_DELIVERY, NEW["code_delivery_key"])))
-        await re_encrypt(story)
-        said = capsys.readouterr().out
-        assert "notification_deliveries: 3 encrypted anew, 0 remain" in said
-        assert "support_tickets: 1 encrypted anew, 0 remain" in said
-    async with open_story(urls=urls, **NEW) as story:
-        await re_encrypt(story, "--count")
-        assert await sent(story) == {"sent"}
-        assert len(outside.texts) == 4
-        [ticket] = await story.service.fetch(
+        await scenario.receive(code_issued(Encryptor(CODE_DELIVERY, OLD["code_delivery_key"]), "sms", "+2348030000009"))
+        await scenario.receive(code_issued(Encryptor(CODE_DELIVERY, NEW["code_delivery_key"]), "sms", "+2348030000009"))
+        await re_encrypt(scenario)
+        output = capsys.readouterr().out
+        assert "notification_deliveries: 3 encrypted anew, 0 remain" in output
+        assert "support_tickets: 1 encrypted anew, 0 remain" in output
+    async with open_scenario(urls=urls, **NEW) as scenario:
+        await re_encrypt(scenario, "--count")
+        assert await statuses_after_sending(scenario) == {"sent"}
+        assert len(providers.texts) == 4
+        [ticket] = await scenario.fetch(
             "SELECT id, phone_sealed FROM support_tickets WHERE phone_key = $1",
-            story.service.dependencies.phone_hasher.key_of(PHONE),
+            scenario.app.dependencies.phone_hasher.key_of(PHONE),
         )
         assert ticket["id"] == ticket_id
         assert (
-            story.service.dependencies.delivery_sender.encryptor.decrypt(ticket["phone_sealed"], str(ticket_id))
-            == PHONE
+            scenario.app.dependencies.delivery_sender.encryptor.decrypt(ticket["phone_sealed"], str(ticket_id)) == PHONE
         )
-        settings = story.service.settings.model_copy(update=OLD)
+        settings = scenario.app.settings.model_copy(update=OLD)
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test"):
             pass
 
 
-async def test_dead_letters_under_the_old_key_are_counted_until_they_are_replayed(open_story, fresh_database, capsys):
+async def test_dead_letters_under_the_old_key_are_counted_until_replay(
+    open_scenario: OpenScenario, fresh_database: DatabaseFactory, capsys: pytest.CaptureFixture[str]
+):
     urls = await fresh_database("notifications")
-    async with open_story(urls=urls, **AFTER_THE_SWITCH) as story:
-        event = pin_issued(story, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"]))
+    async with open_scenario(urls=urls, **AFTER_ROTATION) as scenario:
+        event = pin_issued(scenario, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"]))
         body = b'{"payload": {"pinSealed": "%s"}}' % event.pin_sealed.encode()
-        await story.service.fetch(
+        await scenario.fetch(
             "INSERT INTO dead_letters (id, queue, event_type, body, headers, error, attempts) "
             "VALUES ($1, 'notifications.orders', $2, $3, '{}', 'x', 6) RETURNING 1",
             new_id(),
@@ -110,35 +106,37 @@ async def test_dead_letters_under_the_old_key_are_counted_until_they_are_replaye
             body,
         )
         with pytest.raises(SystemExit):
-            await re_encrypt(story)
+            await re_encrypt(scenario)
         assert "dead letters: 0 encrypted anew, 1 remain" in capsys.readouterr().out
-        await story.service.fetch("UPDATE dead_letters SET replayed_at = now() RETURNING 1")
-        await re_encrypt(story)
+        await scenario.fetch("UPDATE dead_letters SET replayed_at = now() RETURNING 1")
+        await re_encrypt(scenario)
 
 
-async def test_messages_and_numbers_of_the_release_before_are_kept(open_story, outside, fresh_database):
+async def test_values_of_the_previous_release_stay_readable(
+    open_scenario: OpenScenario, providers: Providers, fresh_database: DatabaseFactory
+):
     urls = await fresh_database("notifications")
-    async with open_story(urls=urls, **NEW, sealing_key=SHARED) as story:
-        await story.project_people()
-        await story.service.hear(pin_issued(story, Encryptor("x", "x", old_keys=(SHARED,), writes_old_format=True)))
-        await ticket_of_a_number(story)
-        await story.service.fetch("DELETE FROM hash_keys RETURNING 1")
-    async with open_story(urls=urls, **NEW, sealing_key_previous=SHARED) as story:
-        await re_encrypt(story)
-    async with open_story(urls=urls, **NEW) as story:
-        assert await sent(story) == {"sent"}
-        key = story.service.dependencies.phone_hasher.key_of(PHONE)
-        assert len(await story.service.fetch("SELECT 1 FROM support_tickets WHERE phone_key = $1", key)) == 1
+    async with open_scenario(urls=urls, **NEW, sealing_key=SHARED) as scenario:
+        await scenario.project_users()
+        await scenario.receive(pin_issued(scenario, Encryptor("x", "x", old_keys=(SHARED,), writes_old_format=True)))
+        await ticket_of_a_number(scenario)
+        await scenario.fetch("DELETE FROM hash_keys RETURNING 1")
+    async with open_scenario(urls=urls, **NEW, sealing_key_previous=SHARED) as scenario:
+        await re_encrypt(scenario)
+    async with open_scenario(urls=urls, **NEW) as scenario:
+        assert await statuses_after_sending(scenario) == {"sent"}
+        key = scenario.app.dependencies.phone_hasher.key_of(PHONE)
+        assert len(await scenario.fetch("SELECT 1 FROM support_tickets WHERE phone_key = $1", key)) == 1
 
 
-def test_notifications_opens_what_is_sent_to_it_and_nothing_that_rests_elsewhere():
-    """Each of these would open with the one key that all services shared before."""
+def test_notifications_decrypts_no_value_of_another_service():
+    """The former shared key would decrypt each of these."""
     from notifications.app import encryption_of
     from notifications.settings import Settings
 
     same = "one value by mistake in every variable"
     settings = Settings.model_construct(
-        **{**dict.fromkeys(AFTER_THE_SWITCH, same), "sealing_key": "", "sealing_key_previous": ""}
+        **{**dict.fromkeys(AFTER_ROTATION, same), "sealing_key": "", "sealing_key_previous": ""}
     )
     messages = encryption_of(settings).messages
     for purpose in (

@@ -1,4 +1,4 @@
-"""A mail as its server gets it."""
+"""Mails as the mail server receives them."""
 
 import pytest
 
@@ -6,6 +6,8 @@ from common.primitives.ids import new_id
 from notifications.clients.mail import Mail
 from notifications.domain.deliveries import Message, OutboundMessage
 from notifications.domain.errors import ProviderRejected
+
+from .conftest import Providers
 
 WORDS = Message(
     text="Hi Ọlá,\n\n.\n--=_\n" + "₦1,500.00 for Àṣẹ's jollof, " * 20 + "\n",
@@ -15,20 +17,20 @@ WORDS = Message(
 
 
 @pytest.fixture
-async def mail(outside):
-    mail = Mail(outside.smtp_url, "Àṣẹ Campus <no-reply@campus.example>")
+async def mail(providers: Providers):
+    mail = Mail(providers.smtp_url, "Àṣẹ Campus <no-reply@campus.example>")
     yield mail
     await mail.close()
 
 
-def letter_to(address):
+def message_to(address):
     return OutboundMessage(new_id(), new_id(), "order_confirmation", address, WORDS, sensitive=False)
 
 
-async def test_every_script_and_every_length_of_line_arrives_as_it_was_written(mail, outside):
-    outbound = letter_to("ada@unilag.edu.ng")
+async def test_every_script_and_line_length_arrives_unchanged(mail: Mail, providers: Providers):
+    outbound = message_to("ada@unilag.edu.ng")
     message_id = await mail.send(outbound)
-    [arrived] = outside.mails
+    [arrived] = providers.mails
     assert not arrived.defects
     assert (arrived["To"], arrived["From"]) == (outbound.address, "Àṣẹ Campus <no-reply@campus.example>")
     assert arrived["Message-ID"] == message_id == f"<{outbound.notification_id}@campus.example>"
@@ -41,7 +43,7 @@ async def test_every_script_and_every_length_of_line_arrives_as_it_was_written(m
 
 
 @pytest.mark.parametrize("address", ["a@b.ng\r\nBcc: all@campus.example", '"a\nb"@c.ng', "a b@c.ng"])
-async def test_no_address_brings_a_header_or_a_command_of_its_own(mail, outside, address):
+async def test_an_address_injects_no_header_or_command(mail: Mail, providers: Providers, address):
     with pytest.raises(ProviderRejected):
-        await mail.send(letter_to(address))
-    assert outside.mails == []
+        await mail.send(message_to(address))
+    assert providers.mails == []

@@ -7,9 +7,10 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from common.migrations.alembic_environment import names_of_ours
 from notifications.tables import metadata
+from testkit.fixtures import DatabaseFactory
 
 
-async def test_the_migrated_database_has_the_tables_of_the_code(fresh_database):
+async def test_the_migrated_database_has_the_tables_of_the_code(fresh_database: DatabaseFactory):
     urls = await fresh_database("notifications")
     engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"))
 

@@ -1,4 +1,4 @@
-"""What the assistant decides without asking anybody."""
+"""The pure rules of the assistant."""
 
 import json
 
@@ -29,20 +29,20 @@ from notifications.domain.reply_sanitizer import ReplySanitizer
 ORDER = "0198c0de-0000-7000-8000-000000000001"
 
 
-@pytest.mark.parametrize("outbound", ["x", "é", "学", "\\", "\x01"])
-def test_a_message_of_one_endless_word_is_looked_up_like_any_other(outbound):
+@pytest.mark.parametrize("character", ["x", "é", "学", "\\", "\x01"])
+def test_a_message_of_one_endless_word_is_looked_up_like_any_other(character):
     for message in (
-        outbound * 4_000,
-        f"find {outbound * 3_995}",
-        f"refund {outbound * 3_993}",
-        f"{outbound * 900} " * 4,
+        character * 4_000,
+        f"find {character * 3_995}",
+        f"refund {character * 3_993}",
+        f"{character * 900} " * 4,
     ):
         for call in requested_calls(message):
             assert not isinstance(read_call(call), RejectedCall), (call.name, len(call.arguments))
 
 
 @pytest.mark.parametrize(
-    ("message", "wanted"),
+    ("message", "expected"),
     [
         (
             "Do you have jollof rice under ₦5,000?",
@@ -74,8 +74,8 @@ def test_a_message_of_one_endless_word_is_looked_up_like_any_other(outbound):
         ("are you a robot", []),
     ],
 )
-def test_the_built_in_assistant_knows_what_is_asked_for(message, wanted):
-    assert [(call.name, json.loads(call.arguments)) for call in requested_calls(message)] == wanted
+def test_the_built_in_assistant_recognizes_requests(message, expected):
+    assert [(call.name, json.loads(call.arguments)) for call in requested_calls(message)] == expected
     for call in requested_calls(message):
         assert not hasattr(read_call(call), "reason")
 
@@ -93,11 +93,11 @@ def test_the_built_in_assistant_knows_what_is_asked_for(message, wanted):
         ("I forgot my password", "account"),
     ],
 )
-def test_help_is_found_by_the_words_people_use(question, article):
+def test_help_articles_are_found_by_common_terms(question, article):
     assert search_articles(question)[0].id == article
 
 
-def test_help_says_nothing_to_what_it_does_not_know():
+def test_an_unknown_topic_has_no_help_article():
     assert search_articles("quantum chromodynamics") == []
     assert len({article.id for article in ARTICLES}) == len(ARTICLES)
 
@@ -111,7 +111,7 @@ def test_help_says_nothing_to_what_it_does_not_know():
         ("Authorization: Bearer abc.def", f"Authorization: {HIDDEN}"),
         ("eyJhbGciOi.eyJzdWIi.c2ln", HIDDEN),
         ("rice under 5000 naira", "rice under 5000 naira"),
-        # Better one price too many.
+        # Hiding a price is the lesser error.
         ("a pin board for 2500", f"a pin board for {HIDDEN}"),
         (f"the PIN of order {ORDER}", f"the PIN of order {ORDER}"),
     ],
@@ -120,7 +120,7 @@ def test_secrets_are_hidden_and_prices_are_not(written, kept):
     assert without_secrets(written) == kept
 
 
-def test_a_question_never_stands_without_its_reply_in_what_a_model_is_shown():
+def test_a_model_gets_each_question_with_its_reply():
     history = [ChatMessage("user" if number % 2 == 0 else "assistant", "x" * 100) for number in range(40)]
     for characters_max in range(0, 3_000, 70):
         shown = recent(history, characters_max)
@@ -130,7 +130,7 @@ def test_a_question_never_stands_without_its_reply_in_what_a_model_is_shown():
     assert recent(history, -5) == []
 
 
-def test_a_conversation_is_called_by_how_it_began():
+def test_a_conversation_is_titled_by_its_first_message():
     assert title_of("  where\n is it ") == "where is it"
     assert len(title_of("x" * 4_000)) == 80
 
@@ -177,6 +177,6 @@ def test_results_have_a_size_and_every_tool_is_described():
         assert not hasattr(read_call(ToolCall("1", name, json.dumps(example))), "reason")
 
 
-def test_a_token_is_not_shown_where_its_holder_is():
+def test_the_repr_of_a_requester_hides_the_token():
     assert "secret" not in repr(Requester(new_id(), None, "secret"))
     assert isinstance(read_call(ToolCall("1", "search_help", '{"query": "pin"}')), ImmediateResult)

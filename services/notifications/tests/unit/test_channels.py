@@ -1,4 +1,4 @@
-"""Statuses that only climb, and hours that are quiet."""
+"""Status transitions, quiet hours and opt-ins."""
 
 from datetime import UTC, datetime, time
 
@@ -15,25 +15,25 @@ ORDER = ["queued", "sent", "delivered", "read"]
 
 
 @pytest.mark.parametrize("was", ORDER)
-@pytest.mark.parametrize("said", ORDER[1:])
-def test_a_status_climbs_and_never_falls(was, said):
-    assert advances(was, said) == (ORDER.index(said) > ORDER.index(was))
+@pytest.mark.parametrize("reported", ORDER[1:])
+def test_a_status_never_falls(was, reported):
+    assert advances(was, reported) == (ORDER.index(reported) > ORDER.index(was))
 
 
 @pytest.mark.parametrize("lost", ["failed", "bounced"])
 def test_a_failure_ends_what_has_not_arrived_and_nothing_follows_it(lost):
     assert [advances(was, lost) for was in ORDER] == [True, True, False, False]
-    assert not any(advances(lost, said) for said in [*ORDER[1:], "failed", "bounced"])
+    assert not any(advances(lost, reported) for reported in [*ORDER[1:], "failed", "bounced"])
 
 
-def test_a_push_to_several_devices_stands_where_it_got_furthest():
+def test_a_push_to_several_devices_has_the_furthest_status():
     assert furthest(["failed", "queued"]) == 1
     assert furthest(["sent", "delivered", "failed"]) == 1
     assert furthest(["failed"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("begins", "ends", "now", "over"),
+    ("starts", "ends", "now", "over"),
     [
         ("22:00", "07:00", "2026-01-01T20:59", None),
         ("22:00", "07:00", "2026-01-01T21:00", "2026-01-02T06:00"),
@@ -44,8 +44,8 @@ def test_a_push_to_several_devices_stands_where_it_got_furthest():
         ("13:00", "15:00", "2026-01-01T14:00", None),
     ],
 )
-def test_quiet_hours_of_lagos_end_in_utc_an_hour_before(begins, ends, now, over):
-    quiet = QuietHours(time.fromisoformat(begins), time.fromisoformat(ends), "Africa/Lagos")
+def test_quiet_hours_of_lagos_end_in_utc_an_hour_before(starts, ends, now, over):
+    quiet = QuietHours(time.fromisoformat(starts), time.fromisoformat(ends), "Africa/Lagos")
     until = quiet.quiet_until(datetime.fromisoformat(now).replace(tzinfo=UTC))
     assert until == (None if over is None else datetime.fromisoformat(over).replace(tzinfo=UTC))
 
@@ -60,7 +60,7 @@ def test_what_is_no_timezone_is_refused(name):
     assert not is_timezone(name)
 
 
-def test_without_a_key_nobody_is_believed():
+def test_an_empty_key_verifies_nothing():
     assert not is_signed(b"", "", "")
     assert not is_key_valid("", "")
     assert not is_key_valid(None, "key")
@@ -73,13 +73,13 @@ def test_every_message_has_its_channels_and_its_approved_text():
     assert all(set(CHANNELS_BY_TEMPLATE[name]) <= CATALOG[name].channels for name in CHANNELS_BY_TEMPLATE)
 
 
-def test_the_messaging_app_is_for_who_asked_and_the_other_channels_for_who_did_not_refuse():
-    nothing_said = Preferences()
-    assert [nothing_said.allows(channel) for channel in ("push", "messaging", "sms", "email")] == [
+def test_the_messaging_app_needs_an_opt_in():
+    preferences = Preferences()
+    assert [preferences.allows(channel) for channel in ("push", "messaging", "sms", "email")] == [
         True,
         False,
         True,
         True,
     ]
-    assert not nothing_said.opted_out("messaging")
+    assert not preferences.opted_out("messaging")
     assert Preferences({"messaging": False}).opted_out("messaging")

@@ -1,4 +1,4 @@
-"""The decisions of this service, as tables."""
+"""The pure rules of notifications."""
 
 import re
 from dataclasses import replace
@@ -59,14 +59,14 @@ LATER = timedelta(milliseconds=1)
         *[(settled, None, 1, AlreadyFinished()) for settled in ("sent", "delivered", "read", "failed", "bounced")],
     ],
 )
-def test_a_delivery_may_be_claimed_when_nobody_holds_it(status, claimed_at, attempts, verdict):
+def test_a_delivery_is_claimable_without_a_live_claim(status, claimed_at, attempts, verdict):
     assert (
         evaluate_claim(status, claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True))
         == verdict
     )
 
 
-def test_what_may_have_gone_out_is_sent_again_only_where_that_does_no_harm():
+def test_an_unknown_outcome_is_redelivered_only_where_harmless():
     assert {
         (template, channel): redelivery_policy(template, channel, reports_statuses=True).may_redeliver
         for template, channel in [
@@ -94,11 +94,11 @@ def test_what_may_have_gone_out_is_sent_again_only_where_that_does_no_harm():
         ('"a@b"@unilag.edu.ng', '"***@unilag.edu.ng'),
     ],
 )
-def test_staff_see_an_address_masked(recipient, shown):
+def test_addresses_are_masked(recipient, shown):
     assert masked(recipient) == shown
 
 
-def test_a_providers_words_are_kept_without_what_they_repeat_of_the_message():
+def test_a_providers_error_is_stored_without_secrets():
     assert redacted({"pin": "042917", "empty": ""}, "cannot send 'PIN 042917'") == "cannot send 'PIN ***'"
     assert len(redacted({}, "x" * 1000)) == 200
 
@@ -110,7 +110,7 @@ def test_a_pin_goes_by_sms_when_there_is_a_phone():
 
 
 @pytest.mark.parametrize(("full_name", "greeted"), [("Chidi Okafor", "Chidi"), (None, "there"), ("  ", "there")])
-def test_people_are_greeted_by_their_first_name(full_name, greeted):
+def test_users_are_greeted_by_their_first_name(full_name, greeted):
     assert Contact(new_id(), "a@b.ng", None, full_name).first_name == greeted
 
 
@@ -127,11 +127,11 @@ def test_people_are_greeted_by_their_first_name(full_name, greeted):
         ("Dr. Ade", "Dr"),
     ],
 )
-def test_a_greeting_carries_a_name_and_never_a_link_to_whom_somebody_else_signed_up(full_name, greeted):
+def test_a_greeting_contains_a_name_and_no_link(full_name, greeted):
     assert Contact(new_id(), "a@b.ng", None, full_name).first_name == greeted
 
 
-def test_the_same_news_has_the_same_id():
+def test_the_same_fact_has_the_same_id():
     order_id = new_id()
     assert notification_id_of("delivery_pin", order_id, 1) == notification_id_of("delivery_pin", order_id, 1)
     assert notification_id_of("delivery_pin", order_id, 1) != notification_id_of("delivery_pin", order_id, 2)
@@ -150,18 +150,18 @@ def test_the_same_news_has_the_same_id():
     ],
 )
 def test_parameters_of_a_consumer_that_do_not_fit_are_named(values, names):
-    with pytest.raises(ValidationFailed) as refused:
+    with pytest.raises(ValidationFailed) as rejected:
         check_complete(CATALOG["payout_processed"], values)
-    assert [param.name for param in refused.value.invalid_params] == names
+    assert [param.name for param in rejected.value.invalid_params] == names
 
 
 @pytest.mark.parametrize(
     "line", [{"quantity": 1}, "x", {"name": ""}, {"name": "x", "quantity": "1"}, {"name": "x", "lineTotalMinor": -1}]
 )
 def test_lines_have_a_name_and_counts_of_the_right_kind(line):
-    with pytest.raises(ValidationFailed) as refused:
+    with pytest.raises(ValidationFailed) as rejected:
         read_parameters(CATALOG["vendor_dispatch_alert"], {**example_of("vendor_dispatch_alert"), "items": [line]})
-    assert [param.name for param in refused.value.invalid_params] == ["data.items"]
+    assert [param.name for param in rejected.value.invalid_params] == ["data.items"]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_the_lines_of_a_consumer_are_whole(line):
         check_complete(CATALOG["vendor_dispatch_alert"], values)
 
 
-def test_of_a_callers_values_a_message_takes_the_parameters_of_its_template():
+def test_a_message_uses_only_the_parameters_of_its_template():
     items = [{"name": "x", "quantity": 1, "sku": "s"}]
     values = {**example_of("order_confirmation"), "admin": "yes", "items": items}
     assert read_parameters(CATALOG["order_confirmation"], values) == {
@@ -185,19 +185,19 @@ def test_of_a_callers_values_a_message_takes_the_parameters_of_its_template():
 
 
 @pytest.mark.parametrize("name", CATALOG)
-def test_each_parameter_that_a_caller_leaves_out_is_named_with_its_kind(name):
+def test_each_missing_parameter_is_named_with_its_kind(name):
     template = CATALOG[name]
     needed = [one for one in (*template.parameters, *template.secrets) if one not in template.optional]
     for left_out in needed:
-        with pytest.raises(ValidationFailed) as refused:
+        with pytest.raises(ValidationFailed) as rejected:
             read_parameters(template, {**example_of(name), left_out: None})
-        [param] = refused.value.invalid_params
+        [param] = rejected.value.invalid_params
         assert param.name == f"data.{left_out}"
         assert re.match("is required by this template and must be .+", param.reason)
     if needed:
-        with pytest.raises(ValidationFailed) as refused:
+        with pytest.raises(ValidationFailed) as rejected:
             read_parameters(template, {})
-        assert [param.name for param in refused.value.invalid_params] == [f"data.{one}" for one in needed]
+        assert [param.name for param in rejected.value.invalid_params] == [f"data.{one}" for one in needed]
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_each_parameter_that_a_caller_leaves_out_is_named_with_its_kind(name):
     ],
 )
 def test_a_value_of_the_wrong_kind_is_refused_by_name(name, values, named):
-    with pytest.raises(ValidationFailed) as refused:
+    with pytest.raises(ValidationFailed) as rejected:
         read_parameters(CATALOG[name], {**example_of(name), **values})
-    assert [param.name for param in refused.value.invalid_params] == named
+    assert [param.name for param in rejected.value.invalid_params] == named
 
 
-def test_every_message_goes_by_every_channel_but_the_pin_never_by_mail_and_the_last_by_mail_alone():
+def test_every_template_has_its_channels():
     every = {"push", "messaging", "sms", "email"}
     assert {name: every - template.channels for name, template in CATALOG.items() if template.channels != every} == {
         "delivery_pin": {"email"},
@@ -227,7 +227,7 @@ def test_every_message_goes_by_every_channel_but_the_pin_never_by_mail_and_the_l
     }
 
 
-def test_every_open_matter_of_the_page_on_privacy_has_plain_words_and_all_of_them_fit():
+def test_every_documented_obligation_has_a_text():
     page = (Path(__file__).parents[4] / "docs/privacy.md").read_text()
     matters = set(re.findall(r"`([a-z_]+)`", page.partition("| Service | Open matters |")[2]))
     assert len(matters) > 15
@@ -254,9 +254,7 @@ def test_an_unknown_message_or_channel_is_refused(name, channel):
         ("SEV-2", None, "SEV-2", PageNow()),
     ],
 )
-def test_a_repeated_alert_is_said_again_when_it_grew_worse_or_the_last_page_is_old(
-    was, paged_ago, now_severity, verdict
-):
+def test_a_repeated_alert_is_paged_when_worse_or_old(was, paged_ago, now_severity, verdict):
     paged_at = None if paged_ago is None else NOW - paged_ago
     assert evaluate_repetition(was_severity=was, was_paged_at=paged_at, severity=now_severity, now=NOW) == verdict
 
@@ -276,7 +274,7 @@ ALERT = Alert(
         ("", "webhook"),
     ],
 )
-def test_the_address_says_in_which_words_to_page(url, dialect):
+def test_the_url_selects_the_page_format(url, dialect):
     assert dialect_of(url) == dialect
 
 
@@ -292,7 +290,7 @@ def test_alertmanager_is_led_to_the_page_of_the_runbook():
     assert "runbook" not in page["labels"]
 
 
-def test_what_alertmanager_was_told_before_an_alert_grew_worse_ends_there():
+def test_alertmanager_resolves_the_previous_severity():
     grown = replace(ALERT, severity="SEV-2", is_repeated=True)
     [now, before] = page_body("alertmanager", grown, "")
     assert (now["labels"]["severity"], "endsAt" in now) == ("SEV-2", False)

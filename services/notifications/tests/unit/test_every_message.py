@@ -1,4 +1,4 @@
-"""Every message by every channel, with whole values and hostile ones: well-formed, escaped, short enough, without links."""
+"""Every message on every channel, with complete and hostile values: well-formed, escaped, short, without links."""
 
 from html.parser import HTMLParser
 
@@ -12,17 +12,17 @@ from notifications.templates.examples import example_of
 from notifications.templates.preview import preview_page, write_preview
 from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
 
-WORDS = MessageRenderer()
+RENDERER = MessageRenderer()
 HOSTILE = "</p><script>alert('x')</script>\"&<b>"
-# What a mail program shows of a subject on a small screen, and what RFC 5322 says of a line.
+# The visible part of a subject on a small screen, and the line length of RFC 5322.
 SUBJECT_MAX = 78
-# They go to an address that somebody else may have typed, with a name of their choice.
+# These go to an unproven address, with a name that another user may have typed.
 UNNAMED = {"confirm_email", "already_registered"}
 VOID = {"meta", "br", "hr", "img", "link"}
 
 
 class Strict(HTMLParser):
-    """Every element is closed where it must be; what names an address or runs is kept."""
+    """Check that elements are closed; collect addresses and scripts."""
 
     def __init__(self):
         super().__init__()
@@ -53,14 +53,14 @@ def values_of(name, *, hostile=False):
 
 
 @pytest.mark.parametrize("name", CATALOG)
-def test_a_message_is_whole_well_formed_and_escaped_on_each_of_its_channels(name):
+def test_a_message_is_well_formed_and_escaped_on_each_channel(name):
     template = CATALOG[name]
     for hostile in (False, True):
         values = values_of(name, hostile=hostile)
         check_complete(template, values)
         greeted = {**values, RECIPIENT_NAME: HOSTILE if hostile else "Chidi"}
         for channel in template.channels:
-            message = WORDS.message(channel, name, greeted)
+            message = RENDERER.message(channel, name, greeted)
             words = f"{message.subject} {message.text}"
             assert not any(hole in words for hole in ("{{", "{%", "None", "Undefined"))
             assert not any(link in words.lower() for link in ("http:", "https:", "www."))
@@ -84,16 +84,16 @@ def test_a_message_is_whole_well_formed_and_escaped_on_each_of_its_channels(name
 
 
 @pytest.mark.parametrize("name", [name for name, template in CATALOG.items() if template.secrets and template.in_feed])
-def test_the_feed_says_of_a_secret_that_it_came_and_not_what_it_is(name):
+def test_the_feed_mentions_a_secret_without_its_value(name):
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
-    line = WORDS.feed_entry(name, {**example_of(name), **secrets, RECIPIENT_NAME: "Chidi"})
+    line = RENDERER.feed_entry(name, {**example_of(name), **secrets, RECIPIENT_NAME: "Chidi"})
     assert line.body
     assert "918273" not in line.title + line.body
 
 
-def test_the_preview_shows_every_message_on_every_channel_and_runs_nothing(tmp_path):
+def test_the_preview_shows_every_message_without_scripts(tmp_path):
     page = write_preview(["--out", str(tmp_path / "made")]).read_text()
-    assert page == preview_page(WORDS)
+    assert page == preview_page(RENDERER)
     for name, template in CATALOG.items():
         begin = page.index(f'<section id="{name}">')
         section = page[begin : page.index("</section>", begin)]
@@ -104,6 +104,6 @@ def test_the_preview_shows_every_message_on_every_channel_and_runs_nothing(tmp_p
 
 
 @pytest.mark.parametrize("name", sorted(UNNAMED))
-def test_a_mail_to_an_unproven_address_shows_no_word_of_who_signed_up(name):
-    message = WORDS.message("email", name, {**values_of(name), RECIPIENT_NAME: "Visit evil dot example"})
+def test_a_mail_to_an_unproven_address_shows_no_name(name):
+    message = RENDERER.message("email", name, {**values_of(name), RECIPIENT_NAME: "Visit evil dot example"})
     assert "evil" not in f"{message.subject} {message.text} {message.html}"

@@ -1,10 +1,10 @@
-"""What of a person's digits a ticket shows."""
+"""The masking of digits in tickets."""
 
 import pytest
 
 from notifications.domain.ticket_texts import MARK, mask_digits
 
-# One PIN in the forms in which people write it, and in those in which somebody would hide it from a pattern.
+# One PIN in common forms, and in forms that evade a pattern.
 FORMS = [
     "042917",
     "0429",
@@ -49,7 +49,7 @@ def test_a_run_of_four_digits_or_more_is_one_mark_however_it_is_written(form):
 
 @pytest.mark.parametrize("form", ["04", "042", "9 17", "①②", "4.2"])
 def test_a_text_of_digits_alone_shows_none_of_them(form):
-    """So that a PIN is not read out of two messages."""
+    """A PIN split over two messages stays hidden."""
     assert mask_digits(form) == MARK
     assert mask_digits(f"...{form}!") == f"...{MARK}!"
 
@@ -71,7 +71,7 @@ def test_other_words_stay_as_they_are(text):
     assert mask_digits(text) == text
 
 
-def test_the_length_of_a_run_is_not_shown_and_a_mark_is_never_longer_than_its_run():
+def test_a_mark_hides_the_length_of_its_run():
     assert mask_digits("a 1234 b") == mask_digits("a 12345678901 b") == "a •••• b"
     assert len(MARK) == 4
 

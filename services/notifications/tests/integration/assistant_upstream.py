@@ -1,4 +1,4 @@
-"""The assistant's outside: our own catalog and orders as they answer, and an OpenAI-compatible provider that does as it is told."""
+"""The upstreams of the assistant: a catalog and orders, and a scripted OpenAI-compatible provider."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from testkit.service_kit import OpenService, opened, served
 from .conftest import KEYS, SERVICE_ROLE_KEY
 
 AI_KEY = "sk-a-key-of-the-provider"
-Answer = Callable[[dict[str, Any]], Awaitable[Response]]
+Reply = Callable[[dict[str, Any]], Awaitable[Response]]
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **more: Any) -> bytes:
@@ -52,10 +52,10 @@ def words(text: str) -> Response:
     return streamed(*(chunk({"content": piece}) for piece in pieces), chunk({}, "stop"), chunk(usage=usage), DONE)
 
 
-def calls(*wanted: tuple[str, str]) -> Response:
+def calls(*tool_calls: tuple[str, str]) -> Response:
     """Calls of tools by name and arguments, the arguments in two pieces."""
     pieces = []
-    for index, (name, arguments) in enumerate(wanted):
+    for index, (name, arguments) in enumerate(tool_calls):
         half = len(arguments) // 2
         first = {"index": index, "id": f"call_{index}", "function": {"name": name, "arguments": arguments[:half]}}
         pieces += [chunk({"tool_calls": [first]})]
@@ -63,79 +63,79 @@ def calls(*wanted: tuple[str, str]) -> Response:
     return streamed(*pieces, chunk({}, "tool_calls"), DONE)
 
 
-def asks(*wanted: tuple[str, str]) -> Answer:
-    async def answer(_: dict[str, Any]) -> Response:
-        return calls(*wanted)
+def calls_tools(*tool_calls: tuple[str, str]) -> Reply:
+    async def response(_: dict[str, Any]) -> Response:
+        return calls(*tool_calls)
 
-    return answer
+    return response
 
 
-def says(text: str) -> Answer:
-    async def answer(_: dict[str, Any]) -> Response:
+def replies_with(text: str) -> Reply:
+    async def response(_: dict[str, Any]) -> Response:
         return words(text)
 
-    return answer
+    return response
 
 
-def answers_with(make: Callable[[], Response]) -> Answer:
-    async def answer(_: dict[str, Any]) -> Response:
+def responds_with(make: Callable[[], Response]) -> Reply:
+    async def response(_: dict[str, Any]) -> Response:
         return make()
 
-    return answer
+    return response
 
 
 @dataclass(slots=True)
-class AssistantWorld:
-    """`script` is what the provider does at each request, the last of it for ever. Orders answer by the token, as they do."""
+class AssistantUpstream:
+    """`replies` are the provider's next replies; the last one repeats. The orders depend on the token, as in production."""
 
-    script: list[Answer] = field(default_factory=list)
-    asked: list[dict[str, Any]] = field(default_factory=list)
-    asked_headers: list[dict[str, str]] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    request_headers: list[dict[str, str]] = field(default_factory=list)
     products: list[dict[str, Any]] = field(default_factory=list)
     orders: list[dict[str, Any]] = field(default_factory=list)
-    read: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    tokens: list[str] = field(default_factory=list)
-    sees_all: bool = False
+    market_requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    market_tokens: list[str] = field(default_factory=list)
+    shows_all_orders: bool = False
     market_status: int = 200
     gate: asyncio.Event = field(default_factory=asyncio.Event)
-    begun: int = 0
-    left: int = 0
+    started: int = 0
+    disconnects: int = 0
     url: str = ""
 
-    def forget(self) -> None:
-        """As on the first day."""
-        self.script, self.asked, self.asked_headers = [], [], []
-        self.products, self.orders, self.read, self.tokens = [], [], [], []
-        self.sees_all, self.market_status, self.begun, self.left = False, 200, 0, 0
+    def reset(self) -> None:
+        """Forget all requests and replies."""
+        self.replies, self.requests, self.request_headers = [], [], []
+        self.products, self.orders, self.market_requests, self.market_tokens = [], [], [], []
+        self.shows_all_orders, self.market_status, self.started, self.disconnects = False, 200, 0, 0
         self.gate = asyncio.Event()
 
     async def complete(self, request: Request) -> Response:
         body = await request.json()
-        self.asked.append(body)
-        self.asked_headers.append(dict(request.headers))
-        step = self.script[0] if len(self.script) == 1 else self.script.pop(0)
+        self.requests.append(body)
+        self.request_headers.append(dict(request.headers))
+        step = self.replies[0] if len(self.replies) == 1 else self.replies.pop(0)
         return await step(body)
 
-    def held(self, first: str = "Wait ") -> Answer:
-        """One word, then nothing until the gate opens; counts who leaves before."""
+    def held(self, first: str = "Wait ") -> Reply:
+        """One token, then nothing until the gate opens; counts earlier disconnects."""
 
-        async def answer(_: dict[str, Any]) -> Response:
+        async def response(_: dict[str, Any]) -> Response:
             async def body() -> AsyncIterator[bytes]:
-                self.begun += 1
+                self.started += 1
                 try:
                     yield chunk({"content": first})
                     await self.gate.wait()
                     yield chunk({"content": "for it."}, "stop") + DONE
                 finally:
-                    self.left += not self.gate.is_set()
+                    self.disconnects += not self.gate.is_set()
 
             return StreamingResponse(body(), media_type="text/event-stream")
 
-        return answer
+        return response
 
     def results(self) -> list[dict[str, Any]]:
-        """What the model was told by tools at its last request."""
-        return [json.loads(line["content"]) for line in self.asked[-1]["messages"] if line["role"] == "tool"]
+        """The tool results in the model's last request."""
+        return [json.loads(line["content"]) for line in self.requests[-1]["messages"] if line["role"] == "tool"]
 
     def order_of(self, user_id: UUID, **more: Any) -> dict[str, Any]:
         order = {
@@ -155,15 +155,15 @@ class AssistantWorld:
 
     async def market(self, request: Request) -> Response:
         token = request.headers["authorization"].removeprefix("Bearer ")
-        self.tokens.append(token)
-        self.read.append((request.url.path, dict(request.query_params)))
+        self.market_tokens.append(token)
+        self.market_requests.append((request.url.path, dict(request.query_params)))
         if self.market_status != 200:
-            return JSONResponse({"detail": "away"}, self.market_status)
+            return JSONResponse({"detail": "unavailable"}, self.market_status)
         user_id = jwt.decode(token, options={"verify_signature": False})["sub"]
         parts = request.url.path.split("/")
         rows: Sequence[dict[str, Any]] = self.products
         if parts[2] == "orders":
-            rows = [row for row in self.orders if self.sees_all or row["buyerId"] == user_id]
+            rows = [row for row in self.orders if self.shows_all_orders or row["buyerId"] == user_id]
         if len(parts) == 3:
             return JSONResponse({"success": True, "data": list(rows)})
         found = next((row for row in rows if row["id"] == parts[3]), None)
@@ -206,67 +206,66 @@ def events_of(text: str) -> list[tuple[str, Any]]:
 
 
 @dataclass(frozen=True)
-class DeliveryContext:
-    """The service on a real socket, and the world around it."""
+class AssistantScenario:
+    """The service on a real socket, with its upstreams."""
 
-    service: OpenService
-    world: AssistantWorld
-    http: httpx.AsyncClient
+    app: OpenService
+    upstream: AssistantUpstream
+    client: httpx.AsyncClient
     clock: ManualClock
 
     def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
-        return self.service.headers(user_id, **claims)
+        return self.app.headers(user_id, **claims)
 
     async def chat(self, user_id: UUID, message: str, conversation: str | None = None, **claims: Any) -> httpx.Response:
         body = {"message": message} | ({"conversationId": conversation} if conversation else {})
-        return await self.http.post("/api/assistant/chat", json=body, headers=self.headers(user_id, **claims))
+        return await self.client.post("/api/assistant/chat", json=body, headers=self.headers(user_id, **claims))
 
     async def stream(self, user_id: UUID, message: str) -> list[tuple[str, Any]]:
-        answer = await self.http.post("/api/assistant/stream", json={"message": message}, headers=self.headers(user_id))
-        assert answer.status_code == 200, answer.text
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        return events_of(answer.text)
+        response = await self.client.post(
+            "/api/assistant/stream", json={"message": message}, headers=self.headers(user_id)
+        )
+        assert response.status_code == 200, response.text
+        assert response.headers["content-type"].startswith("text/event-stream")
+        return events_of(response.text)
 
     async def messages(self, user_id: UUID, conversation: str) -> list[tuple[str, str]]:
-        answer = await self.http.get(
+        response = await self.client.get(
             f"/api/assistant/conversations/{conversation}/messages", headers=self.headers(user_id)
         )
-        assert answer.status_code == 200, answer.text
-        return [(row["role"], row["text"]) for row in answer.json()["data"]]
+        assert response.status_code == 200, response.text
+        return [(row["role"], row["text"]) for row in response.json()["data"]]
 
-    async def kept(self, user_id: UUID) -> list[dict[str, Any]]:
-        answer = await self.http.get("/api/assistant/conversations", headers=self.headers(user_id))
-        rows: list[dict[str, Any]] = answer.json()["data"]
+    async def conversations(self, user_id: UUID) -> list[dict[str, Any]]:
+        response = await self.client.get("/api/assistant/conversations", headers=self.headers(user_id))
+        rows: list[dict[str, Any]] = response.json()["data"]
         return rows
 
     async def turns(self, user_id: UUID) -> int:
-        rows = await self.service.fetch("SELECT 1 FROM conversation_turns WHERE user_id = $1", user_id)
+        rows = await self.app.fetch("SELECT 1 FROM conversation_turns WHERE user_id = $1", user_id)
         return len(rows)
 
 
-Open = Callable[..., Awaitable[DeliveryContext]]
-
-
 @asynccontextmanager
-async def desk_opened(
+async def opened_assistant(
     urls: DatabaseUrls, broker_url: str, *, with_model: bool, **settings: Any
-) -> AsyncIterator[DeliveryContext]:
+) -> AsyncIterator[AssistantScenario]:
     """The service with a provider or without one; keyword arguments replace settings."""
-    world, clock = AssistantWorld(), ManualClock()
+    upstream, clock = AssistantUpstream(), ManualClock()
     async with AsyncExitStack() as stack:
-        world.url = await stack.enter_async_context(served(world.app()))
-        model = {"ai_base_url": f"{world.url}/ai/v1", "ai_api_key": AI_KEY, "ai_model": "a-model"}
+        upstream.url = await stack.enter_async_context(served(upstream.app()))
+        model = {"ai_base_url": f"{upstream.url}/ai/v1", "ai_api_key": AI_KEY, "ai_model": "a-model"}
         values = {
             **KEYS,
             "service_role_key": SERVICE_ROLE_KEY,
             "sms_api_url": "http://127.0.0.1:9",
             "smtp_url": "smtp://127.0.0.1:9",
-            "orders_url": f"{world.url}/market",
+            "orders_url": f"{upstream.url}/market",
             **(model if with_model else {}),
             **settings,
         }
         service = await stack.enter_async_context(opened(SERVICE, urls, broker_url, clock=clock, **values))
         app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
         url = await stack.enter_async_context(served(app))
-        http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60))
-        yield DeliveryContext(service, world, http, clock)
+        client = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60))
+        yield AssistantScenario(service, upstream, client, clock)

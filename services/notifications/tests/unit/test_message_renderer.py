@@ -1,4 +1,4 @@
-"""The table of messages and the words in the package belong together."""
+"""Every template of the catalog has texts for its channels."""
 
 import pytest
 
@@ -13,7 +13,7 @@ SAMPLES = {
     "lines": [{"name": "Jollof", "quantity": 2, "lineTotalMinor": 500_000}],
     "purpose": "sign_in",
 }
-WORDS = MessageRenderer()
+RENDERER = MessageRenderer()
 
 
 def values_of(name: str) -> dict[str, object]:
@@ -28,9 +28,9 @@ def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, cha
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
     values = {**values_of(name), **secrets}
     check_complete(CATALOG[name], values)
-    message = WORDS.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
-    told = " ".join([message.text, *message.parameters])
-    assert all(secret in told for secret in secrets.values())
+    message = RENDERER.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
+    text = " ".join([message.text, *message.parameters])
+    assert all(secret in text for secret in secrets.values())
     if channel == "messaging":
         assert len(message.parameters) == len(APPROVED[name])
         assert all(message.parameters)
@@ -44,12 +44,12 @@ def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, cha
         assert "</html>" in message.html
         assert not any(secret in message.subject for secret in secrets.values())
     else:
-        # One part of a text message in the alphabet of every telephone has 160 characters.
+        # One segment of a text message in the basic alphabet has 160 characters.
         assert len(message.text) <= 160
         assert message.text.isascii()
 
 
-# The largest values that are taken: a name of pictures, of which each is two units of a text message.
+# The largest accepted values; each emoji is two units of a text message.
 LARGEST = {
     "text": "😀" * 500,
     "kobo": 10**15,
@@ -59,7 +59,7 @@ LARGEST = {
 
 
 def segment_count(text):
-    """How many parts a telephone company sends and asks to be paid for (GSM 03.40)."""
+    """The number of segments that a telephone company sends and charges (GSM 03.40)."""
     if text.isascii() and "`" not in text:
         length, alone, joined = len(text) + sum(character in "^{}[]~\\|" for character in text), 160, 153
     else:
@@ -68,14 +68,14 @@ def segment_count(text):
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
-@pytest.mark.parametrize("outbound", ["😀", "{", "`", "x"])
-def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, outbound):
-    texts = {**LARGEST, "text": outbound * 500}
-    secret = outbound * 64
+@pytest.mark.parametrize("character", ["😀", "{", "`", "x"])
+def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, character):
+    texts = {**LARGEST, "text": character * 500}
+    secret = character * 64
     values = {parameter: texts[kind] for parameter, kind in CATALOG[name].parameters.items()}
     values |= dict.fromkeys(CATALOG[name].secrets, secret)
     check_complete(CATALOG[name], values)
-    text = WORDS.message("sms", name, {**values, RECIPIENT_NAME: "Chidi"}).text
+    text = RENDERER.message("sms", name, {**values, RECIPIENT_NAME: "Chidi"}).text
     assert 1 <= segment_count(text) <= SEGMENTS_MAX
     assert (secret in text) == bool(CATALOG[name].secrets)
 
@@ -100,40 +100,40 @@ def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent):
 @pytest.mark.parametrize(
     ("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)]
 )
-def test_a_message_of_which_nothing_but_its_secrets_is_known_is_told_in_neutral_words(name, channel):
+def test_a_message_without_its_parameters_is_neutral(name, channel):
     values = dict.fromkeys(CATALOG[name].secrets, "918273")
-    message = WORDS.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
+    message = RENDERER.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
     words = f"{message.subject} {message.text} {message.html}"
     assert len(message.text) > 20 or message.parameters
     assert all(message.parameters)
     for hole in ("None", "₦", "NGN", "  .", " .", " ,", " x "):
         assert hole not in words
     if CATALOG[name].in_feed:
-        line = WORDS.feed_entry(name, {RECIPIENT_NAME: "Chidi"})
+        line = RENDERER.feed_entry(name, {RECIPIENT_NAME: "Chidi"})
         assert line.body.endswith(".")
         assert "None" not in line.body
 
 
-def test_a_confirmation_without_an_order_number_or_amount_speaks_of_your_order():
-    sms = WORDS.message("sms", "order_confirmation", {RECIPIENT_NAME: "Chidi"}).text
+def test_a_confirmation_without_data_says_your_order():
+    sms = RENDERER.message("sms", "order_confirmation", {RECIPIENT_NAME: "Chidi"}).text
     assert sms == "Campus: we have your payment for your order. We hold it safely until you have your goods."
-    mail = WORDS.message("email", "order_confirmation", {"totalMinor": 0, RECIPIENT_NAME: "Chidi"})
+    mail = RENDERER.message("email", "order_confirmation", {"totalMinor": 0, RECIPIENT_NAME: "Chidi"})
     assert mail.subject == "Your order is confirmed"
-    # Nothing to pay is an amount, too: only what is not known is left out.
+    # Zero is an amount: only unknown values are omitted.
     assert "Total paid: ₦0.00" in mail.text
     assert "Delivery:" not in mail.text + mail.html
 
 
-def test_a_line_of_which_only_the_name_is_known_is_shown_by_its_name():
+def test_an_item_with_a_name_only_is_shown():
     given = {**values_of("order_confirmation"), "items": [{"name": "Jollof"}, *SAMPLES["lines"]]}
-    taken = read_parameters(CATALOG["order_confirmation"], given)
-    mail = WORDS.message("email", "order_confirmation", {**taken, RECIPIENT_NAME: "Chidi"})
+    parameters = read_parameters(CATALOG["order_confirmation"], given)
+    mail = RENDERER.message("email", "order_confirmation", {**parameters, RECIPIENT_NAME: "Chidi"})
     assert "\n  Jollof\n  2 x Jollof: ₦5,000.00\n" in mail.text
     assert ">Jollof</td>" in mail.html
 
 
 @pytest.mark.parametrize(
-    ("outcome", "said"),
+    ("outcome", "expected"),
     [
         ("approved", "was approved. Your refund is ₦5.00."),
         ("rejected", "was not approved. Your refund is ₦5.00."),
@@ -141,19 +141,19 @@ def test_a_line_of_which_only_the_name_is_known_is_shown_by_its_name():
         (None, "has news. Your refund is ₦5.00."),
     ],
 )
-def test_an_update_of_a_return_request_tells_its_outcome(outcome, said):
+def test_an_update_of_a_return_request_names_its_outcome(outcome, expected):
     given = {**values_of("return_request_update"), "outcome": outcome, "refundMinor": 500}
     values = read_parameters(CATALOG["return_request_update"], given)
-    mail = WORDS.message("email", "return_request_update", {**values, RECIPIENT_NAME: "Chidi"})
-    assert said in mail.text
-    assert said in mail.html
-    assert said in WORDS.feed_entry("return_request_update", {**values, RECIPIENT_NAME: "Chidi"}).body
-    assert said.replace("₦", "NGN ") in WORDS.message("sms", "return_request_update", values).text
+    mail = RENDERER.message("email", "return_request_update", {**values, RECIPIENT_NAME: "Chidi"})
+    assert expected in mail.text
+    assert expected in mail.html
+    assert expected in RENDERER.feed_entry("return_request_update", {**values, RECIPIENT_NAME: "Chidi"}).body
+    assert expected.replace("₦", "NGN ") in RENDERER.message("sms", "return_request_update", values).text
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if CATALOG[name].in_feed])
 def test_the_app_shows_a_message_without_its_secrets(name):
-    line = WORDS.feed_entry(name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
+    line = RENDERER.feed_entry(name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
     assert line.title
     assert line.body
 
@@ -164,12 +164,12 @@ def test_a_value_with_line_breaks_begins_no_header():
         "businessName": "Ada\r\nBcc: all@unilag.edu.ng",
         RECIPIENT_NAME: "Ada",
     }
-    assert "\n" not in WORDS.message("email", "vendor_dispatch_alert", values).subject
+    assert "\n" not in RENDERER.message("email", "vendor_dispatch_alert", values).subject
 
 
-def test_html_shows_what_people_typed_as_text():
+def test_html_escapes_user_text():
     values = {**values_of("order_dispatched"), "businessName": "<script>alert(1)</script>", RECIPIENT_NAME: "Chidi"}
-    assert "<script>" not in WORDS.message("email", "order_dispatched", values).html
+    assert "<script>" not in RENDERER.message("email", "order_dispatched", values).html
 
 
 @pytest.mark.parametrize(
@@ -183,23 +183,23 @@ def test_an_order_is_named_by_the_end_of_its_id():
     assert order_number("0192f3c4-0000-7000-8000-00003f2a91bc") == "3F2A91BC"
 
 
-def test_details_that_no_payout_goes_to_are_not_said_to_be_where_payouts_go():
+def test_unverified_bank_details_are_not_called_payout_details():
     values = {**values_of("bank_details_changed"), "last4": "6785", RECIPIENT_NAME: "Chidi"}
     for channel in ("sms", "email", "push"):
-        changed = WORDS.message(channel, "bank_details_changed", {**values, "standing": "verified"})
-        unverified = WORDS.message(channel, "bank_details_changed", {**values, "standing": "unverified"})
+        changed = RENDERER.message(channel, "bank_details_changed", {**values, "standing": "verified"})
+        unverified = RENDERER.message(channel, "bank_details_changed", {**values, "standing": "unverified"})
         assert "go to" in changed.text, channel
         assert "go to" not in f"{unverified.text} {unverified.subject}", channel
         assert "wait" in unverified.text, channel
 
 
-def test_what_people_wrote_neither_begins_a_line_of_ours_nor_turns_the_order_of_the_words():
+def test_user_text_adds_no_line_and_no_control_character():
     shop = "Ada\x1b[2J\x07\u202e\r\n\r\nYour password was stolen:\u2066 <b>x</b>"
     lines = [{"name": f"{shop}", "quantity": 1, "lineTotalMinor": 1}]
     values = {**values_of("order_confirmation"), "businessName": shop, "items": lines, RECIPIENT_NAME: "Chidi"}
     for channel in CATALOG["order_confirmation"].channels:
-        message = WORDS.message(channel, "order_confirmation", values)
-        told = "\n".join([message.subject, message.text, message.html, *message.parameters])
-        assert not {"\x1b", "\x07", "\r", "\u202e", "\u2066"} & set(told)
-        assert not any(line.startswith("Your password") for line in told.splitlines())
+        message = RENDERER.message(channel, "order_confirmation", values)
+        text = "\n".join([message.subject, message.text, message.html, *message.parameters])
+        assert not {"\x1b", "\x07", "\r", "\u202e", "\u2066"} & set(text)
+        assert not any(line.startswith("Your password") for line in text.splitlines())
         assert "<b>" not in message.html
