@@ -294,14 +294,14 @@ async def test_a_pin_without_a_receipt_falls_back_to_the_next_channel(full_scena
     assert "042917" not in without_random_values(logs.text)
 
 
-@pytest.mark.parametrize("ended_by", ["receipt", "newer", "used"])
-async def test_a_received_or_closed_pin_has_no_fallback(full_scenario: Scenario, providers: Providers, ended_by):
+@pytest.mark.parametrize("reason", ["receipt", "newer", "used"])
+async def test_a_received_or_closed_pin_has_no_fallback(full_scenario: Scenario, providers: Providers, reason):
     await full_scenario.project_users()
     await full_scenario.receive(full_scenario.pin())
     await full_scenario.send_queued()
-    if ended_by == "receipt":
+    if reason == "receipt":
         await record_status(full_scenario, "sms", "sms-1", "delivered")
-    elif ended_by == "newer":
+    elif reason == "newer":
         await full_scenario.receive(full_scenario.pin("583016", issue=2))
         await full_scenario.send_queued()
         await record_status(full_scenario, "sms", "sms-2", "delivered")
@@ -313,8 +313,8 @@ async def test_a_received_or_closed_pin_has_no_fallback(full_scenario: Scenario,
     full_scenario.clock.advance(PIN_RECEIPT)
     assert await advance_pins_once(full_scenario.app.dependencies) == 0
     assert providers.approved == []
-    assert len(providers.texts) == (2 if ended_by == "newer" else 1)
-    if ended_by != "receipt":
+    assert len(providers.texts) == (2 if reason == "newer" else 1)
+    if reason != "receipt":
         [first, *_] = [row for row in await full_scenario.deliveries() if row["channel"] == "sms"]
         assert first["sealed"] == {}
 

@@ -110,8 +110,10 @@ async def test_preferences_are_replaced_at_their_revision(scenario: Scenario, cl
     assert other_id.json()["data"]["revision"] == 0
     async with scenario.unit_of_work(Caller(user_id=new_id())) as uow:
         assert await uow.fetch("SELECT * FROM notification_preferences") == []
-    at_once = await asyncio.gather(*(scenario.set_preferences(owner_id, channels=ALL_ON, revision=2) for _ in range(5)))
-    assert sorted(response.status_code for response in at_once) == [200, 409, 409, 409, 409]
+    concurrent = await asyncio.gather(
+        *(scenario.set_preferences(owner_id, channels=ALL_ON, revision=2) for _ in range(5))
+    )
+    assert sorted(response.status_code for response in concurrent) == [200, 409, 409, 409, 409]
 
 
 @pytest.mark.parametrize(

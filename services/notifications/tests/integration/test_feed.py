@@ -182,7 +182,7 @@ async def test_the_streams_of_a_user_are_limited(open_scenario: OpenScenario):
 
 
 async def test_a_blocked_reader_is_disconnected():
-    ended, sent = [], []
+    disconnected, sent = [], []
 
     async def events():
         while True:
@@ -194,9 +194,9 @@ async def test_a_blocked_reader_is_disconnected():
             # The transport's buffer is full.
             await asyncio.Event().wait()
 
-    stream = EventStream(events(), on_end=lambda: ended.append(True), slow_reader_seconds=0.05)
+    stream = EventStream(events(), on_end=lambda: disconnected.append(True), slow_reader_seconds=0.05)
     await stream.stream_response(send)
-    assert ended == [True]
+    assert disconnected == [True]
     assert sent[-1]["more_body"]
 
 

@@ -74,7 +74,7 @@ def dripping() -> Response:
     return StreamingResponse(body(), media_type="text/event-stream")
 
 
-def silent() -> Response:
+def stalled() -> Response:
     async def body() -> AsyncIterator[bytes]:
         yield b": hello\n\n"
         await asyncio.Event().wait()
@@ -117,7 +117,7 @@ BROKEN = {
 }
 
 
-ENDLESS = {"a slow drip": dripping, "silence": silent}
+ENDLESS = {"a slow drip": dripping, "silence": stalled}
 
 
 @pytest.mark.parametrize("way", [*BROKEN, *ENDLESS])

@@ -160,8 +160,8 @@ async def try_actions(scenario: Scenario, who):
         "close": ("POST", f"{url}/close", {}),
     }
     found = {
-        act: (await request(scenario, method, path, who, **more)).status_code
-        for act, (method, path, more) in actions.items()
+        action: (await request(scenario, method, path, who, **more)).status_code
+        for action, (method, path, more) in actions.items()
     }
     assert found == MATRIX[who]
     seen = 200 if MATRIX[who]["see"] == 200 else 404

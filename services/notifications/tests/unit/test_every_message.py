@@ -95,8 +95,8 @@ def test_the_preview_shows_every_message_without_scripts(tmp_path):
     page = write_preview(["--out", str(tmp_path / "made")]).read_text()
     assert page == preview_page(RENDERER)
     for name, template in CATALOG.items():
-        begin = page.index(f'<section id="{name}">')
-        section = page[begin : page.index("</section>", begin)]
+        start = page.index(f'<section id="{name}">')
+        section = page[start : page.index("</section>", start)]
         assert section.count("<pre>") == len(template.channels) + template.in_feed
         assert section.count("<iframe") == ("email" in template.channels)
         assert all(f"<h3>{channel}" in section for channel in CHANNELS if channel in template.channels)

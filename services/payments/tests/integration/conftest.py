@@ -65,7 +65,7 @@ class SmallGateway:
     calls: list[str] = field(default_factory=list)
     _ids: Any = field(default_factory=lambda: itertools.count(9_000))
 
-    async def answer(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
         self.calls.append(f"{request.method} {request.url.path}")
         if request.headers.get("authorization") != f"Bearer {SECRET}":
             return JSONResponse({"status": False, "message": "Invalid key"}, 401)
@@ -147,7 +147,7 @@ class SmallGateway:
 @pytest_asyncio.fixture(loop_scope="session")
 async def gateway() -> AsyncIterator[SmallGateway]:
     small = SmallGateway()
-    app = Starlette(routes=[Route("/{path:path}", small.answer, methods=["GET", "POST"])])
+    app = Starlette(routes=[Route("/{path:path}", small.respond, methods=["GET", "POST"])])
     async with served(app) as address:
         small.url = address
         yield small
@@ -212,9 +212,9 @@ class PaymentsApp:
         )
 
     async def open_intent(self, order_id: UUID) -> dict[str, Any]:
-        answer = await self.request_intent(order_id)
-        assert answer.status_code == 201, answer.text
-        intent: dict[str, Any] = answer.json()["data"]
+        response = await self.request_intent(order_id)
+        assert response.status_code == 201, response.text
+        intent: dict[str, Any] = response.json()["data"]
         return intent
 
     def charge(self, reference: str, amount_minor: Any, **changes: Any) -> dict[str, Any]:
@@ -278,9 +278,33 @@ class PaymentsApp:
         await self.service.work("payments.refunds")
         refund = self.gateway.refunds[-1]
         refund["status"] = "failed"
-        data = {"id": refund["id"], "amount": amount_minor, "currency": "NGN", "reason": "the card is closed"}
-        await self.process_webhook({"event": "refund.failed", "data": data})
+        await self.report_refund(refund, "failed", reason="the card is closed")
         return str(event.refund_id)
+
+    async def report_refund(self, refund: dict[str, Any], outcome: str = "processed", **changes: Any) -> None:
+        """Process the gateway's webhook about one of its refunds."""
+        data = {name: refund[name] for name in ("id", "amount", "currency")} | changes
+        await self.process_webhook({"event": f"refund.{outcome}", "data": data})
+
+    async def requeue(self, queue: str = "payments.refunds") -> None:
+        """Deliver the work items of a queue again, as the broker does after a failure."""
+        await self.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = $1 RETURNING 1", queue)
+
+    @asynccontextmanager
+    async def crashing(
+        self, condition: str = "true", *, operation: str = "INSERT", table: str = "outbox"
+    ) -> AsyncIterator[None]:
+        """Fail every transaction whose operation on the table meets the condition, as a crash before the commit does."""
+        owner = await asyncpg.connect(self.urls.owner)
+        await owner.execute(
+            "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$;"
+            f"CREATE TRIGGER crash BEFORE {operation} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION crash()"
+        )
+        try:
+            yield
+        finally:
+            await owner.execute("DROP FUNCTION crash CASCADE")
+            await owner.close()
 
     async def post_as(
         self, path: str, body: Any, role: str, user: UUID | None = None, *, stepped_up: bool = True
@@ -296,9 +320,9 @@ class PaymentsApp:
 
     async def get_as(self, path: str, role: str = "auditor") -> Any:
         """The data that a member of staff reads."""
-        answer = await self.service.client.get(path, headers=self.service.headers(uuid4(), roles=(role,)))
-        assert answer.status_code == 200, answer.text
-        return answer.json()["data"]
+        response = await self.service.client.get(path, headers=self.service.headers(uuid4(), roles=(role,)))
+        assert response.status_code == 200, response.text
+        return response.json()["data"]
 
     async def snapshot(self) -> dict[str, list[Any]]:
         """All rows of the service's tables, to prove that a rejected request changed nothing."""
@@ -333,8 +357,8 @@ class PaymentsApp:
         [row] = await self.service.fetch("SELECT status FROM payable_orders WHERE id = $1", order_id)
         return str(row["status"])
 
-    async def check_books(self) -> None:
-        """Every transaction sums to zero, balances equal entries, escrow equals what the orders' rows say is locked."""
+    async def check_ledger(self) -> None:
+        """Transactions sum to zero, balances equal entries, and escrow equals the locked amounts of the orders."""
         unbalanced = await self.service.fetch(
             "SELECT transaction_id FROM ledger_entries GROUP BY transaction_id HAVING sum(amount_minor) <> 0"
         )
@@ -348,14 +372,19 @@ class PaymentsApp:
             """
         )
         assert not drifted
-        astray = await self.service.fetch(
+        drifted_escrows = await self.service.fetch(
             """
             SELECT e.order_id FROM escrows e LEFT JOIN ledger_balances b ON b.account = 'escrow:' || e.order_id
             WHERE coalesce(b.balance_minor, 0)
                 <> e.locked_vendor_minor + e.locked_commission_minor + e.locked_delivery_fee_minor
             """
         )
-        assert not astray
+        assert not drifted_escrows
+
+
+OpenApp = Callable[..., AbstractAsyncContextManager[PaymentsApp]]
+ConnectAs = Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
+Signer = Callable[..., str]
 
 
 def sign(raw: bytes, secret: str = SECRET) -> str:
@@ -363,7 +392,7 @@ def sign(raw: bytes, secret: str = SECRET) -> str:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_app(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextManager[PaymentsApp]]:
+async def open_app(gateway: SmallGateway) -> OpenApp:
     """`async with open_app(urls, broker_url, **settings)`: a service on the test's own database."""
 
     @asynccontextmanager
@@ -384,13 +413,13 @@ async def open_app(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextM
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def app(fresh_database: DatabaseFactory, broker_url: str, open_app: Any) -> AsyncIterator[PaymentsApp]:
+async def app(fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp) -> AsyncIterator[PaymentsApp]:
     async with open_app(await fresh_database("payments"), broker_url) as data:
         yield data
 
 
 @pytest.fixture
-def connect_as() -> Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]:
+def connect_as() -> ConnectAs:
     """A connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it fail."""
 
     @asynccontextmanager
@@ -405,12 +434,12 @@ def connect_as() -> Callable[..., AbstractAsyncContextManager[asyncpg.Connection
 
 
 @pytest.fixture
-def signer() -> Callable[..., str]:
+def signer() -> Signer:
     return sign
 
 
-class Forwarding:
-    """The address that the sandbox calls before the service behind it is open."""
+class ForwardingApp:
+    """An ASGI application at a known address, before the service itself is open."""
 
     def __init__(self) -> None:
         self.app: Any = None
@@ -421,10 +450,10 @@ class Forwarding:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def sandbox_app(
-    tmp_path: Path, fresh_database: Any, broker_url: str, open_app: Any, held_port: Callable[[], int]
+    tmp_path: Path, fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp, held_port: Callable[[], int]
 ) -> AsyncIterator[tuple[Any, httpx.AsyncClient]]:
     """A service whose gateway is the sandbox, and a client of the sandbox."""
-    forwarding, port = Forwarding(), held_port()
+    forwarding, port = ForwardingApp(), held_port()
     async with served(forwarding) as address:
         settings = read_settings(
             {

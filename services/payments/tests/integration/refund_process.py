@@ -1,4 +1,4 @@
-"""A process of its own that sends one refund, for the tests that kill it: addresses and the refund's id come as arguments."""
+"""A process that sends one refund, for the tests that kill it. Its arguments are the addresses and the refund's id."""
 
 import asyncio
 import sys

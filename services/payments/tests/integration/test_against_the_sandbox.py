@@ -31,7 +31,7 @@ async def test_a_revised_dispute_follows_the_gateways_response(sandbox_app: Any)
     assert await query_revised_webhooks_once(app.service.dependencies) == 1
     await app.service.work("payments.webhooks")
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
-    await app.check_books()
+    await app.check_ledger()
 
 
 async def test_a_payment_and_its_refund_leave_the_ledgers_of_sandbox_and_payments_equal(
@@ -65,7 +65,7 @@ async def test_a_payment_and_its_refund_leave_the_ledgers_of_sandbox_and_payment
     [settled] = await app.service.published("payments.refund_settled.v1")
     assert settled["refundId"] == str(refund_id)
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
-    await app.check_books()
+    await app.check_ledger()
 
 
 async def test_the_sandboxs_list_shows_our_note_on_a_refund(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:

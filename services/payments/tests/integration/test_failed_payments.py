@@ -1,4 +1,4 @@
-"""A declined payment shows as failed with the gateway's words, and another attempt, or a late success, still pays (section 7.6)."""
+"""A declined payment has the gateway's reason; another attempt or a late success still pays (section 7.6)."""
 
 import asyncio
 from datetime import timedelta
@@ -13,25 +13,27 @@ from contracts.orders import OrderExpired
 from payments.domain.errors import SubjectUnknown
 from payments.timers import query_unpaid_attempts_once
 
+from .conftest import PaymentsApp
+
 FAILED = "payments.payment_failed.v1"
 
 
-async def _opened(app: Any) -> tuple[Any, dict[str, Any]]:
+async def _opened(app: PaymentsApp) -> tuple[Any, dict[str, Any]]:
     placed = await app.place_order()
     return placed, await app.open_intent(placed.order_id)
 
 
-def _declined(app: Any, reference: str, words: str = "Insufficient Funds", **changes: Any) -> dict[str, Any]:
+def _declined(app: PaymentsApp, reference: str, words: str = "Insufficient Funds", **changes: Any) -> dict[str, Any]:
     body = app.charge(reference, 500_000, status="failed", gateway_response=words, paid_at=None, **changes)
     return {"event": "charge.failed", "data": body["data"]}
 
 
-async def _payments(app: Any, **query: Any) -> list[dict[str, Any]]:
-    answer = await app.service.client.get(
+async def _payments(app: PaymentsApp, **query: Any) -> list[dict[str, Any]]:
+    response = await app.service.client.get(
         "/api/payments", headers=app.service.headers(app.buyer), params={"order": "asc", **query}
     )
-    assert answer.status_code == 200, answer.text
-    listed: list[dict[str, Any]] = answer.json()["data"]
+    assert response.status_code == 200, response.text
+    listed: list[dict[str, Any]] = response.json()["data"]
     return listed
 
 
@@ -39,7 +41,7 @@ def _stale() -> float:
     return float(STALE_EVENTS.labels("charge.failed")._value.get())
 
 
-async def test_a_declined_payment_is_failed_with_the_gateways_words_and_announced_once(app: Any) -> None:
+async def test_a_declined_payment_fails_once_with_the_gateways_reason(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
     body = _declined(app, intent["reference"], "Insufficient Funds on 5060666666666666666")
     for _ in range(3):
@@ -63,7 +65,7 @@ async def test_a_declined_payment_is_failed_with_the_gateways_words_and_announce
     assert await app.order_status(placed.order_id) == "Processing"
 
 
-async def test_after_a_failure_another_payment_is_opened_under_a_new_reference_and_pays(app: Any) -> None:
+async def test_after_a_failure_another_payment_is_opened_under_a_new_reference_and_pays(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
     key = uuid4()
     await app.process_webhook(_declined(app, intent["reference"]))
@@ -80,7 +82,7 @@ async def test_after_a_failure_another_payment_is_opened_under_a_new_reference_a
     ]
 
 
-async def test_a_late_success_of_a_failed_reference_still_pays(app: Any) -> None:
+async def test_a_late_success_of_a_failed_reference_still_pays(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
     await app.process_webhook(_declined(app, intent["reference"]))
     await app.process_webhook(app.charge(intent["reference"], 500_000))
@@ -90,7 +92,7 @@ async def test_a_late_success_of_a_failed_reference_still_pays(app: Any) -> None
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
 
 
-async def test_both_attempts_paid_hold_the_order_once_and_owe_the_other_back(app: Any) -> None:
+async def test_both_attempts_paid_hold_the_order_once_and_owe_the_other_back(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
     await app.process_webhook(_declined(app, intent["reference"]))
     again = await app.open_intent(placed.order_id)
@@ -99,10 +101,10 @@ async def test_both_attempts_paid_hold_the_order_once_and_owe_the_other_back(app
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
     [refund] = await app.service.fetch("SELECT kind, amount_minor FROM refunds")
     assert tuple(refund) == ("overpayment", 500_000)
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_failure_after_the_success_is_stale_and_counted(app: Any) -> None:
+async def test_a_failure_after_the_success_is_stale_and_counted(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
     await app.process_webhook(app.charge(intent["reference"], 500_000))
     before = _stale()
@@ -113,7 +115,7 @@ async def test_a_failure_after_the_success_is_stale_and_counted(app: Any) -> Non
     assert await app.service.published(FAILED) == []
 
 
-async def test_a_failure_of_an_ended_order_is_stale(app: Any) -> None:
+async def test_a_failure_of_an_ended_order_is_stale(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
     await app.service.hear(
         OrderExpired(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test")
@@ -125,7 +127,7 @@ async def test_a_failure_of_an_ended_order_is_stale(app: Any) -> None:
     assert await app.service.published(FAILED) == []
 
 
-async def test_a_failure_and_a_success_at_the_same_moment_leave_the_order_paid(app: Any) -> None:
+async def test_a_failure_and_a_success_at_the_same_moment_leave_the_order_paid(app: PaymentsApp) -> None:
     for _ in range(5):
         placed, intent = await _opened(app)
         await app.send(_declined(app, intent["reference"]))
@@ -135,7 +137,7 @@ async def test_a_failure_and_a_success_at_the_same_moment_leave_the_order_paid(a
         assert (await _payments(app, limit=100))[-1]["status"] == "paid"
 
 
-async def test_a_failure_of_an_unknown_reference_is_retried_and_at_last_ignored(app: Any) -> None:
+async def test_a_failure_of_an_unknown_reference_is_retried_and_at_last_ignored(app: PaymentsApp) -> None:
     body = _declined(app, "ch-" + "b" * 32)
     with pytest.raises(SubjectUnknown):
         await app.process_webhook(body)
@@ -145,41 +147,33 @@ async def test_a_failure_of_an_unknown_reference_is_retried_and_at_last_ignored(
 
 
 @pytest.mark.parametrize("data", [{}, {"id": 1}, {"id": 2, "reference": 7}, {"id": 3, "reference": "\x00"}, []])
-async def test_an_odd_failure_changes_nothing(app: Any, data: Any) -> None:
+async def test_an_odd_failure_changes_nothing(app: PaymentsApp, data: Any) -> None:
     await app.process_webhook({"event": "charge.failed", "data": data})
     assert await app.outcomes() == ["ignored"]
 
 
-async def test_a_crash_before_the_commit_leaves_the_payment_pending_and_unpublished(app: Any, connect_as: Any) -> None:
+async def test_a_crash_before_the_commit_leaves_the_payment_pending_and_unpublished(app: PaymentsApp) -> None:
     _, intent = await _opened(app)
-    async with connect_as(app) as owner:
-        await owner.execute(
-            "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$"
-        )
-        await owner.execute(
-            f"CREATE TRIGGER crash BEFORE INSERT ON outbox FOR EACH ROW WHEN (NEW.type = '{FAILED}') "
-            "EXECUTE FUNCTION crash()"
-        )
+    async with app.crashing(f"NEW.type = '{FAILED}'"):
         with pytest.raises(Exception, match="crash"):
             await app.process_webhook(_declined(app, intent["reference"]))
         assert [row["status"] for row in await _payments(app)] == ["pending"]
-        await owner.execute("DROP TRIGGER crash ON outbox")
     await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue IS NOT NULL RETURNING 1")
     await app.service.work("payments.webhooks")
     assert [row["status"] for row in await _payments(app)] == ["failed"]
     assert len(await app.service.published(FAILED)) == 1
 
 
-async def test_a_stranger_sees_no_failed_payment_and_support_sees_every_one(app: Any) -> None:
+async def test_a_stranger_sees_no_failed_payment_and_support_sees_every_one(app: PaymentsApp) -> None:
     _, intent = await _opened(app)
     await app.process_webhook(_declined(app, intent["reference"]))
-    stranger = await app.service.client.get("/api/payments", headers=app.service.headers(uuid4()))
-    assert stranger.json()["data"] == []
+    other_user = await app.service.client.get("/api/payments", headers=app.service.headers(uuid4()))
+    assert other_user.json()["data"] == []
     [shown] = await app.get_as("/api/payments", "support_agent")
     assert (shown["status"], shown["failureReason"]) == ("failed", "Insufficient Funds")
 
 
-async def test_a_decline_whose_webhook_never_came_is_found_by_the_gateways_verify(
+async def test_a_decline_without_webhook_is_found_by_verification(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app
@@ -196,7 +190,7 @@ async def test_a_decline_whose_webhook_never_came_is_found_by_the_gateways_verif
     assert (payment["status"], payment["failureReason"]) == ("failed", "Expired card")
     app.clock.advance(timedelta(minutes=1))
     assert await query_unpaid_attempts_once(app.service.dependencies) == 0, "the same answer is recorded once"
-    # The payer tries once more on the same page, and that webhook is lost as well.
+    # The payer repeats the payment on the same page, and its webhook is lost too.
     await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
     app.clock.advance(timedelta(minutes=2))
     assert await query_unpaid_attempts_once(app.service.dependencies) == 1
@@ -217,7 +211,7 @@ async def test_a_decline_at_the_sandbox_arrives_as_its_webhook(sandbox_app: tupl
     assert await app.order_status(placed.order_id) == "paid_escrow"
 
 
-async def test_a_gateway_that_is_away_is_queried_seldomer_and_loses_nothing(app: Any) -> None:
+async def test_an_unavailable_gateway_is_queried_less_often(app: PaymentsApp) -> None:
     _, intent = await _opened(app)
     app.gateway.initialized[intent["reference"]] = _declined(app, intent["reference"])["data"]
     app.gateway.fail_before = [503, 503]

@@ -1,4 +1,4 @@
-"""The chain of hashes over the book: what was changed behind our back is found, and nothing that commits is left out."""
+"""The hash chain of the ledger: every change is detected, and every committed posting is linked."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,6 +18,8 @@ from payments.app import verify_ledger_command
 from payments.domain import postings
 from payments.metrics import LEDGER_CHAIN
 
+from .conftest import ConnectAs, PaymentsApp
+
 REWARDS = 5
 
 
@@ -25,8 +27,8 @@ async def _reward(uow: Any, user: UUID, amount_minor: int = 700) -> None:
     assert await ledger.post(uow, postings.referral_reward(user, amount_minor))
 
 
-async def _sealed_rewards(app: Any) -> list[UUID]:
-    """Some postings, sealed; their ids in the order of the chain."""
+async def _linked_rewards(app: PaymentsApp) -> list[UUID]:
+    """Some linked postings; returns their ids in the order of the chain."""
     for number in range(REWARDS):
         async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await _reward(uow, new_id(), 100 + number)
@@ -34,14 +36,14 @@ async def _sealed_rewards(app: Any) -> list[UUID]:
     return [row["transaction_id"] for row in await app.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
 
 
-async def _tamper(app: Any, connect_as: Any, statement: str, *values: Any) -> None:
-    """As the administrator of the server, with the triggers switched off."""
+async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *values: Any) -> None:
+    """A connection of the server's administrator without triggers."""
     async with connect_as(app, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         assert not (await admin.execute(statement, *values)).endswith(" 0")
 
 
-async def _insert_in_the_past(app: Any, connect_as: Any, ids: list[UUID]) -> UUID:
+async def _insert_in_the_past(app: PaymentsApp, connect_as: ConnectAs, ids: list[UUID]) -> UUID:
     forged = new_id()
     await _tamper(
         app,
@@ -68,7 +70,7 @@ UPDATE ledger_links l SET transaction_id = o.transaction_id FROM ledger_links o
 WHERE l.sequence IN (2, 4) AND o.sequence = 6 - l.sequence
 """
 
-# What is done to the third link's transaction, and the words of the verdict with the link that it names.
+# A change of the third link's transaction, and the verdict with the link that it names.
 TAMPERINGS: dict[str, tuple[str, str, int]] = {
     "an amount is changed": (CHANGE, "is not what was sealed", 3),
     "entries are added": (ADD, "is not what was sealed", 3),
@@ -91,9 +93,9 @@ TAMPERINGS: dict[str, tuple[str, str, int]] = {
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
-    tampering: str, app: Any, connect_as: Any
+    tampering: str, app: PaymentsApp, connect_as: ConnectAs
 ) -> None:
-    ids = await _sealed_rewards(app)
+    ids = await _linked_rewards(app)
     assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken is None
     statement, words, sequence = TAMPERINGS[tampering]
     await _tamper(app, connect_as, statement, ids[2])
@@ -102,8 +104,8 @@ async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
     assert (report.broken.sequence, words in str(report.broken)) == (sequence, True), report.broken
 
 
-async def test_swapped_amounts_and_swapped_places_are_found(app: Any, connect_as: Any) -> None:
-    ids = await _sealed_rewards(app)
+async def test_swapped_amounts_and_swapped_places_are_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    ids = await _linked_rewards(app)
     await _tamper(app, connect_as, SWAP, [ids[1], ids[3]])
     swapped = await LEDGER_CHAIN.verify(app.service.runtime.database)
     assert (swapped.broken.sequence, swapped.broken.transaction_id) == (2, ids[1])
@@ -114,8 +116,8 @@ async def test_swapped_amounts_and_swapped_places_are_found(app: Any, connect_as
     assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken.sequence == 2
 
 
-async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_found(app: Any, connect_as: Any) -> None:
-    ids = await _sealed_rewards(app)
+async def test_a_row_without_the_posting_function_is_detected(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    ids = await _linked_rewards(app)
     forged = await _insert_in_the_past(app, connect_as, ids)
     assert await LEDGER_CHAIN.extend(app.service.runtime.database) == 0
     report = await LEDGER_CHAIN.verify(app.service.runtime.database)
@@ -125,13 +127,13 @@ async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_fo
     assert str(forged) in alert["detail"]
 
 
-async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: Any, connect_as: Any) -> None:
-    ids = await _sealed_rewards(app)
+async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    ids = await _linked_rewards(app)
     database = app.service.runtime.database
     earlier = await LEDGER_CHAIN.verify(database)
     await _tamper(app, connect_as, "DELETE FROM ledger_links WHERE sequence = 5")
     assert "is missing" in str((await LEDGER_CHAIN.verify(database)).broken)
-    # The forger changes the money, and then lets the worker write a whole new chain over it.
+    # The attacker changes an amount, and the worker writes a new chain over it.
     await _tamper(app, connect_as, CHANGE, ids[0])
     await _tamper(app, connect_as, "DELETE FROM ledger_links")
     await _tamper(app, connect_as, "UPDATE ledger_chain SET length = 0, head = sha256('')")
@@ -144,11 +146,11 @@ async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: Any, connec
     assert "the earlier report" in str(convicted.broken)
 
 
-async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(app: Any) -> None:
+async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(app: PaymentsApp) -> None:
     database = app.service.runtime.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as late:
         await _reward(late, new_id())
-        await _sealed_rewards(app)
+        await _linked_rewards(app)
     assert await extend_chain_once(database) == 1
     [row] = await app.service.fetch(
         "SELECT l.sequence, t.position FROM ledger_links l JOIN ledger_transactions t ON t.id = l.transaction_id "
@@ -158,7 +160,7 @@ async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(ap
     assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 
-async def test_several_workers_and_busy_postings_make_one_chain(app: Any) -> None:
+async def test_concurrent_workers_and_postings_write_one_chain(app: PaymentsApp) -> None:
     database = app.service.runtime.database
 
     async def post() -> None:
@@ -172,7 +174,7 @@ async def test_several_workers_and_busy_postings_make_one_chain(app: Any) -> Non
     assert (report.length, report.broken) == (20, None)
 
 
-async def test_failed_chaining_is_retried_in_the_next_round(app: Any, connect_as: Any) -> None:
+async def test_failed_chaining_is_retried_in_the_next_round(app: PaymentsApp, connect_as: ConnectAs) -> None:
     database = app.service.runtime.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _reward(uow, new_id())
@@ -186,9 +188,11 @@ async def test_failed_chaining_is_retried_in_the_next_round(app: Any, connect_as
     assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 
-async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(app: Any, connect_as: Any) -> None:
-    await _sealed_rewards(app)
-    refused = (asyncpg.InsufficientPrivilegeError, asyncpg.RestrictViolationError)
+async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
+    app: PaymentsApp, connect_as: ConnectAs
+) -> None:
+    await _linked_rewards(app)
+    rejected = (asyncpg.InsufficientPrivilegeError, asyncpg.RestrictViolationError)
     statements: list[tuple[str, str]] = [
         ("service", "UPDATE ledger_links SET link = ''"),
         ("service", "DELETE FROM ledger_links"),
@@ -201,11 +205,11 @@ async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
     ]
     for role, statement in statements:
         async with connect_as(app, role) as connection:
-            with pytest.raises(refused):
+            with pytest.raises(rejected):
                 await connection.execute(statement)
 
 
-async def test_one_worker_verifies_the_ledger_once_a_day(app: Any) -> None:
+async def test_one_worker_verifies_the_ledger_once_a_day(app: PaymentsApp) -> None:
     clock: ManualClock = app.clock
     runs = await asyncio.gather(*(LEDGER_CHAIN.verify_when_due(app.service.runtime.database, clock) for _ in range(3)))
     assert sorted(runs) == [False, False, True]
@@ -215,17 +219,17 @@ async def test_one_worker_verifies_the_ledger_once_a_day(app: Any) -> None:
 
 
 async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
-    app: Any, connect_as: Any, capsys: pytest.CaptureFixture[str]
+    app: PaymentsApp, connect_as: ConnectAs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run: Callable[..., Awaitable[None]] = verify_ledger_command
-    ids = await _sealed_rewards(app)
+    ids = await _linked_rewards(app)
     await run(app.service.dependencies)
     length, head = capsys.readouterr().out.splitlines()[-1].split()
     assert (length, len(head)) == ("5", 64)
     await run(app.service.dependencies, length, head)
-    with pytest.raises(SystemExit) as refused:
+    with pytest.raises(SystemExit) as rejected:
         await run(app.service.dependencies, length, "00" * 32)
-    assert "earlier report" in str(refused.value.code)
+    assert "earlier report" in str(rejected.value.code)
     await _tamper(app, connect_as, CHANGE, ids[4])
     with pytest.raises(SystemExit) as broken:
         await run(app.service.dependencies)

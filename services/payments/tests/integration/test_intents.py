@@ -3,14 +3,15 @@
 import asyncio
 import re
 from datetime import timedelta
-from typing import Any
 from uuid import UUID, uuid4
 
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderCancelled, OrderExpired
 
+from .conftest import PaymentsApp
 
-async def test_an_intent_takes_its_amount_from_the_order_and_its_address_from_the_gateway(app: Any) -> None:
+
+async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: PaymentsApp) -> None:
     provisioned = UserProvisioned(
         user_id=app.buyer,
         email="ada@unilag.edu.ng",
@@ -19,10 +20,10 @@ async def test_an_intent_takes_its_amount_from_the_order_and_its_address_from_th
     )
     await app.service.hear(provisioned)
     placed = await app.place_order()
-    answer = await app.request_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
+    response = await app.request_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
 
-    assert answer.status_code == 201
-    intent = answer.json()["data"]
+    assert response.status_code == 201
+    intent = response.json()["data"]
     assert UUID(intent.pop("id"))
     reference = intent.pop("reference")
     assert re.fullmatch(r"ch-[0-9a-f]{32}", reference)
@@ -46,58 +47,58 @@ async def test_an_intent_takes_its_amount_from_the_order_and_its_address_from_th
     }
 
 
-async def test_a_live_intent_is_returned_again_also_to_twenty_at_once(app: Any) -> None:
+async def test_a_live_intent_is_returned_again_also_to_twenty_at_once(app: PaymentsApp) -> None:
     placed = await app.place_order()
-    answers = await asyncio.gather(*(app.request_intent(placed.order_id) for _ in range(20)))
-    assert {answer.status_code for answer in answers} == {201}
-    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
-    assert len({answer.json()["data"]["reference"] for answer in answers}) == 1
+    responses = await asyncio.gather(*(app.request_intent(placed.order_id) for _ in range(20)))
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.json()["data"]["id"] for response in responses}) == 1
+    assert len({response.json()["data"]["reference"] for response in responses}) == 1
     assert len(app.gateway.initialized) == 1
     later = await app.open_intent(placed.order_id)
     assert later["reference"] in app.gateway.initialized
 
 
-async def test_a_key_stays_bound_to_its_effect_for_good(app: Any) -> None:
+async def test_a_key_stays_bound_to_its_effect_for_good(app: PaymentsApp) -> None:
     placed, key = await app.place_order(), uuid4()
     first = await app.request_intent(placed.order_id, key=key)
     again = await app.request_intent(placed.order_id, key=str(key).upper())
     assert again.json()["data"] == first.json()["data"]
     other = await app.place_order()
-    for refused in (
+    for rejected in (
         await app.request_intent(other.order_id, key=key),
         await app.request_intent(placed.order_id, key=key, channel="card"),
     ):
-        assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+        assert (rejected.status_code, rejected.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
     assert len(app.gateway.initialized) == 1
-    stranger = uuid4()
-    elsewhere = await app.place_order(buyer_id=stranger)
-    assert (await app.request_intent(elsewhere.order_id, key=key, user=stranger)).status_code == 201
+    other_user = uuid4()
+    other_origin = await app.place_order(buyer_id=other_user)
+    assert (await app.request_intent(other_origin.order_id, key=key, user=other_user)).status_code == 201
 
 
-async def test_an_absent_or_malformed_idempotency_key_is_rejected(app: Any) -> None:
+async def test_an_absent_or_malformed_idempotency_key_is_rejected(app: PaymentsApp) -> None:
     placed = await app.place_order()
     for key in (None, "", "nonsense", "018cc251-f400-7000-8000-000000000001"):
         headers = app.service.headers(app.buyer, idempotency_key=key)
-        answer = await app.service.client.post(
+        response = await app.service.client.post(
             "/api/payments/intent", headers=headers, json={"orderId": str(placed.order_id)}
         )
-        assert answer.status_code == 422
-        assert answer.json()["invalid_params"][0]["name"] == "Idempotency-Key"
+        assert response.status_code == 422
+        assert response.json()["invalid_params"][0]["name"] == "Idempotency-Key"
     assert app.gateway.initialized == {}
 
 
-async def test_foreign_and_absent_orders_are_404_alike(app: Any) -> None:
+async def test_foreign_and_absent_orders_are_404_alike(app: PaymentsApp) -> None:
     foreign = await app.place_order(buyer_id=uuid4())
-    answers = await asyncio.gather(app.request_intent(foreign.order_id), app.request_intent(uuid4()))
-    documents = [answer.json() for answer in answers]
+    responses = await asyncio.gather(app.request_intent(foreign.order_id), app.request_intent(uuid4()))
+    documents = [response.json() for response in responses]
     for document in documents:
         document.pop("requestId")
-    assert [answer.status_code for answer in answers] == [404, 404]
+    assert [response.status_code for response in responses] == [404, 404]
     assert documents[0] == documents[1]
     assert app.gateway.initialized == {}
 
 
-async def test_an_order_whose_event_is_under_way_is_waited_for(app: Any) -> None:
+async def test_an_order_whose_event_is_under_way_is_waited_for(app: PaymentsApp) -> None:
     order_id = uuid4()
     waiting = asyncio.create_task(app.request_intent(order_id))
     await asyncio.sleep(0)
@@ -105,21 +106,21 @@ async def test_an_order_whose_event_is_under_way_is_waited_for(app: Any) -> None
     assert (await waiting).status_code == 201
 
 
-async def test_what_is_not_payable_is_409(app: Any) -> None:
+async def test_what_is_not_payable_is_409(app: PaymentsApp) -> None:
     paid = await app.paid_order()
     assert (await app.request_intent(paid.order_id)).status_code == 409
     for event in (OrderCancelled, OrderExpired):
         placed = await app.place_order()
         await app.open_intent(placed.order_id)
         await app.service.hear(event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test"))
-        answer = await app.request_intent(placed.order_id)
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        response = await app.request_intent(placed.order_id)
+        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     late = await app.place_order()
     app.clock.advance(timedelta(minutes=15))
     assert (await app.request_intent(late.order_id)).status_code == 409
 
 
-async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(app: Any) -> None:
+async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(app: PaymentsApp) -> None:
     placed = await app.place_order()
     for body in (
         {"callbackUrl": "https://evil.example/"},
@@ -133,16 +134,16 @@ async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(app:
     assert app.gateway.initialized == {}
 
 
-async def test_a_rejected_callback_names_its_origin_and_the_setting(app: Any) -> None:
+async def test_a_rejected_callback_names_its_origin_and_the_setting(app: PaymentsApp) -> None:
     placed = await app.place_order()
-    answer = await app.request_intent(placed.order_id, callbackUrl="https://evil.example/paid?token=abc")
-    [param] = answer.json()["invalid_params"]
+    response = await app.request_intent(placed.order_id, callbackUrl="https://evil.example/paid?token=abc")
+    [param] = response.json()["invalid_params"]
     assert param["name"] == "callbackUrl"
     assert all(word in param["reason"] for word in ("https://evil.example", "ALLOWED_ORIGINS", "payments", "gateway"))
-    assert "abc" not in answer.text
+    assert "abc" not in response.text
 
 
-async def test_who_may_not_place_orders_may_not_pay(app: Any) -> None:
+async def test_a_payment_needs_the_permission_to_order(app: PaymentsApp) -> None:
     placed = await app.place_order()
     url, body = "/api/payments/intent", {"orderId": str(placed.order_id)}
     assert (await app.service.client.post(url, json=body)).status_code == 401
@@ -150,26 +151,26 @@ async def test_who_may_not_place_orders_may_not_pay(app: Any) -> None:
     assert (await app.service.client.post(url, json=body, headers=staff)).status_code == 403
 
 
-async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(app: Any) -> None:
+async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(app: PaymentsApp) -> None:
     placed, key = await app.place_order(), uuid4()
     app.gateway.fail_before = [500, 400, 401]
     app.gateway.fail_after = [500]
     for _ in range(4):
-        answer = await app.request_intent(placed.order_id, key=key)
-        assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
-        assert answer.headers["retry-after"]
-    answer = await app.request_intent(placed.order_id, key=key)
-    assert answer.status_code == 201
+        response = await app.request_intent(placed.order_id, key=key)
+        assert (response.status_code, response.json()["code"]) == (503, "INTERNAL_ERROR")
+        assert response.headers["retry-after"]
+    response = await app.request_intent(placed.order_id, key=key)
+    assert response.status_code == 201
     assert len(await app.service.fetch("SELECT * FROM payment_intents")) == 1
-    # Each try had a reference of its own, written down before the call: a charge under any of them finds the order.
+    # Each attempt recorded its own reference before the call: a charge under any of them finds the order.
     written = {row["reference"] for row in await app.service.fetch("SELECT reference FROM payment_references")}
     assert len(written) == 5
-    [lost] = set(app.gateway.initialized) - {answer.json()["data"]["reference"]}
+    [lost] = set(app.gateway.initialized) - {response.json()["data"]["reference"]}
     await app.process_webhook(app.charge(lost, 500_000))
     assert await app.order_status(placed.order_id) == "paid_escrow"
 
 
-async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: Any) -> None:
+async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     other = uuid4()
     foreign = await app.place_order(buyer_id=other)
@@ -187,10 +188,10 @@ async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: Any) ->
     assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=auditor)).status_code == 200
 
     async def orders_of(**query: str) -> list[str]:
-        answer = await client.get("/api/payments", params=query, headers=auditor)
-        assert answer.status_code == 200, answer.text
-        assert answer.json()["meta"]["total"] == len(answer.json()["data"])
-        return [payment["orderId"] for payment in answer.json()["data"]]
+        response = await client.get("/api/payments", params=query, headers=auditor)
+        assert response.status_code == 200, response.text
+        assert response.json()["meta"]["total"] == len(response.json()["data"])
+        return [payment["orderId"] for payment in response.json()["data"]]
 
     assert await orders_of(orderId=str(foreign.order_id)) == [str(foreign.order_id)]
     assert await orders_of(status="paid") == [str(placed.order_id)]
@@ -199,5 +200,5 @@ async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: Any) ->
     assert await orders_of(to="2026-01-02", status="pending") == [str(foreign.order_id)]
     stolen = await client.get(f"/api/payments?orderId={foreign.order_id}", headers=own)
     assert (stolen.status_code, stolen.json()["data"]) == (200, [])
-    refused = await client.get("/api/payments?status=lost", headers=own)
-    assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "status")
+    rejected = await client.get("/api/payments?status=lost", headers=own)
+    assert (rejected.status_code, rejected.json()["invalid_params"][0]["name"]) == (422, "status")

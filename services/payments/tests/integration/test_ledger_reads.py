@@ -1,4 +1,4 @@
-"""The book as auditors and finance read it: narrowed, at a past instant, and as a file."""
+"""Reads of the ledger by auditors and finance: filtered, at a past instant, and as a file."""
 
 import csv
 import io
@@ -14,37 +14,39 @@ from common.ledger.hash_chain import extend_chain_once
 from common.primitives.ids import new_id
 from payments.domain import exports, postings
 
+from .conftest import PaymentsApp
 
-async def _get(app: Any, path: str, role: str = "auditor", **query: Any) -> Any:
+
+async def _get(app: PaymentsApp, path: str, role: str = "auditor", **query: Any) -> Any:
     return await app.service.client.get(path, params=query, headers=app.service.headers(uuid4(), roles=(role,)))
 
 
-async def _data(app: Any, path: str, **query: Any) -> list[dict[str, Any]]:
-    answer = await _get(app, path, **query)
-    assert answer.status_code == 200, answer.text
-    rows: list[dict[str, Any]] = answer.json()["data"]
+async def _data(app: PaymentsApp, path: str, **query: Any) -> list[dict[str, Any]]:
+    response = await _get(app, path, **query)
+    assert response.status_code == 200, response.text
+    rows: list[dict[str, Any]] = response.json()["data"]
     return rows
 
 
-async def _database_time(app: Any) -> str:
+async def _database_time(app: PaymentsApp) -> str:
     [row] = await app.service.fetch("SELECT clock_timestamp() AS now")
     return str(row["now"].isoformat())
 
 
-async def _release(app: Any, order_id: Any, amount_minor: int) -> None:
+async def _release(app: PaymentsApp, order_id: Any, amount_minor: int) -> None:
     headers = app.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
-    answer = await app.service.client.post(
+    response = await app.service.client.post(
         f"/api/orders/{order_id}/release", headers=headers, json={"amountMinor": amount_minor}
     )
-    assert answer.status_code == 200, answer.text
+    assert response.status_code == 200, response.text
 
 
-async def _balances(app: Any, **query: Any) -> dict[str, int]:
+async def _balances(app: PaymentsApp, **query: Any) -> dict[str, int]:
     rows = await _data(app, "/api/ledger/accounts", limit=100, **query)
     return {row["account"]: row["balanceMinor"] for row in rows}
 
 
-async def test_accounts_are_shown_as_they_were_at_any_instant(app: Any) -> None:
+async def test_accounts_are_shown_as_they_were_at_any_instant(app: PaymentsApp) -> None:
     beginning = await _database_time(app)
     placed = await app.paid_order()
     escrow, vendor = f"escrow:{placed.order_id}", f"vendor_payable:{app.vendor}"
@@ -65,21 +67,21 @@ async def test_accounts_are_shown_as_they_were_at_any_instant(app: Any) -> None:
     assert {name: total for name, total in now.items() if total} == await app.balances()
 
 
-async def test_accounts_are_found_by_the_beginning_of_their_name(app: Any) -> None:
+async def test_accounts_are_found_by_the_beginning_of_their_name(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await app.process_webhook(app.charge("50%_off\\", 700), is_last_attempt=True)
     assert list(await _balances(app, account="escrow:")) == [f"escrow:{placed.order_id}"]
     assert await _balances(app, account="gateway_cash") == {"gateway_cash": 500_700}
     assert list(await _balances(app, account="quarantine:50%_off\\")) == ["quarantine:50%_off\\"]
     assert await _balances(app, account="%") == {}
-    answer = await _get(app, "/api/ledger/accounts", account="escrow:", limit=1)
-    assert answer.json()["meta"]["total"] == 1
+    response = await _get(app, "/api/ledger/accounts", account="escrow:", limit=1)
+    assert response.json()["meta"]["total"] == 1
     for query in ({"at": "yesterday"}, {"account": "x" * 300}, {"sort": "amount"}, {"account": "a\x00"}):
         assert (await _get(app, "/api/ledger/accounts", **query)).status_code == 422
 
 
-async def test_an_account_whose_first_postings_came_at_once_is_listed_without_one_waiting_for_the_other(
-    app: Any,
+async def test_concurrent_first_postings_of_an_account_do_not_wait(
+    app: PaymentsApp,
 ) -> None:
     database = app.service.runtime.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as first:
@@ -91,7 +93,7 @@ async def test_an_account_whose_first_postings_came_at_once_is_listed_without_on
     assert (await _balances(app))["referral_expense"] == 11
 
 
-async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Any) -> None:
+async def test_transactions_are_narrowed_by_type_account_order_and_time(app: PaymentsApp) -> None:
     placed, other = await app.paid_order(), await app.paid_order()
     between = await _database_time(app)
     await _release(app, placed.order_id, 100_000)
@@ -120,7 +122,9 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Any
         assert (await _get(app, path, **query)).status_code == 422
 
 
-async def test_an_order_shows_its_chargebacks_its_fees_and_its_foreign_money_wherever_they_stand(app: Any) -> None:
+async def test_an_order_lists_its_chargebacks_fees_and_foreign_money(
+    app: PaymentsApp,
+) -> None:
     placed = await app.place_order()
     foreign = (await app.open_intent(placed.order_id))["reference"]
     await app.process_webhook(app.charge(foreign, 500_000, currency="GHS", fees=70))
@@ -152,23 +156,21 @@ async def test_an_order_shows_its_chargebacks_its_fees_and_its_foreign_money_whe
     lost = {"resolution": "accepted", "currency": "NGN", "transaction": {"id": again["data"]["id"]}}
     await app.process_webhook({"event": "charge.dispute.resolve", "data": lost})
     later = (await _data(app, "/api/transactions", order="asc", orderId=placed.order_id))[7:]
-    # Its refund is with the gateway already: all of the second charge is a loss, which names no account of the order.
+    # Its refund is at the gateway already: the second charge is a loss, without an account of the order.
     assert [row["type"] for row in later] == ["overpayment", "chargeback"]
     assert {entry["account"] for entry in later[1]["entries"]} == {"chargeback_loss", "gateway_cash"}
 
 
-def _rows(answer: Any) -> list[list[str]]:
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"].startswith("text/csv")
-    return list(csv.reader(io.StringIO(answer.text)))
+def _rows(response: Any) -> list[list[str]]:
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/csv")
+    return list(csv.reader(io.StringIO(response.text)))
 
 
-async def test_the_export_holds_every_entry_of_the_period_once_however_many_pieces_it_takes(
-    app: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_export_has_every_entry_of_the_period_once(app: PaymentsApp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("payments.routes.ledger.EXPORT_BATCH_TRANSACTIONS", 3)
     async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        # One transaction of the database: the same instant for all of them.
+        # One database transaction gives all of them the same instant.
         for _ in range(10):
             assert await ledger.post(uow, postings.referral_reward(new_id(), 7))
     now = datetime.now(UTC)
@@ -185,7 +187,7 @@ async def test_the_export_holds_every_entry_of_the_period_once_however_many_piec
         assert _rows(await _get(app, "/api/transactions/export", **wide)) == [heading, *lines]
 
 
-async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: Any) -> None:
+async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: PaymentsApp) -> None:
     path, month = "/api/transactions/export", {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
     assert (await _get(app, path, **month)).status_code == 200
     for role in ("finance_maker", "finance_checker", "ops_oncall", "buyer"):
@@ -194,9 +196,9 @@ async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: A
         ({**month, "to": month["from"]}, "to"),
         ({**month, "from": "now-1d"}, "from"),
     ):
-        refused = await _get(app, path, **query)
-        assert refused.status_code == 422
-        assert name in [param["name"] for param in refused.json()["invalid_params"]]
+        rejected = await _get(app, path, **query)
+        assert rejected.status_code == 422
+        assert name in [param["name"] for param in rejected.json()["invalid_params"]]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1"])

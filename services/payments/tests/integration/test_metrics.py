@@ -1,14 +1,13 @@
-"""What the gauges of the service show is what its tables hold."""
-
-from typing import Any
+"""The gauges equal the tables."""
 
 from payments.metrics import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
 from payments.timers import update_metrics_once
 
+from .conftest import PaymentsApp
 from .test_staff_reads import _dead, _replay
 
 
-async def test_what_is_held_for_orders_is_shown_until_it_is_released(app: Any) -> None:
+async def test_what_is_held_for_orders_is_shown_until_it_is_released(app: PaymentsApp) -> None:
     placed, _ = await app.paid_order(), await app.paid_order(total_minor=300_000)
     await app.place_order(total_minor=900_000)
     await update_metrics_once(app.service.runtime.database)
@@ -18,7 +17,7 @@ async def test_what_is_held_for_orders_is_shown_until_it_is_released(app: Any) -
     assert ESCROW_LIABILITY_MINOR._value.get() == 300_000
 
 
-async def test_a_webhook_that_was_given_up_is_shown_until_it_is_brought_through(app: Any) -> None:
+async def test_a_webhook_that_was_given_up_is_shown_until_it_is_brought_through(app: PaymentsApp) -> None:
     await update_metrics_once(app.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 0
     dead_letter_id = await _dead(app)

@@ -1,13 +1,12 @@
-from typing import Any
-
 import asyncpg
 
 from contracts.identity import SessionRevoked
 from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
 from payments import consumers
+from testkit.fixtures import DatabaseFactory
 
 
-async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: Any) -> None:
+async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database("payments")
     connection = await asyncpg.connect(urls.owner)
     open_tables = await connection.fetch(
@@ -23,7 +22,7 @@ async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_da
     assert [row["relname"] for row in open_tables] == []
 
 
-def test_the_service_hears_exactly_what_the_map_of_the_broker_says() -> None:
+def test_the_subscriptions_equal_the_topology() -> None:
     received = {line.event for line in consumers.SUBSCRIPTIONS} | {SessionRevoked}
     assert received == set(SUBSCRIPTIONS["payments"])
     assert {item.queue for item in consumers.WORK} == {name for name in WORK_QUEUES if name.startswith("payments.")}

@@ -1,14 +1,16 @@
-"""Buyers see their own refunds, support sees every one, and neither sees what finance decided (section 7.6)."""
+"""Buyers read their own refunds, support reads all, and neither reads finance's decisions (section 7.6)."""
 
 from typing import Any
 from uuid import UUID, uuid4
 
+from .conftest import ConnectAs, PaymentsApp
 
-async def _see(app: Any, path: str, user: UUID | None, *roles: str) -> Any:
+
+async def _see(app: PaymentsApp, path: str, user: UUID | None, *roles: str) -> Any:
     return await app.service.client.get(path, headers=app.service.headers(user or uuid4(), roles=roles))
 
 
-async def _prepared_refund(app: Any) -> str:
+async def _prepared_refund(app: PaymentsApp) -> str:
     refund_id: str = await app.failed_refund()
     destination = {"accountNumber": "0123456785", "bankCode": "058", "accountName": "Okafor Chidi"}
     body = {"action": "other_destination", "reason": "card closed", "destination": destination}
@@ -17,7 +19,7 @@ async def _prepared_refund(app: Any) -> str:
     return refund_id
 
 
-async def test_a_buyer_sees_the_own_refunds_without_what_finance_decided(app: Any) -> None:
+async def test_a_buyer_sees_the_own_refunds_without_what_finance_decided(app: PaymentsApp) -> None:
     refund_id = await _prepared_refund(app)
     listed = await _see(app, "/api/refunds", app.buyer, "buyer")
     assert listed.status_code == 200, listed.text
@@ -31,7 +33,7 @@ async def test_a_buyer_sees_the_own_refunds_without_what_finance_decided(app: An
     assert shown["decision"]["destination"]["bankCode"] == "058"
 
 
-async def test_a_strangers_refund_is_absent(app: Any) -> None:
+async def test_a_strangers_refund_is_absent(app: PaymentsApp) -> None:
     refund_id = await _prepared_refund(app)
     for roles in (("buyer",), ("merchant",), ("hub_agent",), ("campus_admin",), ("platform_admin",)):
         listed = (await _see(app, "/api/refunds", None, *roles)).json()
@@ -43,7 +45,7 @@ async def test_a_strangers_refund_is_absent(app: Any) -> None:
     assert (await app.service.client.get("/api/refunds")).status_code == 401
 
 
-async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing(app: Any) -> None:
+async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing(app: PaymentsApp) -> None:
     refund_id = await _prepared_refund(app)
     _, charge_id = await app.quarantined(499_999)
     [refund] = await app.get_as("/api/refunds", "support_agent")
@@ -60,7 +62,7 @@ async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing
             assert (await app.post_as(f"{path}/{post_as}", body, "support_agent")).status_code == 403
 
 
-async def test_the_api_role_reads_refunds_by_the_row_policy_alone(app: Any, connect_as: Any) -> None:
+async def test_the_api_role_reads_refunds_by_the_row_policy_alone(app: PaymentsApp, connect_as: ConnectAs) -> None:
     await _prepared_refund(app)
     async with connect_as(app, "api") as api:
         for settings, refunds, decisions in (

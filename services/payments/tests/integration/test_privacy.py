@@ -1,4 +1,4 @@
-"""A person who wants to go: money held, on its way back or contested is told; afterwards the books stand and name nobody."""
+"""Erasure: open money is reported; after it the ledger balances and names no user."""
 
 from typing import Any
 from uuid import uuid4
@@ -9,31 +9,35 @@ from common.primitives.ids import new_id
 from contracts.identity import ErasureRequested, UserErased, UserProvisioned, VendorClosed
 from contracts.identity import ReferralOutcome as Referral
 
+from .conftest import PaymentsApp
+
 ACCOUNT = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
 
 
-async def _judge(app: Any, user_id: Any, vendor_id: Any = None) -> list[str]:
+async def _check_erasure(app: PaymentsApp, user_id: Any, vendor_id: Any = None) -> list[str]:
     await app.service.hear(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
     return list((await app.service.published("payments.erasure_judged.v1"))[-1].get("openMatters", []))
 
 
-async def test_open_obligations_block_the_erasure_of_their_buyer_and_vendor_only(app: Any) -> None:
-    assert await _judge(app, app.buyer) == []
+async def test_open_obligations_block_the_erasure_of_their_buyer_and_vendor_only(app: PaymentsApp) -> None:
+    assert await _check_erasure(app, app.buyer) == []
     await app.quarantined(amount_minor=100)
-    assert await _judge(app, app.buyer) == ["quarantined_charges"]
+    assert await _check_erasure(app, app.buyer) == ["quarantined_charges"]
     await app.paid_order()
-    assert await _judge(app, app.buyer) == ["escrow_held", "quarantined_charges"]
-    assert await _judge(app, uuid4(), app.vendor) == ["escrow_held_for_sales", "quarantined_charges_of_sales"]
-    assert await _judge(app, uuid4(), uuid4()) == []
+    assert await _check_erasure(app, app.buyer) == ["escrow_held", "quarantined_charges"]
+    assert await _check_erasure(app, uuid4(), app.vendor) == ["escrow_held_for_sales", "quarantined_charges_of_sales"]
+    assert await _check_erasure(app, uuid4(), uuid4()) == []
 
 
-async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_is_taken_away_then(app: Any) -> None:
+async def test_a_refund_names_its_buyer_until_it_is_settled(
+    app: PaymentsApp,
+) -> None:
     provisioned = UserProvisioned(
         user_id=app.buyer, email="chidi@unilag.edu.ng", role="buyer", referral=Referral(applied=False, reward_minor=0)
     )
     await app.service.hear(provisioned)
     refund_id = await app.failed_refund()
-    assert await _judge(app, app.buyer) == ["unsettled_refunds"]
+    assert await _check_erasure(app, app.buyer) == ["unsettled_refunds"]
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "Chidi Okafor wrote to us"}
     prepared = await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     assert prepared.status_code == 200, prepared.text
@@ -46,11 +50,11 @@ async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_
     assert {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)} == set()
     assert left["ledger_entries"] == snapshot["ledger_entries"]
     assert await app.balances() == balances
-    await app.check_books()
+    await app.check_ledger()
 
 
 @pytest.mark.parametrize("who", ["buyer", "vendor"])
-async def test_the_reasons_of_staff_leave_with_the_first_who_goes_and_the_decisions_stay(app: Any, who: str) -> None:
+async def test_an_erasure_removes_reasons_and_keeps_decisions(app: PaymentsApp, who: str) -> None:
     secret = "Chidi Okafor called"
     refund_id = await app.failed_refund()
     _, charge_id = await app.quarantined(amount_minor=100)
@@ -66,28 +70,28 @@ async def test_the_reasons_of_staff_leave_with_the_first_who_goes_and_the_decisi
         "quarantine_decisions",
     }
     whose = "SELECT id, status, prepared_by, prepared_at FROM"
-    kept = f"{whose} refund_decisions UNION ALL {whose} quarantine_decisions ORDER BY 1"
-    decisions = await app.service.fetch(kept)
+    recorded = f"{whose} refund_decisions UNION ALL {whose} quarantine_decisions ORDER BY 1"
+    decisions = await app.service.fetch(recorded)
     closed = VendorClosed(vendor_id=app.vendor, owner_user_id=uuid4(), campus_id=uuid4())
-    stranger = VendorClosed(vendor_id=uuid4(), owner_user_id=uuid4(), campus_id=uuid4())
-    await app.service.hear(stranger)
+    other_user = VendorClosed(vendor_id=uuid4(), owner_user_id=uuid4(), campus_id=uuid4())
+    await app.service.hear(other_user)
     assert await app.snapshot() | {"inbox": []} == before | {"inbox": []}
     gone = closed if who == "vendor" else UserErased(user_id=app.buyer)
     received = await app.service.hear(gone)
     await app.service.hear(gone, event_id=received.event_id)
     assert secret not in str(await app.snapshot())
-    assert await app.service.fetch(kept) == decisions
-    await app.check_books()
+    assert await app.service.fetch(recorded) == decisions
+    await app.check_ledger()
 
 
-async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(app: Any) -> None:
+async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "they wrote to us"}
     await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     path = "/api/personal-records/payments?limit=100"
-    answer = await app.service.client.get(path, headers=app.service.headers(app.buyer))
-    assert answer.status_code == 200, answer.text
-    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    response = await app.service.client.get(path, headers=app.service.headers(app.buyer))
+    assert response.status_code == 200, response.text
+    found = {line["section"]: line["record"] for line in response.json()["data"]}
     assert set(found) == {"payments", "refunds", "refundDestinations"}
     assert found["refundDestinations"]["accountName"] == "Chidi Okafor"
     auditor = app.service.headers(uuid4(), roles=("auditor",))

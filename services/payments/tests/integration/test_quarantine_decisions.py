@@ -1,4 +1,4 @@
-"""A quarantined charge leaves by two people: to its order, or back to its payer (contract section 7)."""
+"""Maker and checker decide a quarantined charge: to its order, or back to its payer (contract section 7)."""
 
 import asyncio
 import re
@@ -13,6 +13,8 @@ from payments.timers import update_metrics_once
 from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
 from testkit.fixtures import eventually
 
+from .conftest import ConnectAs, PaymentsApp
+
 MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
 APPROVAL = {"hash": "0" * 64}
 ROUNDS = 20
@@ -22,20 +24,20 @@ def _path(charge_id: str, verb: str = "") -> str:
     return f"/api/quarantined-charges/{charge_id}{verb}"
 
 
-async def _prepare(app: Any, charge_id: str, outcome: str, user: Any = None) -> Any:
+async def _prepare(app: PaymentsApp, charge_id: str, outcome: str, user: Any = None) -> Any:
     body = {"outcome": outcome, "reason": "the payer called"}
     return await app.post_as(_path(charge_id, "/prepare"), body, "finance_maker", user)
 
 
-async def _approve(app: Any, charge_id: str, user: Any = None) -> Any:
+async def _approve(app: PaymentsApp, charge_id: str, user: Any = None) -> Any:
     return await app.approve(_path(charge_id), user)
 
 
-async def _reject(app: Any, charge_id: str, user: Any = None) -> Any:
+async def _reject(app: PaymentsApp, charge_id: str, user: Any = None) -> Any:
     return await app.post_as(_path(charge_id, "/reject"), {"reason": "ask the bank first"}, "finance_checker", user)
 
 
-async def test_an_accepted_charge_pays_its_order_as_a_good_one_does(app: Any) -> None:
+async def test_an_accepted_charge_pays_its_order(app: PaymentsApp) -> None:
     placed, charge_id = await app.quarantined(500_300, **MISMATCH)
     before, maker, checker = await app.balances(), uuid4(), uuid4()
     prepared = await _prepare(app, charge_id, "accept", maker)
@@ -61,10 +63,10 @@ async def test_an_accepted_charge_pays_its_order_as_a_good_one_does(app: Any) ->
     assert (held["orderId"], held["amountMinor"]) == (str(placed.order_id), 500_000)
     [posted] = await app.service.fetch("SELECT type FROM ledger_transactions WHERE posting_key LIKE '%release%'")
     assert posted["type"] == "quarantine_release"
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_charge_accepted_for_an_order_that_was_paid_meanwhile_is_owed_back_whole(app: Any) -> None:
+async def test_an_accepted_charge_of_a_paid_order_is_refunded(app: PaymentsApp) -> None:
     placed, charge_id = await app.quarantined(**MISMATCH)
     await _prepare(app, charge_id, "accept")
     again = await app.open_intent(placed.order_id)
@@ -77,13 +79,13 @@ async def test_a_charge_accepted_for_an_order_that_was_paid_meanwhile_is_owed_ba
     assert (refund["id"], refund["amountMinor"]) == (accepted["refundId"], 500_000)
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
     assert len(await app.service.published("payments.escrow_held.v1")) == 1
-    await app.check_books()
+    await app.check_ledger()
 
 
 @pytest.mark.parametrize(
     ("currency", "stands_in"), [("GHS", "GHS"), ("ghs", "GHS"), ("ngn", "NGN"), (None, "XXX"), ("£", "XXX")]
 )
-async def test_a_returned_charge_goes_back_in_its_own_currency(app: Any, currency: Any, stands_in: str) -> None:
+async def test_a_returned_charge_goes_back_in_its_own_currency(app: PaymentsApp, currency: Any, stands_in: str) -> None:
     placed, charge_id = await app.quarantined(currency=currency)
     assert (await app.get_as(_path(charge_id)))["currency"] == stands_in
     await _prepare(app, charge_id, "return")
@@ -96,17 +98,16 @@ async def test_a_returned_charge_goes_back_in_its_own_currency(app: Any, currenc
     await app.service.work("payments.refunds")
     [sent] = app.gateway.refunds
     assert (sent["amount"], sent["currency"]) == (500_000, "USD" if stands_in == "XXX" else stands_in)
-    data = {"id": sent["id"], "amount": 500_000, "currency": sent["currency"]}
-    await app.process_webhook({"event": "refund.processed", "data": data})
+    await app.report_refund(sent)
 
     assert await app.balances() == {}
     [settled] = await app.service.published("payments.refund_settled.v1")
     assert (settled["kind"], settled.get("currency", "NGN")) == ("quarantine", stands_in)
     assert await app.order_status(placed.order_id) == "Processing"
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_money_without_an_order_can_be_returned_too(app: Any) -> None:
+async def test_money_without_an_order_can_be_returned_too(app: PaymentsApp) -> None:
     await app.process_webhook(app.charge("ch-nobody", 700), is_last_attempt=True)
     [charge] = await app.get_as("/api/quarantined-charges")
     assert (await _prepare(app, charge["id"], "accept")).status_code == 409
@@ -114,10 +115,10 @@ async def test_money_without_an_order_can_be_returned_too(app: Any) -> None:
     returned = (await _approve(app, charge["id"])).json()["data"]
     refund = await app.get_as(f"/api/refunds/{returned['refundId']}")
     assert (refund["orderId"], refund["status"]) == (None, "pending")
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_rejected_request_changes_nothing(app: Any) -> None:
+async def test_a_rejected_request_changes_nothing(app: PaymentsApp) -> None:
     _, foreign = await app.quarantined(currency="GHS")
     _, short = await app.quarantined(499_999)
     _, prepared = await app.quarantined(**MISMATCH)
@@ -127,23 +128,23 @@ async def test_a_rejected_request_changes_nothing(app: Any) -> None:
     before = await app.snapshot()
     accept = {"outcome": "accept", "reason": "x"}
 
-    async def refused(status: int, code: str, path: str, body: Any, role: str, user: Any = None) -> None:
-        answer = await app.post_as(path, body, role, user, stepped_up=True)
-        assert (answer.status_code, answer.json()["code"]) == (status, code), (path, role, answer.text)
+    async def rejected(status: int, code: str, path: str, body: Any, role: str, user: Any = None) -> None:
+        response = await app.post_as(path, body, role, user, stepped_up=True)
+        assert (response.status_code, response.json()["code"]) == (status, code), (path, role, response.text)
 
     conflict = (409, "CONCURRENCY_CONFLICT")
-    await refused(*conflict, _path(foreign, "/prepare"), accept, "finance_maker")
-    await refused(*conflict, _path(short, "/prepare"), accept, "finance_maker")
-    await refused(*conflict, _path(prepared, "/prepare"), accept, "finance_maker")
-    await refused(*conflict, _path(untouched, "/approve"), APPROVAL, "finance_checker")
-    await refused(*conflict, _path(untouched, "/reject"), {"reason": "x"}, "finance_checker")
-    # The maker again, now with the checker's role and another session.
-    await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), APPROVAL, "finance_checker", maker)
-    await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/reject"), {"reason": "x"}, "finance_checker", maker)
+    await rejected(*conflict, _path(foreign, "/prepare"), accept, "finance_maker")
+    await rejected(*conflict, _path(short, "/prepare"), accept, "finance_maker")
+    await rejected(*conflict, _path(prepared, "/prepare"), accept, "finance_maker")
+    await rejected(*conflict, _path(untouched, "/approve"), APPROVAL, "finance_checker")
+    await rejected(*conflict, _path(untouched, "/reject"), {"reason": "x"}, "finance_checker")
+    # The maker, with the checker's role in another session.
+    await rejected(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), APPROVAL, "finance_checker", maker)
+    await rejected(403, "AUTH_FORBIDDEN", _path(prepared, "/reject"), {"reason": "x"}, "finance_checker", maker)
     for role in ("buyer", "finance_checker", "auditor", "platform_admin"):
-        await refused(403, "AUTH_FORBIDDEN", _path(untouched, "/prepare"), accept, role)
+        await rejected(403, "AUTH_FORBIDDEN", _path(untouched, "/prepare"), accept, role)
     for role in ("buyer", "finance_maker", "auditor", "platform_admin"):
-        await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), APPROVAL, role)
+        await rejected(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), APPROVAL, role)
     for body in (
         {},
         {"outcome": "accept"},
@@ -151,13 +152,13 @@ async def test_a_rejected_request_changes_nothing(app: Any) -> None:
         accept | {"reason": " "},
         accept | {"a": 1},
     ):
-        await refused(422, "VALIDATION_FAILED", _path(untouched, "/prepare"), body, "finance_maker")
+        await rejected(422, "VALIDATION_FAILED", _path(untouched, "/prepare"), body, "finance_maker")
     for verb, body, role in (("prepare", accept, "finance_maker"), ("approve", APPROVAL, "finance_checker")):
-        await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), f"/{verb}"), body, role)
+        await rejected(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), f"/{verb}"), body, role)
     assert await app.snapshot() == before
 
 
-async def test_a_rejected_charge_is_back_in_quarantine_and_is_prepared_anew(app: Any) -> None:
+async def test_a_rejected_charge_is_back_in_quarantine_and_is_prepared_anew(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     await _prepare(app, charge_id, "accept")
     rejected = (await _reject(app, charge_id)).json()["data"]
@@ -170,7 +171,7 @@ async def test_a_rejected_charge_is_back_in_quarantine_and_is_prepared_anew(app:
     assert [row["id"] for row in await app.get_as("/api/quarantined-charges?status=returned")] == [charge_id]
 
 
-async def test_the_hash_of_a_decision_is_of_its_exact_content(app: Any) -> None:
+async def test_the_hash_of_a_decision_is_of_its_exact_content(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     assert (await app.get_as(_path(charge_id)))["hash"] is None
     prepared = (await _prepare(app, charge_id, "accept")).json()["data"]
@@ -183,7 +184,7 @@ async def test_the_hash_of_a_decision_is_of_its_exact_content(app: Any) -> None:
     assert again["hash"] != prepared["hash"], "another decision, in the same words"
 
 
-async def test_an_approval_names_what_was_read(app: Any) -> None:
+async def test_an_approval_names_what_was_read(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     read = (await _prepare(app, charge_id, "return")).json()["data"]["hash"]
     await _reject(app, charge_id)
@@ -191,27 +192,27 @@ async def test_an_approval_names_what_was_read(app: Any) -> None:
     before = await app.snapshot()
     path = _path(charge_id, "/approve")
     for body in (None, {}, {"hash": None}, {"hash": 1}, {"hash": ""}):
-        answer = await app.post_as(path, body, "finance_checker")
-        assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED"), body
-        assert [param["name"] for param in answer.json()["invalid_params"]] == ["hash"], body
+        response = await app.post_as(path, body, "finance_checker")
+        assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED"), body
+        assert [param["name"] for param in response.json()["invalid_params"]] == ["hash"], body
     for other in (read, "0" * 64, "other", "\u00e9"):
-        answer = await app.post_as(path, {"hash": other}, "finance_checker")
-        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT"), other
+        response = await app.post_as(path, {"hash": other}, "finance_checker")
+        assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT"), other
     assert await app.snapshot() == before
     assert (await _approve(app, charge_id)).json()["data"]["status"] == "accepted"
 
 
-async def test_a_decision_that_changed_after_it_was_read_is_not_approved(app: Any) -> None:
+async def test_a_decision_that_changed_after_it_was_read_is_not_approved(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     read = (await _prepare(app, charge_id, "return")).json()["data"]["hash"]
     await app.service.fetch_as_owner("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
     before = await app.snapshot()
-    refused = await app.post_as(_path(charge_id, "/approve"), {"hash": read}, "finance_checker")
-    assert refused.status_code == 409
+    rejected = await app.post_as(_path(charge_id, "/approve"), {"hash": read}, "finance_checker")
+    assert rejected.status_code == 409
     assert await app.snapshot() == before
 
 
-async def test_every_decision_on_a_quarantined_charge_needs_a_second_factor(app: Any) -> None:
+async def test_every_decision_on_a_quarantined_charge_needs_a_second_factor(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     body = {"outcome": "return", "reason": "the payer called"}
     for verb, sent, role in (
@@ -219,18 +220,18 @@ async def test_every_decision_on_a_quarantined_charge_needs_a_second_factor(app:
         ("/approve", APPROVAL, "finance_checker"),
         ("/reject", {"reason": "ask the bank first"}, "finance_checker"),
     ):
-        answer = await app.post_as(_path(charge_id, verb), sent, role, stepped_up=False)
-        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), verb
+        response = await app.post_as(_path(charge_id, verb), sent, role, stepped_up=False)
+        assert (response.status_code, response.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), verb
 
 
-async def test_of_checkers_at_once_and_approvals_again_there_is_one_effect(app: Any) -> None:
+async def test_concurrent_and_repeated_approvals_have_one_effect(app: PaymentsApp) -> None:
     for number in range(ROUNDS):
         outcome = ("accept", "return")[number % 2]
         placed, charge_id = await app.quarantined(500_100, **MISMATCH)
         await _prepare(app, charge_id, outcome)
-        answers = await asyncio.gather(_approve(app, charge_id), _reject(app, charge_id), _approve(app, charge_id))
-        assert {answer.status_code for answer in answers} <= {200, 409}
-        approved = answers[1].status_code == 409
+        responses = await asyncio.gather(_approve(app, charge_id), _reject(app, charge_id), _approve(app, charge_id))
+        assert {response.status_code for response in responses} <= {200, 409}
+        approved = responses[1].status_code == 409
         if approved:
             assert (await _approve(app, charge_id)).status_code == 200
         status = (await app.get_as(_path(charge_id)))["status"]
@@ -239,12 +240,12 @@ async def test_of_checkers_at_once_and_approvals_again_there_is_one_effect(app: 
         assert await app.order_status(placed.order_id) == expected
         refunds = await app.get_as(f"/api/refunds?orderId={placed.order_id}")
         assert len(refunds) == (1 if approved else 0)
-    await app.check_books()
+    await app.check_ledger()
 
 
 @pytest.mark.parametrize("event", ["charge.dispute.create", "charge.dispute.resolve"])
-async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_accepted(
-    app: Any, connect_as: Any, event: str
+async def test_a_concurrently_disputed_charge_is_not_accepted(
+    app: PaymentsApp, connect_as: ConnectAs, event: str
 ) -> None:
     placed, charge_id = await app.quarantined(**MISMATCH)
     assert (await _prepare(app, charge_id, "accept")).status_code == 200
@@ -267,13 +268,11 @@ async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_acce
     assert (await approval).status_code == 409
     assert await app.order_status(placed.order_id) == "Processing"
     assert await app.service.published("payments.escrow_held.v1") == []
-    await app.check_books()
+    await app.check_ledger()
 
 
 @pytest.mark.parametrize("outcome", ["accept", "return"])
-async def test_a_quarantined_charge_alerts_finance_and_the_decision_of_two_closes_the_alert(
-    app: Any, outcome: str
-) -> None:
+async def test_the_decision_closes_the_alert_of_a_quarantined_charge(app: PaymentsApp, outcome: str) -> None:
     placed, charge_id = await app.quarantined(**MISMATCH)
     [alert] = await app.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-2", "quarantined-charge", charge_id)
@@ -293,7 +292,7 @@ async def test_a_quarantined_charge_alerts_finance_and_the_decision_of_two_close
     assert QUARANTINED_CHARGES_WAITING._value.get() == 0
 
 
-async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(app: Any) -> None:
+async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(app: PaymentsApp) -> None:
     await app.process_webhook(app.charge("ch-" + "c" * 32, 700), is_last_attempt=True, attempt=6)
     [alert] = await app.service.published("operations.alert_raised.v1")
     assert "No order is known" in alert["detail"]
@@ -301,23 +300,18 @@ async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(app:
     assert "buyerId" not in data or data["buyerId"] is None
 
 
-async def test_a_process_that_dies_before_the_commit_leaves_the_charge_prepared(app: Any, connect_as: Any) -> None:
+async def test_a_crash_before_the_commit_leaves_the_charge_prepared(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     await _prepare(app, charge_id, "accept")
     before = await app.snapshot()
-    async with connect_as(app) as owner:
-        await owner.execute(
-            "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$"
-        )
-        await owner.execute("CREATE TRIGGER crash BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION crash()")
+    async with app.crashing():
         assert (await _approve(app, charge_id)).status_code == 500
-        await owner.execute("DROP TRIGGER crash ON outbox")
     assert await app.snapshot() == before
     assert (await _approve(app, charge_id)).json()["data"]["status"] == "accepted"
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_the_database_itself_wants_two_persons(app: Any) -> None:
+async def test_the_database_requires_maker_and_checker(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     maker = uuid4()
     await _prepare(app, charge_id, "accept", maker)

@@ -1,10 +1,9 @@
-"""Disputes, refunds and releases in random order: after every step the promises of the audit hold, and nobody got money twice."""
+"""Disputes, refunds and releases in random order: the audit's invariants hold after every step, and no money is paid twice."""
 
 import os
 import random
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -14,19 +13,21 @@ from operations.audit.invariants import INVARIANTS
 from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import RefundExceedsHeld, RefundOutcomeUnknown
 
+from .conftest import PaymentsApp
+
 STEPS = 25
 PROMISES = [line for line in INVARIANTS if line.service == "payments"]
 
 
-async def check_promises(app: Any) -> None:
-    await app.check_books()
+async def check_invariants(app: PaymentsApp) -> None:
+    await app.check_ledger()
     for line in PROMISES:
         assert await app.service.fetch(line.offending) == [], line.promise
     assert sum((await app.balances()).values()) == 0
 
 
-async def tell_of_refund(app: Any, draw: random.Random) -> None:
-    """The gateway settles one of the refunds that it has, or fails it."""
+async def report_refund(app: PaymentsApp, draw: random.Random) -> None:
+    """The gateway settles or fails one of its refunds."""
     waiting = [refund for refund in app.gateway.refunds if "reported" not in refund]
     if not waiting:
         return
@@ -36,8 +37,8 @@ async def tell_of_refund(app: Any, draw: random.Random) -> None:
     await app.process_webhook({"event": f"refund.{refund['reported']}", "data": data})
 
 
-async def send(app: Any, draw: random.Random) -> None:
-    """The refunds that have not left are sent; a call may be lost before or after the gateway has worked, or be repeated."""
+async def send(app: PaymentsApp, draw: random.Random) -> None:
+    """Send the pending refunds; a call may be lost before or after its effect, or be repeated."""
     await app.service.fetch(
         "UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' AND subject IN "
         "(SELECT id::text FROM refunds WHERE status IN ('pending', 'submitting')) RETURNING 1"
@@ -50,8 +51,8 @@ async def send(app: Any, draw: random.Random) -> None:
     app.gateway.fail_before, app.gateway.fail_after = [], []
 
 
-async def check_gateway(app: Any, charged_minor: int) -> None:
-    """Each refund stands at the gateway once, and what it has of ours is what the book says."""
+async def check_gateway(app: PaymentsApp, charged_minor: int) -> None:
+    """The gateway has each refund once, and its balance equals the ledger's."""
     notes = [refund["merchant_note"] for refund in app.gateway.refunds]
     assert len(notes) == len(set(notes))
     paid_out = sum(refund["amount"] for refund in app.gateway.refunds if refund.get("reported") == "processed")
@@ -69,9 +70,7 @@ SEEDS = [int(seed) for seed in os.environ.get("CHARGEBACK_SEEDS", "3 11").split(
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_in_any_order_the_ledger_balances_and_only_a_submitted_refund_can_cause_a_loss(
-    seed: int, app: Any
-) -> None:
+async def test_only_a_submitted_refund_causes_a_loss(seed: int, app: PaymentsApp) -> None:
     draw = random.Random(seed)
     placed = await app.place_order(total_minor=100_001, commission_minor=5_000, delivery_fee_minor=999)
     intent = await app.open_intent(placed.order_id)
@@ -106,14 +105,14 @@ async def test_in_any_order_the_ledger_balances_and_only_a_submitted_refund_can_
         elif step == "send":
             await send(app, draw)
         elif step == "news":
-            await tell_of_refund(app, draw)
+            await report_refund(app, draw)
         elif step == "release":
             headers = app.service.headers(new_id(), roles=("finance_checker",), stepped_up=True)
             path = f"/api/orders/{placed.order_id}/release"
-            answer = await app.service.client.post(path, headers=headers, json={"amountMinor": amount})
-            assert answer.status_code in (200, 409, 423)
+            response = await app.service.client.post(path, headers=headers, json={"amountMinor": amount})
+            assert response.status_code in (200, 409, 423)
         else:
             delivered = OrderDelivered(**parties, delivered_at="2026-01-01T00:00:00.000Z", verified_by=placed.vendor_id)
             await app.service.hear(delivered)
-        await check_promises(app)
+        await check_invariants(app)
         await check_gateway(app, placed.total_minor)

@@ -23,27 +23,29 @@ from operations.audit.invariants import INVARIANTS
 from payments.domain.errors import ChargebackContradiction, EscrowLocked, RefundExceedsHeld, SubjectUnknown
 from payments.metrics import LEDGER_CHAIN
 
-Answer = TypeVar("Answer")
+from .conftest import PaymentsApp
 
-# As many as run in some ten seconds on two busy cores: each step is a commit of the real database.
+Outcome = TypeVar("Answer")
+
+# The number that runs in ten seconds on two busy cores: each step commits to the real database.
 EXAMPLES = 20
 STEPS = 25
 TOTALS = (100, 999, 500_001)
 
 
 class Sequences(RuleBasedStateMachine):
-    """Orders of a few sizes, and everything that may be told of them: once, twice, late, and in any order."""
+    """Orders of a few sizes, and their events: once, twice, late, and in any order."""
 
-    app: Any
+    app: PaymentsApp
     loop: asyncio.AbstractEventLoop
     data = Bundle("data")
 
-    def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+    def run(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
         return self.loop.run_until_complete(work)
 
     @initialize(target=data, commission=st.integers(0, 10), delivery_fee_minor=st.integers(0, 50))
     def place_orders(self, commission: int, delivery_fee_minor: int) -> Any:
-        """The last of them is paid at once: no sequence leaves the book empty, whatever is drawn."""
+        """The last order is paid at once, so that no sequence leaves the ledger empty."""
         self.orders = [
             self.run(
                 self.app.place_order(
@@ -66,7 +68,7 @@ class Sequences(RuleBasedStateMachine):
         return self.app.parties(order)
 
     def state(self) -> Any:
-        """Everything that money stands on, as it is now."""
+        """The current rows of all tables with money."""
 
         async def read() -> Any:
             ids = [order.order_id for order in self.orders]
@@ -77,8 +79,8 @@ class Sequences(RuleBasedStateMachine):
 
         return self.run(read())
 
-    def hear(self, event: Any, sequence: int, event_id: UUID | None = None) -> None:
-        """Tells an event; one that is refused has changed nothing."""
+    def receive(self, event: Any, sequence: int, event_id: UUID | None = None) -> None:
+        """Deliver an event; a rejected one changes nothing."""
         before = self.state()
         event_id = event_id or new_id()
         try:
@@ -105,7 +107,7 @@ class Sequences(RuleBasedStateMachine):
         if odd == 1:
             changes["metadata"] = {"orderId": str(uuid4())}
         if odd == 2:
-            # What exceeds the total claims to be a surcharge, within its bound or not.
+            # The excess is declared as a surcharge, within its bound or not.
             changes["metadata"] = {"settlement": str(total)}
         body = self.app.charge(self.references[number], max(1, total * percent // 100), **changes)
         self.run(self.app.process_webhook(body))
@@ -125,7 +127,7 @@ class Sequences(RuleBasedStateMachine):
         resolution=st.sampled_from([None, "declined", "merchant-accepted"]),
     )
     def chargeback(self, number: int, percent: int, dispute: int, resolution: str | None) -> Any:
-        """Opened, lost or won, in any order, also of a charge that never came."""
+        """Opened, lost or won, in any order, also for an unknown charge."""
         order = self.orders[number]
         data = {
             "id": order.order_id.int % 10**15 * 10 + dispute,
@@ -147,30 +149,30 @@ class Sequences(RuleBasedStateMachine):
         order, before = self.orders[number], self.state()
         headers = self.app.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
         amount = max(1, order.total_minor * percent // 100)
-        answer = self.run(
+        response = self.run(
             self.app.service.client.post(
                 f"/api/orders/{order.order_id}/release", headers=headers, json={"amountMinor": amount}
             )
         )
-        assert answer.status_code in (200, 409, 423), answer.text
-        assert (self.state() == before) is (answer.status_code != 200)
+        assert response.status_code in (200, 409, 423), response.text
+        assert (self.state() == before) is (response.status_code != 200)
 
     @rule(number=st.integers(0, 2), percent=st.integers(1, 120))
     def refund(self, number: int, percent: int) -> None:
         amount = max(1, self.orders[number].total_minor * percent // 100)
         event = RefundRequested(**self.parties(number), refund_id=new_id(), amount_minor=amount, reason="random")
-        self.hear(event, self.next_sequence(number))
+        self.receive(event, self.next_sequence(number))
 
     @rule(number=st.integers(0, 2))
     def deliver(self, number: int) -> None:
         event = OrderDelivered(
             **self.parties(number), delivered_at="2026-01-01T00:00:00.000Z", verified_by=self.app.vendor
         )
-        self.hear(event, self.next_sequence(number))
+        self.receive(event, self.next_sequence(number))
 
     @rule(number=st.integers(0, 2))
     def dispute(self, number: int) -> None:
-        self.hear(OrderDisputed(**self.parties(number), reason="random"), self.next_sequence(number))
+        self.receive(OrderDisputed(**self.parties(number), reason="random"), self.next_sequence(number))
 
     @rule(number=st.integers(0, 2), percent=st.integers(0, 100))
     def resolve(self, number: int, percent: int) -> None:
@@ -178,29 +180,29 @@ class Sequences(RuleBasedStateMachine):
         event = DisputeResolved(
             **self.parties(number), outcome="split", refund_minor=0, release_minor=release_minor, refund_id=None
         )
-        self.hear(event, self.next_sequence(number))
+        self.receive(event, self.next_sequence(number))
 
     @rule(number=st.integers(0, 2))
     def cancel(self, number: int) -> None:
         before = self.state()
-        self.hear(OrderCancelled(**self.parties(number), reason="late"), self.next_sequence(number))
+        self.receive(OrderCancelled(**self.parties(number), reason="late"), self.next_sequence(number))
         assert self.state() == before
 
     @rule(draw=st.randoms(use_true_random=False))
     def an_event_comes_again_or_late(self, draw: random.Random) -> None:
-        """The same message once more is one effect; one that was refused before may succeed now, with its old sequence."""
+        """A repeated message has one effect; a rejected one may succeed now, with its old sequence."""
         if self.received:
             event, event_id, sequence = draw.choice(self.received)
-            self.hear(event, sequence, event_id)
-            once = self.state()
-            self.hear(event, sequence, event_id)
-            assert self.state() == once
+            self.receive(event, sequence, event_id)
+            repeated = self.state()
+            self.receive(event, sequence, event_id)
+            assert self.state() == repeated
 
     @invariant()
-    def the_books_are_right(self) -> None:
+    def the_ledger_balances(self) -> None:
         if not hasattr(self, "heard"):
             return
-        self.run(self.app.check_books())
+        self.run(self.app.check_ledger())
         balances, escrows = self.state()
         assert sum(balances.values()) == 0
         for escrow in escrows:
@@ -217,7 +219,7 @@ class Sequences(RuleBasedStateMachine):
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def app_with_loop(app: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
+async def app_with_loop(app: PaymentsApp) -> tuple[Any, asyncio.AbstractEventLoop]:
     return app, asyncio.get_running_loop()
 
 

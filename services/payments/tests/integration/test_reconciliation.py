@@ -1,4 +1,4 @@
-"""Gateway, book and orders compared, against the sandbox's gateway: what differs is a case, what never came heals."""
+"""Reconciliation of gateway, ledger and orders: differences are cases, and missing webhooks are recovered."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,10 +15,12 @@ from payments.timers import DAILY, reconcile_once
 from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
 from testkit.fixtures import eventually
 
+from .conftest import ConnectAs, PaymentsApp
+
 WHOLE_TIME = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 
 
-async def _pay(app: Any, sandbox: httpx.AsyncClient, **form: Any) -> tuple[Any, str]:
+async def _pay(app: PaymentsApp, sandbox: httpx.AsyncClient, **form: Any) -> tuple[Any, str]:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card", **form})
@@ -26,7 +28,7 @@ async def _pay(app: Any, sandbox: httpx.AsyncClient, **form: Any) -> tuple[Any, 
     return placed, str(intent["reference"])
 
 
-async def _paid_and_told(app: Any, sandbox: httpx.AsyncClient) -> tuple[Any, str]:
+async def _paid_and_reported(app: PaymentsApp, sandbox: httpx.AsyncClient) -> tuple[Any, str]:
     before = len(await app.outcomes())
     placed, reference = await _pay(app, sandbox)
 
@@ -38,43 +40,43 @@ async def _paid_and_told(app: Any, sandbox: httpx.AsyncClient) -> tuple[Any, str
     return placed, reference
 
 
-async def _reconcile(app: Any) -> Reconciled:
-    # The sandbox lives by the machine's clock; a while later nothing is under way any more.
+async def _reconcile(app: PaymentsApp) -> Reconciled:
+    # The sandbox uses the machine's clock; later no charge is pending.
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
     dependencies = app.service.dependencies
     return await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, *WHOLE_TIME)
 
 
-async def _cases(app: Any, **filters: str) -> list[dict[str, Any]]:
-    answer = await app.service.client.get(
+async def _cases(app: PaymentsApp, **filters: str) -> list[dict[str, Any]]:
+    response = await app.service.client.get(
         "/api/reconciliation-cases", params=filters, headers=app.service.headers(uuid4(), roles=("auditor",))
     )
-    assert answer.status_code == 200, answer.text
-    cases: list[dict[str, Any]] = answer.json()["data"]
+    assert response.status_code == 200, response.text
+    cases: list[dict[str, Any]] = response.json()["data"]
     return cases
 
 
-async def _close(app: Any, case_id: str, body: Any = None, **claims: Any) -> httpx.Response:
+async def _close(app: PaymentsApp, case_id: str, body: Any = None, **claims: Any) -> httpx.Response:
     headers = app.service.headers(uuid4(), **{"roles": ("ops_oncall",), **claims})
-    answer: httpx.Response = await app.service.client.post(
+    response: httpx.Response = await app.service.client.post(
         f"/api/reconciliation-cases/{case_id}/close",
         headers=headers,
         json={"evidence": "letter of the gateway, 4711"} if body is None else body,
     )
-    return answer
+    return response
 
 
-async def _tamper(app: Any, connect_as: Any, statement: str, *values: Any) -> None:
+async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *values: Any) -> None:
     async with connect_as(app, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         assert not (await admin.execute(statement, *values)).endswith(" 0")
 
 
-async def test_where_the_three_agree_there_is_no_case_and_a_quarantined_charge_is_none(
+async def test_equal_records_open_no_case(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app
-    placed, _ = await _paid_and_told(app, sandbox)
+    placed, _ = await _paid_and_reported(app, sandbox)
     await app.service.hear(app.refund_requested(placed, 200_000))
     await app.service.work("payments.refunds")
 
@@ -93,11 +95,11 @@ async def test_where_the_three_agree_there_is_no_case_and_a_quarantined_charge_i
     assert await _cases(app) == []
 
 
-async def _count(app: Any, number: int) -> bool:
+async def _count(app: PaymentsApp, number: int) -> bool:
     return len(await app.outcomes()) == number
 
 
-async def test_a_webhook_that_never_came_heals_and_coming_after_all_it_changes_nothing(
+async def test_a_missing_webhook_is_recovered_once(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app
@@ -116,7 +118,7 @@ async def test_a_webhook_that_never_came_heals_and_coming_after_all_it_changes_n
     assert held["amountMinor"] == 500_000
     assert (await _reconcile(app)).unexplained.cases == 0
     assert [case["status"] for case in await _cases(app)] == ["explained"]
-    # The gateway sends it once more.
+    # The gateway repeats the webhook.
     await sandbox.delete("/control/faults")
     [sent] = (await sandbox.get("/control/webhooks")).json()
     await sandbox.post(f"/control/webhooks/{sent['id']}/resend")
@@ -128,12 +130,12 @@ async def test_a_webhook_that_never_came_heals_and_coming_after_all_it_changes_n
     await app.service.work("payments.webhooks")
     assert await app.outcomes() == ["done", "ignored"]
     assert len(await app.service.published("payments.escrow_held.v1")) == 1
-    await app.check_books()
+    await app.check_ledger()
 
 
 async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
     app, sandbox = sandbox_app
-    placed, _ = await _paid_and_told(app, sandbox)
+    placed, _ = await _paid_and_reported(app, sandbox)
     await sandbox.put("/control/faults", json={"refund_webhook": {"drop": True}})
     refund_id = new_id()
     await app.service.hear(
@@ -177,10 +179,10 @@ async def test_a_case_that_does_not_resolve_itself_within_an_hour_is_alerted(
 
 
 async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_found(
-    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: Any
+    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: ConnectAs
 ) -> None:
     app, sandbox = sandbox_app
-    placed, reference = await _paid_and_told(app, sandbox)
+    placed, reference = await _paid_and_reported(app, sandbox)
     await _tamper(
         app, connect_as, "UPDATE ledger_entries SET amount_minor = amount_minor / 2 WHERE account = 'gateway_cash'"
     )
@@ -192,12 +194,12 @@ async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_f
     [alert] = await app.service.published("operations.alert_raised.v1")
     assert case["id"] in alert["dedupKey"]
 
-    # With evidence the same difference is no news; with other figures it is.
+    # A difference with evidence opens no new case; other figures do.
     assert (await _close(app, case["id"])).json()["data"]["status"] == "closed"
     assert (await _reconcile(app)).unexplained.cases == 0
     await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 100 WHERE account = 'gateway_cash'")
     assert (await _reconcile(app)).unexplained.minor == 499_900
-    # Put right again, the case closes by itself.
+    # The case closes when the difference is gone.
     await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 500000 WHERE account = 'gateway_cash'")
     assert (await _reconcile(app)).unexplained.cases == 0
     assert sorted(case["status"] for case in await _cases(app)) == ["closed", "explained"]
@@ -205,10 +207,10 @@ async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_f
 
 
 async def test_a_charge_in_the_ledger_and_not_at_the_gateway_is_a_case(
-    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: Any
+    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: ConnectAs
 ) -> None:
     app, _ = sandbox_app
-    # A forged webhook under a stolen key: well signed, and the gateway knows nothing of the payment.
+    # A webhook signed with a stolen key, of a payment that the gateway does not have.
     forged = await app.place_order()
     intent = await app.open_intent(forged.order_id)
     await app.process_webhook(app.charge(intent["reference"], 500_000))
@@ -223,7 +225,7 @@ async def test_a_charge_in_the_ledger_and_not_at_the_gateway_is_a_case(
     assert [alert["severity"] for alert in await app.service.published("operations.alert_raised.v1")] == ["SEV-2"]
 
 
-async def test_a_case_is_closed_once_by_whom_the_table_says_and_with_evidence(app: Any, connect_as: Any) -> None:
+async def test_a_case_is_closed_once_with_evidence(app: PaymentsApp, connect_as: ConnectAs) -> None:
     order = await app.place_order()
     await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
     dependencies = app.service.dependencies
@@ -246,8 +248,8 @@ async def test_a_case_is_closed_once_by_whom_the_table_says_and_with_evidence(ap
     assert (await _cases(app, kind="charge_differs")) == []
 
 
-async def test_the_last_days_are_reconciled_once_a_day_and_stay_due_while_the_gateway_is_unavailable(
-    app: Any,
+async def test_the_last_days_are_reconciled_once_a_day(
+    app: PaymentsApp,
 ) -> None:
     dependencies = app.service.dependencies
     app.gateway.fail_before = [500]
@@ -259,11 +261,11 @@ async def test_the_last_days_are_reconciled_once_a_day_and_stay_due_while_the_ga
     assert await reconcile_once(dependencies) is False
     app.clock.advance(DAILY)
     assert await reconcile_once(dependencies) is True
-    asked = [call for call in app.gateway.calls if call == "GET /transaction"]
-    assert len(asked) == 3
+    requested = [call for call in app.gateway.calls if call == "GET /transaction"]
+    assert len(requested) == 3
 
 
-async def test_the_command_ends_with_status_1_while_a_case_is_open(app: Any, connect_as: Any) -> None:
+async def test_the_command_ends_with_status_1_while_a_case_is_open(app: PaymentsApp, connect_as: ConnectAs) -> None:
     dependencies = app.service.dependencies
     await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-02-01T00:00:00Z")
     order = await app.place_order()
@@ -272,6 +274,6 @@ async def test_the_command_ends_with_status_1_while_a_case_is_open(app: Any, con
         await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-02-01")
     assert open_case.value.code == 1
     for arguments in (("--from", "2026-02-01", "--to", "2026-01-01"), ("--to", "tomorrow"), ("--from", "2020-01-01")):
-        with pytest.raises(SystemExit) as refused:
+        with pytest.raises(SystemExit) as rejected:
             await reconcile_command(dependencies, *arguments)
-        assert refused.value.code == 2
+        assert rejected.value.code == 2

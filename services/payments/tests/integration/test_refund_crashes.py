@@ -1,4 +1,4 @@
-"""The process that sends a refund is killed between its decision, its call and its record: the sandbox pays exactly once."""
+"""A process killed between the decision, the call and the record of a refund: the sandbox pays exactly once."""
 
 import asyncio
 import socket
@@ -18,12 +18,14 @@ from payments.domain.errors import RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 from testkit.fixtures import eventually
 
+from .conftest import PaymentsApp
+
 SECRET = "sk_test_current"
 PROCESS = Path(__file__).with_name("refund_process.py")
 
 
-async def _owed(app: Any, sandbox: httpx.AsyncClient, amount_minor: int = 200_000) -> tuple[str, str]:
-    """A refund that is owed and not sent, of an order paid at the sandbox: its id, and the reference of the charge."""
+async def _unsent_refund(app: PaymentsApp, sandbox: httpx.AsyncClient, amount_minor: int = 200_000) -> tuple[str, str]:
+    """An unsent refund of an order paid at the sandbox: its id, and the reference of the charge."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
@@ -38,8 +40,8 @@ async def _owed(app: Any, sandbox: httpx.AsyncClient, amount_minor: int = 200_00
 
 
 @asynccontextmanager
-async def _sending(app: Any, gateway_url: str, refund_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A process that sends the refund, killed where the block ends."""
+async def _sending(app: PaymentsApp, gateway_url: str, refund_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process that sends the refund, killed at the end of the block."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(PROCESS),
@@ -59,31 +61,31 @@ async def _sending(app: Any, gateway_url: str, refund_id: str) -> AsyncIterator[
         await process.wait()
 
 
-async def _status(app: Any, refund_id: str) -> str:
+async def _status(app: PaymentsApp, refund_id: str) -> str:
     return str((await app.get_as(f"/api/refunds/{refund_id}"))["status"])
 
 
-async def _work_again(app: Any) -> None:
-    """What the broker does with the message of a consumer that died: it is delivered again."""
-    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+async def _process_refunds_again(app: PaymentsApp) -> None:
+    """Deliver the message again, as the broker does after the death of a consumer."""
+    await app.requeue()
     await app.service.work("payments.refunds")
 
 
-async def _paid_once(app: Any, refund_id: str, reference: str) -> None:
-    await _work_again(app)
+async def _check_paid_once(app: PaymentsApp, refund_id: str, reference: str) -> None:
+    await _process_refunds_again(app)
     gateway = app.service.dependencies.gateway
     assert [entry["amount"] for entry in await gateway.list_refunds(reference)] == [200_000]
     assert await _status(app, refund_id) == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
-    await app.check_books()
+    await app.check_ledger()
 
 
 async def test_killed_after_the_reference_is_written_and_before_the_call(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app
-    refund_id, reference = await _owed(app, sandbox)
-    # A gateway that takes the connection and never reads: nothing of the call reaches the sandbox.
+    refund_id, reference = await _unsent_refund(app, sandbox)
+    # This gateway accepts connections and never reads: the call never reaches the sandbox.
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         deaf.setblocking(False)
         address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
@@ -92,22 +94,22 @@ async def test_killed_after_the_reference_is_written_and_before_the_call(
             assert await _status(app, refund_id) == "submitting"
         connection.close()
 
-    # Whoever takes it over cannot know where it died: it asks, and waits before it sends again.
+    # The next process queries the gateway, and waits before it sends again.
     with pytest.raises(RefundOutcomeUnknown):
-        await _work_again(app)
+        await _process_refunds_again(app)
     assert await app.service.dependencies.gateway.list_refunds(reference) == []
     app.clock.advance(timedelta(seconds=121))
-    await _work_again(app)
+    await _process_refunds_again(app)
     await app.webhook("refund.processed")
-    await _paid_once(app, refund_id, reference)
+    await _check_paid_once(app, refund_id, reference)
 
 
 async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app
-    refund_id, reference = await _owed(app, sandbox)
-    # Held back: neither the answer nor the webhook tells of what the sandbox has done.
+    refund_id, reference = await _unsent_refund(app, sandbox)
+    # Neither the response nor the webhook reports what the sandbox did.
     await sandbox.put(
         "/control/faults", json={"refund_call": {"timeout": True, "times": 1}, "refund_webhook": {"drop": True}}
     )
@@ -120,10 +122,10 @@ async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
         await eventually(accepted)
         assert await _status(app, refund_id) == "submitting"
 
-    # However late it is taken over, and however often: what stands at the gateway is never sent again.
+    # A refund that the gateway has is never sent again.
     app.clock.advance(timedelta(hours=1))
     for _ in range(2):
-        await _work_again(app)
+        await _process_refunds_again(app)
 
     async def processed() -> bool:
         return [entry["status"] for entry in await gateway.list_refunds(reference)] == ["processed"]
@@ -131,4 +133,4 @@ async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
     await eventually(processed)
     app.clock.advance(timedelta(hours=1))
     await settle_refunds_once(app.service.dependencies)
-    await _paid_once(app, refund_id, reference)
+    await _check_paid_once(app, refund_id, reference)

@@ -1,4 +1,4 @@
-"""A failed refund is sent again by two people: the same way under a new reference, or to a bank account (section 7)."""
+"""Maker and checker resend a failed refund: under a new reference, or to a bank account (section 7)."""
 
 import asyncio
 import json
@@ -12,51 +12,54 @@ from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import RefundContradiction, RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 
+from .conftest import PaymentsApp
+
 APPROVAL = {"hash": "0" * 64}
 ROUNDS = 10
 RETRY = {"action": "retry", "reason": "the bank says that it was their fault"}
 ACCOUNT_NUMBER = "0123456789"
 DESTINATION = {"accountNumber": ACCOUNT_NUMBER, "bankCode": "058", "accountName": "Chidi Okafor"}
-ELSEWHERE = {"action": "other_destination", "destination": DESTINATION, "reason": "the card is closed"}
+OTHER_DESTINATION = {"action": "other_destination", "destination": DESTINATION, "reason": "the card is closed"}
 
 
 def _path(refund_id: str, verb: str = "") -> str:
     return f"/api/refunds/{refund_id}{verb}"
 
 
-async def _prepare(app: Any, refund_id: str, body: Any = None, user: Any = None) -> Any:
+async def _prepare(app: PaymentsApp, refund_id: str, body: Any = None, user: Any = None) -> Any:
     return await app.post_as(_path(refund_id, "/prepare"), body or RETRY, "finance_maker", user)
 
 
-async def _approve(app: Any, refund_id: str, user: Any = None) -> Any:
+async def _approve(app: PaymentsApp, refund_id: str, user: Any = None) -> Any:
     return await app.approve(_path(refund_id), user)
 
 
-async def _requeue(app: Any) -> None:
-    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
-
-
-async def _sent_elsewhere(app: Any) -> tuple[str, dict[str, Any]]:
-    """A refund that is on its way to a bank account, and the transfer."""
-    refund_id = await app.failed_refund()
-    await _prepare(app, refund_id, ELSEWHERE)
+async def _resend(app: PaymentsApp, refund_id: str, body: Any = None) -> None:
+    """Prepare and approve a decision, and process the refund."""
+    assert (await _prepare(app, refund_id, body)).status_code == 200
     assert (await _approve(app, refund_id)).status_code == 200
     await app.service.work("payments.refunds")
+
+
+async def _sent_to_account(app: PaymentsApp) -> tuple[str, dict[str, Any]]:
+    """A refund sent to a bank account, and its transfer."""
+    refund_id = await app.failed_refund()
+    await _resend(app, refund_id, OTHER_DESTINATION)
     [transfer] = app.gateway.transfers.values()
     return refund_id, transfer
 
 
-def _transfer_news(transfer: dict[str, Any], status: str, number: int = 1) -> dict[str, Any]:
+def _transfer_update(transfer: dict[str, Any], status: str, number: int = 1) -> dict[str, Any]:
     details = {"account_number": ACCOUNT_NUMBER, "bank_code": "058", "bank_name": "GTB"}
     data = {**transfer, "id": number, "status": status, "reason": f"bank: {status}", "recipient": {"details": details}}
     return {"event": f"transfer.{status}", "data": data}
 
 
-async def test_a_failed_refund_is_sent_again_under_a_new_reference(app: Any) -> None:
+async def test_a_failed_refund_is_sent_again_under_a_new_reference(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     failed = await app.get_as(_path(refund_id))
     assert (failed["status"], failed["failure"], failed["decision"]) == ("failed", "the card is closed", None)
-    maker, checker, owed = uuid4(), uuid4(), await app.balances()
+    maker, checker, payable = uuid4(), uuid4(), await app.balances()
     prepared = await _prepare(app, refund_id, user=maker)
     assert prepared.status_code == 200, prepared.text
     assert prepared.json()["data"]["status"] == "prepared"
@@ -64,23 +67,22 @@ async def test_a_failed_refund_is_sent_again_under_a_new_reference(app: Any) -> 
     assert (approved["status"], approved["decision"]["status"]) == ("pending", "approved")
     assert (approved["decision"]["preparedBy"], approved["decision"]["decidedBy"]) == (str(maker), str(checker))
     assert approved["reference"] != failed["reference"]
-    assert await app.balances() == owed
+    assert await app.balances() == payable
 
     await app.service.work("payments.refunds")
     old, new = app.gateway.refunds
     assert (new["amount"], new["merchant_note"]) == (old["amount"], approved["reference"])
-    data = {"id": new["id"], "amount": 500_000, "currency": "NGN"}
-    await app.process_webhook({"event": "refund.processed", "data": data})
+    await app.report_refund(new)
     assert (await app.get_as(_path(refund_id)))["status"] == "settled"
     assert await app.balances() == {}
     assert len(await app.service.published("payments.refund_settled.v1")) == 1
     assert (await _prepare(app, refund_id)).status_code == 409
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(app: Any) -> None:
+async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
-    destination = (await _prepare(app, refund_id, ELSEWHERE)).json()["data"]["decision"]["destination"]
+    destination = (await _prepare(app, refund_id, OTHER_DESTINATION)).json()["data"]["decision"]["destination"]
     assert destination == {
         "last4": "6789",
         "bankCode": "058",
@@ -94,50 +96,49 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(a
     assert (transfer["amount"], transfer["recipient"], len(app.gateway.refunds)) == (500_000, "RCP_6789", 1)
     assert ACCOUNT_NUMBER not in json.dumps(await app.snapshot(), default=str)
 
-    await app.process_webhook(_transfer_news(transfer, "success"))
+    await app.process_webhook(_transfer_update(transfer, "success"))
     assert (await app.get_as(_path(refund_id)))["status"] == "settled"
     assert await app.balances() == {}
     assert await app.service.published("payments.transfer_succeeded.v1") == [], "payouts knows nothing of it"
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_transfer_that_the_bank_sends_back_is_owed_again(app: Any) -> None:
-    refund_id, transfer = await _sent_elsewhere(app)
-    await app.process_webhook(_transfer_news(transfer, "success"))
-    await app.process_webhook(_transfer_news(transfer, "reversed"))
+async def test_a_returned_transfer_is_payable_again(app: PaymentsApp) -> None:
+    refund_id, transfer = await _sent_to_account(app)
+    await app.process_webhook(_transfer_update(transfer, "success"))
+    await app.process_webhook(_transfer_update(transfer, "reversed"))
     assert (await app.get_as(_path(refund_id)))["status"] == "failed"
     assert await app.balances() == {"gateway_cash": 500_000, f"refund_payable:{refund_id}": -500_000}
     assert len(await app.service.published("payments.refund_failed.v1")) == 2
     transfer["status"] = "reversed"
-    await _prepare(app, refund_id)
-    await _approve(app, refund_id)
-    await app.service.work("payments.refunds")
-    data = {"id": app.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN"}
-    await app.process_webhook({"event": "refund.processed", "data": data})
+    await _resend(app, refund_id)
+    await app.report_refund(app.gateway.refunds[-1])
     assert await app.balances() == {}
-    await app.check_books()
+    await app.check_ledger()
 
 
-@pytest.mark.parametrize(("stands", "becomes"), [("reversed", "failed"), ("success", "settled")])
-async def test_transfer_updates_out_of_order_are_resolved_by_polling(app: Any, stands: str, becomes: str) -> None:
-    refund_id, transfer = await _sent_elsewhere(app)
-    await app.process_webhook(_transfer_news(transfer, "reversed"))
-    await app.process_webhook(_transfer_news(transfer, "success"))
-    transfer["status"] = stands
+@pytest.mark.parametrize(("gateway_status", "expected"), [("reversed", "failed"), ("success", "settled")])
+async def test_transfer_updates_out_of_order_are_resolved_by_polling(
+    app: PaymentsApp, gateway_status: str, expected: str
+) -> None:
+    refund_id, transfer = await _sent_to_account(app)
+    await app.process_webhook(_transfer_update(transfer, "reversed"))
+    await app.process_webhook(_transfer_update(transfer, "success"))
+    transfer["status"] = gateway_status
     await settle_refunds_once(app.service.dependencies)
-    assert (await app.get_as(_path(refund_id)))["status"] == becomes
-    await app.check_books()
+    assert (await app.get_as(_path(refund_id)))["status"] == expected
+    await app.check_ledger()
 
 
-async def test_polling_settles_a_transfer_and_finds_a_lost_response(app: Any) -> None:
+async def test_polling_settles_a_transfer_and_finds_a_lost_response(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
-    await _prepare(app, refund_id, ELSEWHERE)
+    await _prepare(app, refund_id, OTHER_DESTINATION)
     await _approve(app, refund_id)
-    # The gateway is asked about the failed attempt first, and then told to send.
+    # The failed attempt is queried before the new one is sent.
     app.gateway.fail_after = [None, 500]
     with pytest.raises(GatewayUnavailable):
         await app.service.work("payments.refunds")
-    await _requeue(app)
+    await app.requeue()
     await app.service.work("payments.refunds")
     [transfer] = app.gateway.transfers.values()
     assert (await app.get_as(_path(refund_id)))["status"] == "submitted"
@@ -147,7 +148,9 @@ async def test_polling_settles_a_transfer_and_finds_a_lost_response(app: Any) ->
     assert await app.balances() == {}
 
 
-async def test_nothing_is_sent_before_the_gateway_has_confirmed_that_the_failed_attempt_is_dead(app: Any) -> None:
+async def test_a_resend_needs_the_gateways_confirmation_of_the_failure(
+    app: PaymentsApp,
+) -> None:
     refund_id = await app.failed_refund()
     app.gateway.refunds[0]["status"] = "processing"
     await _prepare(app, refund_id)
@@ -155,32 +158,29 @@ async def test_nothing_is_sent_before_the_gateway_has_confirmed_that_the_failed_
     with pytest.raises(RefundOutcomeUnknown):
         await app.service.work("payments.refunds")
     app.gateway.fail_before = [500]
-    await _requeue(app)
+    await app.requeue()
     with pytest.raises(GatewayUnavailable):
         await app.service.work("payments.refunds")
     assert (len(app.gateway.refunds), (await app.get_as(_path(refund_id)))["status"]) == (1, "pending")
     app.gateway.refunds[0]["status"] = "failed"
-    await _requeue(app)
+    await app.requeue()
     await app.service.work("payments.refunds")
     assert len(app.gateway.refunds) == 2
 
 
-async def test_a_failed_attempt_that_paid_after_all_settles_the_refund_and_nothing_is_sent(app: Any) -> None:
+async def test_a_late_success_of_the_failed_attempt_settles_the_refund(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     app.gateway.refunds[0]["status"] = "processed"
-    await _prepare(app, refund_id)
-    await _approve(app, refund_id)
-    await app.service.work("payments.refunds")
+    await _resend(app, refund_id)
     assert (len(app.gateway.refunds), (await app.get_as(_path(refund_id)))["status"]) == (1, "settled")
     assert await app.balances() == {}
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_settlement_closes_a_waiting_decision(app: Any) -> None:
+async def test_a_settlement_closes_a_waiting_decision(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     await _prepare(app, refund_id)
-    data = {"id": app.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
-    await app.process_webhook({"event": "refund.processed", "data": data})
+    await app.report_refund(app.gateway.refunds[0])
     settled = await app.get_as(_path(refund_id))
     assert (settled["status"], settled["decision"]["status"]) == ("settled", "overtaken")
     before = await app.snapshot()
@@ -188,18 +188,15 @@ async def test_a_settlement_closes_a_waiting_decision(app: Any) -> None:
     assert await app.snapshot() == before
 
 
-async def test_an_old_attempt_paid_out_beside_the_new_one_is_no_quiet_thing(app: Any) -> None:
+async def test_a_double_payout_of_two_attempts_is_alerted(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
-    await _prepare(app, refund_id)
-    await _approve(app, refund_id)
-    await app.service.work("payments.refunds")
-    data = {"id": app.gateway.refunds[0]["id"], "amount": 500_000, "currency": "NGN"}
+    await _resend(app, refund_id)
     with pytest.raises(RefundContradiction):
-        await app.process_webhook({"event": "refund.processed", "data": data})
+        await app.report_refund(app.gateway.refunds[0])
     assert (await app.get_as(_path(refund_id)))["status"] == "submitted"
 
 
-async def test_a_rejected_request_changes_nothing(app: Any) -> None:
+async def test_a_rejected_request_changes_nothing(app: PaymentsApp) -> None:
     maker = uuid4()
     prepared = await app.failed_refund()
     assert (await _prepare(app, prepared, user=maker)).status_code == 200
@@ -215,78 +212,75 @@ async def test_a_rejected_request_changes_nothing(app: Any) -> None:
     assert (await app.get_as(_path(in_cedi)))["status"] == "failed"
     before = await app.snapshot()
 
-    async def refused(
+    async def rejected(
         status: int, code: str, path: str, body: Any, role: str, user: Any = None, *, stepped_up: bool = True
     ) -> None:
-        answer = await app.post_as(path, body, role, user, stepped_up=stepped_up)
-        assert (answer.status_code, answer.json()["code"]) == (status, code), (path, role, body, answer.text)
-        assert ACCOUNT_NUMBER not in answer.text
+        response = await app.post_as(path, body, role, user, stepped_up=stepped_up)
+        assert (response.status_code, response.json()["code"]) == (status, code), (path, role, body, response.text)
+        assert ACCOUNT_NUMBER not in response.text
 
     conflict, forbidden = (409, "CONCURRENCY_CONFLICT"), (403, "AUTH_FORBIDDEN")
-    await refused(*conflict, _path(prepared, "/prepare"), RETRY, "finance_maker")
-    await refused(*conflict, _path(failed, "/approve"), APPROVAL, "finance_checker")
-    await refused(*conflict, _path(failed, "/reject"), {"reason": "x"}, "finance_checker")
-    await refused(*conflict, _path(in_cedi, "/prepare"), ELSEWHERE, "finance_maker")
-    await refused(*forbidden, _path(prepared, "/approve"), APPROVAL, "finance_checker", maker)
-    await refused(*forbidden, _path(prepared, "/reject"), {"reason": "x"}, "finance_checker", maker)
+    await rejected(*conflict, _path(prepared, "/prepare"), RETRY, "finance_maker")
+    await rejected(*conflict, _path(failed, "/approve"), APPROVAL, "finance_checker")
+    await rejected(*conflict, _path(failed, "/reject"), {"reason": "x"}, "finance_checker")
+    await rejected(*conflict, _path(in_cedi, "/prepare"), OTHER_DESTINATION, "finance_maker")
+    await rejected(*forbidden, _path(prepared, "/approve"), APPROVAL, "finance_checker", maker)
+    await rejected(*forbidden, _path(prepared, "/reject"), {"reason": "x"}, "finance_checker", maker)
     for verb, sent, role in (
         ("/prepare", RETRY, "finance_maker"),
         ("/approve", APPROVAL, "finance_checker"),
         ("/reject", {"reason": "wait"}, "finance_checker"),
     ):
-        await refused(403, "AUTH_AAL2_REQUIRED", _path(prepared, verb), sent, role, stepped_up=False)
-    await refused(422, "VALIDATION_FAILED", _path(prepared, "/approve"), {}, "finance_checker")
-    await refused(*conflict, _path(prepared, "/approve"), APPROVAL, "finance_checker")
+        await rejected(403, "AUTH_AAL2_REQUIRED", _path(prepared, verb), sent, role, stepped_up=False)
+    await rejected(422, "VALIDATION_FAILED", _path(prepared, "/approve"), {}, "finance_checker")
+    await rejected(*conflict, _path(prepared, "/approve"), APPROVAL, "finance_checker")
     for role in ("buyer", "finance_checker", "auditor", "platform_admin"):
-        await refused(*forbidden, _path(failed, "/prepare"), RETRY, role)
+        await rejected(*forbidden, _path(failed, "/prepare"), RETRY, role)
     for role in ("buyer", "finance_maker", "auditor", "platform_admin"):
-        await refused(*forbidden, _path(prepared, "/approve"), APPROVAL, role)
+        await rejected(*forbidden, _path(prepared, "/approve"), APPROVAL, role)
     for body in (
         {},
         RETRY | {"reason": ""},
         RETRY | {"destination": DESTINATION},
         RETRY | {"amountMinor": 1},
         {"action": "other_destination", "reason": "x"},
-        ELSEWHERE | {"destination": DESTINATION | {"accountNumber": "012345678"}},
-        ELSEWHERE | {"destination": DESTINATION | {"bankCode": "0 8"}},
-        ELSEWHERE | {"destination": DESTINATION | {"recipient": "RCP_1"}},
+        OTHER_DESTINATION | {"destination": DESTINATION | {"accountNumber": "012345678"}},
+        OTHER_DESTINATION | {"destination": DESTINATION | {"bankCode": "0 8"}},
+        OTHER_DESTINATION | {"destination": DESTINATION | {"recipient": "RCP_1"}},
     ):
-        await refused(422, "VALIDATION_FAILED", _path(failed, "/prepare"), body, "finance_maker")
+        await rejected(422, "VALIDATION_FAILED", _path(failed, "/prepare"), body, "finance_maker")
     app.gateway.fail_before = [200, 400]
-    await refused(422, "VALIDATION_FAILED", _path(failed, "/prepare"), ELSEWHERE, "finance_maker")
+    await rejected(422, "VALIDATION_FAILED", _path(failed, "/prepare"), OTHER_DESTINATION, "finance_maker")
     app.gateway.fail_before = [503]
-    await refused(503, "INTERNAL_ERROR", _path(failed, "/prepare"), ELSEWHERE, "finance_maker")
-    await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/prepare"), RETRY, "finance_maker")
-    await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/approve"), APPROVAL, "finance_checker")
+    await rejected(503, "INTERNAL_ERROR", _path(failed, "/prepare"), OTHER_DESTINATION, "finance_maker")
+    await rejected(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/prepare"), RETRY, "finance_maker")
+    await rejected(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/approve"), APPROVAL, "finance_checker")
     assert await app.snapshot() == before
 
 
-async def test_a_rejected_decision_is_prepared_anew_and_a_used_up_approval_does_nothing(app: Any) -> None:
+async def test_a_rejected_decision_is_prepared_again(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     await _prepare(app, refund_id)
     rejected = await app.post_as(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
     assert (rejected.json()["data"]["status"], (await _approve(app, refund_id)).status_code) == ("failed", 409)
-    await _prepare(app, refund_id)
-    await _approve(app, refund_id)
-    await app.service.work("payments.refunds")
-    data = {"id": app.gateway.refunds[-1]["id"], "amount": 500_000, "currency": "NGN", "reason": "again"}
-    await app.process_webhook({"event": "refund.failed", "data": data})
+    await _resend(app, refund_id)
+    await app.report_refund(app.gateway.refunds[-1], "failed", reason="again")
     before = await app.snapshot()
     assert (await _approve(app, refund_id)).status_code == 409
     assert await app.snapshot() == before
-    assert (await _prepare(app, refund_id, ELSEWHERE)).status_code == 200
+    assert (await _prepare(app, refund_id, OTHER_DESTINATION)).status_code == 200
 
 
-async def test_an_approval_is_of_the_destination_that_was_read(app: Any) -> None:
+async def test_an_approval_is_of_the_destination_that_was_read(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
-    read = (await _prepare(app, refund_id, ELSEWHERE)).json()["data"]
+    read = (await _prepare(app, refund_id, OTHER_DESTINATION)).json()["data"]
     assert read["hash"] == read["decision"]["hash"] == (await app.get_as(_path(refund_id), "finance_checker"))["hash"]
     await app.post_as(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
-    other = ELSEWHERE | {"destination": DESTINATION | {"accountNumber": "9876543210"}}
+    other = OTHER_DESTINATION | {"destination": DESTINATION | {"accountNumber": "9876543210"}}
     assert (await _prepare(app, refund_id, other)).json()["data"]["hash"] != read["hash"]
     before = await app.snapshot()
-    refused = await app.post_as(_path(refund_id, "/approve"), {"hash": read["hash"]}, "finance_checker")
-    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    rejected = await app.post_as(_path(refund_id, "/approve"), {"hash": read["hash"]}, "finance_checker")
+    assert (rejected.status_code, rejected.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await app.snapshot() == before
     for column, value in (("recipient_code", "RCP_0"), ("account_name", "Someone Else"), ("account_last4", "0000")):
         shown = (await app.get_as(_path(refund_id)))["hash"]
@@ -296,21 +290,21 @@ async def test_an_approval_is_of_the_destination_that_was_read(app: Any) -> None
         assert (await app.get_as(_path(refund_id)))["hash"] != shown, column
 
 
-async def test_of_checkers_at_once_one_new_attempt_is_made(app: Any) -> None:
+async def test_concurrent_checkers_make_one_attempt(app: PaymentsApp) -> None:
     for _ in range(ROUNDS):
         refund_id = await app.failed_refund()
         await _prepare(app, refund_id)
-        answers = await asyncio.gather(*(_approve(app, refund_id) for _ in range(3)))
-        assert [answer.status_code for answer in answers] == [200] * 3
+        responses = await asyncio.gather(*(_approve(app, refund_id) for _ in range(3)))
+        assert [response.status_code for response in responses] == [200] * 3
         sent = len(app.gateway.refunds)
         assert await app.service.work("payments.refunds") == 1
         assert len(app.gateway.refunds) == sent + 1
     attempts = await app.service.fetch("SELECT count(*) FROM failed_refund_attempts GROUP BY refund_id")
     assert [row["count"] for row in attempts] == [1] * ROUNDS
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_refunds_are_listed_by_status_kind_order_and_amount(app: Any) -> None:
+async def test_refunds_are_listed_by_status_kind_order_and_amount(app: PaymentsApp) -> None:
     small, large = await app.failed_refund(1_000), await app.failed_refund(2_000)
     listed = await app.get_as("/api/refunds?sort=amount&order=desc&status=failed&kind=order")
     assert [row["id"] for row in listed] == [large, small]
@@ -320,7 +314,7 @@ async def test_refunds_are_listed_by_status_kind_order_and_amount(app: Any) -> N
     headers = app.service.headers(uuid4(), roles=("auditor",))
     for query in ("status=lost", "kind=gift", "orderId=1", "sort=kind", "limit=0"):
         assert (await app.service.client.get(f"/api/refunds?{query}", headers=headers)).status_code == 422
-    stranger = app.service.headers(uuid4())
-    assert (await app.service.client.get("/api/refunds", headers=stranger)).json()["data"] == []
-    assert (await app.service.client.get(_path(small), headers=stranger)).status_code == 404
+    other_user = app.service.headers(uuid4())
+    assert (await app.service.client.get("/api/refunds", headers=other_user)).json()["data"] == []
+    assert (await app.service.client.get(_path(small), headers=other_user)).status_code == 404
     assert (await app.service.client.get(_path(str(uuid4())), headers=headers)).status_code == 404

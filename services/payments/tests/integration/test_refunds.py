@@ -1,4 +1,4 @@
-"""Money back to the payer: decide, call, record; what a lost call did is found out by asking."""
+"""Refunds to the payer: decide, call, record; the result of a lost call is queried."""
 
 import asyncio
 from datetime import timedelta
@@ -14,8 +14,10 @@ from payments.domain.errors import RefundContradiction, RefundExceedsHeld, Refun
 from payments.timers import settle_refunds_once
 from payments.use_cases.refunds.submit_refund import submit_refund
 
+from .conftest import PaymentsApp
 
-async def _refunded(app: Any, amount_minor: int = 500_000) -> tuple[Any, RefundRequested]:
+
+async def _refunded(app: PaymentsApp, amount_minor: int = 500_000) -> tuple[Any, RefundRequested]:
     placed = await app.paid_order()
     event = app.refund_requested(placed, amount_minor)
     received = await app.service.hear(event)
@@ -24,25 +26,25 @@ async def _refunded(app: Any, amount_minor: int = 500_000) -> tuple[Any, RefundR
     return placed, event
 
 
-async def _status(app: Any) -> str:
+async def _status(app: PaymentsApp) -> str:
     [row] = await app.service.fetch("SELECT status FROM refunds")
     return str(row["status"])
 
 
-async def _requeue(app: Any) -> None:
-    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+async def _requeue(app: PaymentsApp) -> None:
+    await app.requeue()
 
 
-def _refund_update(app: Any, event: str, **changes: Any) -> dict[str, Any]:
+def _refund_update(app: PaymentsApp, event: str, **changes: Any) -> dict[str, Any]:
     refund = app.gateway.refunds[0]
     data = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "integration": {}, **changes}
     return {"event": event, "data": data}
 
 
-async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app: Any) -> None:
+async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app: PaymentsApp) -> None:
     placed, event = await _refunded(app, 200_000)
-    owed = f"refund_payable:{event.refund_id}"
-    assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -300_000, owed: -200_000}
+    payable = f"refund_payable:{event.refund_id}"
+    assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -300_000, payable: -200_000}
     [published] = await app.service.published("payments.escrow_refunded.v1")
     assert (published["refundId"], published["amountMinor"], published["fromVendorMinor"]) == (
         str(event.refund_id),
@@ -74,10 +76,10 @@ async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app:
     }
     await app.process_webhook(_refund_update(app, "refund.failed"))
     assert await _status(app) == "settled"
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_failed_refund_stays_owed_and_alerts(app: Any) -> None:
+async def test_a_failed_refund_stays_payable_with_an_alert(app: PaymentsApp) -> None:
     _, event = await _refunded(app)
     await app.service.work("payments.refunds")
     await app.process_webhook(_refund_update(app, "refund.failed", reason="bank said no"))
@@ -89,7 +91,7 @@ async def test_a_failed_refund_stays_owed_and_alerts(app: Any) -> None:
     assert str(event.refund_id) in alert["detail"]
 
 
-async def test_a_rejection_by_the_gateway_fails_the_refund(app: Any) -> None:
+async def test_a_rejection_by_the_gateway_fails_the_refund(app: PaymentsApp) -> None:
     await _refunded(app)
     app.gateway.fail_before = [400]
     await app.service.work("payments.refunds")
@@ -97,10 +99,10 @@ async def test_a_rejection_by_the_gateway_fails_the_refund(app: Any) -> None:
     assert app.gateway.refunds == []
 
 
-async def test_a_repeated_call_is_waited_for_as_long_as_the_first(app: Any) -> None:
-    """Else the third try would overtake the second, which may still be at work at the gateway."""
+async def test_a_repeated_call_is_waited_for_as_long_as_the_first(app: PaymentsApp) -> None:
+    """Otherwise the third attempt could overtake the second, which may still run at the gateway."""
     await _refunded(app)
-    # Before a call is repeated the list is asked for, and that is answered.
+    # Before a repeated call the list is queried, and returned.
     for lost in ([503], [None, 503]):
         app.gateway.fail_before = list(lost)
         with pytest.raises(GatewayUnavailable):
@@ -115,17 +117,17 @@ async def test_a_repeated_call_is_waited_for_as_long_as_the_first(app: Any) -> N
     assert await _status(app) == "submitted"
 
 
-async def test_a_worker_that_pauses_between_decision_and_call_skips_the_call(app: Any) -> None:
+async def test_a_worker_that_pauses_between_decision_and_call_skips_the_call(app: PaymentsApp) -> None:
     _, event = await _refunded(app, 200_000)
     needs, work = app.service.dependencies, app.gateway._work
 
     async def listed_long_ago(request: Any) -> Any:
-        answer = await work(request)
-        # The message went to somebody else meanwhile, who found nothing sent, and sent it.
+        response = await work(request)
+        # Another worker processed the message meanwhile, found no refund, and sent it.
         app.gateway._work = work
         app.clock.advance(timedelta(minutes=3))
         await submit_refund(needs.database, needs.gateway, app.clock, event.refund_id)
-        return answer
+        return response
 
     app.gateway._work = listed_long_ago
     with pytest.raises(RefundOutcomeUnknown):
@@ -134,7 +136,7 @@ async def test_a_worker_that_pauses_between_decision_and_call_skips_the_call(app
     assert await _status(app) == "submitted"
 
 
-async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(app: Any) -> None:
+async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(app: PaymentsApp) -> None:
     _, event = await _refunded(app, 200_000)
     needs, work = app.service.dependencies, app.gateway._work
     ahead = ManualClock(app.clock.now() + timedelta(seconds=90))
@@ -154,7 +156,7 @@ async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(
     assert await _status(app) == "submitted"
 
 
-async def test_of_two_workers_that_repeat_a_call_one_sends_it(app: Any) -> None:
+async def test_two_workers_repeat_a_call_once(app: PaymentsApp) -> None:
     _, event = await _refunded(app)
     app.gateway.fail_before = [500]
     with pytest.raises(GatewayUnavailable):
@@ -171,7 +173,7 @@ async def test_of_two_workers_that_repeat_a_call_one_sends_it(app: Any) -> None:
     assert await _status(app) == "submitted"
 
 
-async def test_a_refund_without_a_webhook_is_settled_by_polling(app: Any) -> None:
+async def test_a_refund_without_a_webhook_is_settled_by_polling(app: PaymentsApp) -> None:
     await _refunded(app)
     await app.service.work("payments.refunds")
     assert await settle_refunds_once(app.service.dependencies) == 0
@@ -183,7 +185,7 @@ async def test_a_refund_without_a_webhook_is_settled_by_polling(app: Any) -> Non
     assert len(await app.service.published("payments.refund_settled.v1")) == 1
 
 
-async def test_the_webhook_may_come_before_our_own_call_has_returned(app: Any) -> None:
+async def test_the_webhook_may_come_before_our_own_call_has_returned(app: PaymentsApp) -> None:
     _, event = await _refunded(app)
     note = f"re-{event.refund_id.hex}"
     body = {"event": "refund.processed", "data": {"id": 1, "amount": 500_000, "currency": "NGN", "merchant_note": note}}
@@ -193,7 +195,7 @@ async def test_the_webhook_may_come_before_our_own_call_has_returned(app: Any) -
     assert app.gateway.refunds == []
 
 
-async def test_an_update_of_an_unknown_refund_or_another_amount_is_retried(app: Any) -> None:
+async def test_an_update_of_an_unknown_refund_or_another_amount_is_retried(app: PaymentsApp) -> None:
     await _refunded(app)
     await app.service.work("payments.refunds")
     with pytest.raises(RefundContradiction):
@@ -203,7 +205,7 @@ async def test_an_update_of_an_unknown_refund_or_another_amount_is_retried(app: 
     assert await _status(app) == "submitted"
 
 
-async def test_more_than_was_held_is_never_refunded(app: Any) -> None:
+async def test_more_than_was_held_is_never_refunded(app: PaymentsApp) -> None:
     placed, _ = await _refunded(app, 400_000)
     before = await app.balances()
     event = RefundRequested(
@@ -220,7 +222,7 @@ async def test_more_than_was_held_is_never_refunded(app: Any) -> None:
     assert len(await app.service.fetch("SELECT * FROM refunds")) == 1
 
 
-async def test_the_client_reads_balance_and_transactions(app: Any) -> None:
+async def test_the_client_reads_balance_and_transactions(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     gateway = app.service.dependencies.gateway

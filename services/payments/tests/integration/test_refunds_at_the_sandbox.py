@@ -1,4 +1,4 @@
-"""Refunds against the sandbox's gateway when its answers fail: whatever is lost, it pays exactly once."""
+"""Refunds against the sandbox's gateway with lost responses: it pays exactly once."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,16 +8,18 @@ import httpx
 import pytest
 
 from common.primitives.ids import new_id
-from contracts.orders import RefundRequested
+from contracts.orders import OrderPlaced, RefundRequested
 from payments.clients.gateway import GatewayUnavailable, PaymentGateway
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.timers import settle_refunds_once
 from payments.use_cases.refunds.submit_refund import submit_refund
 
+from .conftest import PaymentsApp
+
 SECRET = "sk_test_current"
 
 
-async def _paid(app: Any, sandbox: httpx.AsyncClient, **changes: Any) -> tuple[Any, str]:
+async def _paid(app: PaymentsApp, sandbox: httpx.AsyncClient, **changes: Any) -> tuple[Any, str]:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card", **changes})
@@ -26,7 +28,7 @@ async def _paid(app: Any, sandbox: httpx.AsyncClient, **changes: Any) -> tuple[A
     return placed, intent["reference"]
 
 
-async def _requested(app: Any, placed: Any, amount_minor: int = 200_000) -> str:
+async def _requested(app: PaymentsApp, placed: OrderPlaced, amount_minor: int = 200_000) -> str:
     refund_id = new_id()
     parties = app.parties(placed)
     await app.service.hear(
@@ -35,12 +37,12 @@ async def _requested(app: Any, placed: Any, amount_minor: int = 200_000) -> str:
     return str(refund_id)
 
 
-async def _work(app: Any) -> None:
-    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+async def _work(app: PaymentsApp) -> None:
+    await app.requeue()
     await app.service.work("payments.refunds")
 
 
-async def _decide(app: Any, refund_id: str, body: dict[str, Any]) -> Any:
+async def _decide(app: PaymentsApp, refund_id: str, body: dict[str, Any]) -> Any:
     prepared = await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     assert prepared.status_code == 200, prepared.text
     approved = await app.approve(f"/api/refunds/{refund_id}")
@@ -49,8 +51,10 @@ async def _decide(app: Any, refund_id: str, body: dict[str, Any]) -> Any:
     return prepared.json()["data"]
 
 
-async def _lose_the_answer(app: Any, sandbox: httpx.AsyncClient, refund_id: str, fault: dict[str, Any]) -> None:
-    """Sends the refund, and hears nothing: with little patience where no answer will ever come."""
+async def _lose_the_response(
+    app: PaymentsApp, sandbox: httpx.AsyncClient, refund_id: str, fault: dict[str, Any]
+) -> None:
+    """Send the refund without a response; the timeout is short where none ever arrives."""
     await sandbox.put("/control/faults", json={"refund_call": {"times": 1, **fault}})
     service = app.service
     sender = PaymentGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
@@ -59,7 +63,7 @@ async def _lose_the_answer(app: Any, sandbox: httpx.AsyncClient, refund_id: str,
             await submit_refund(service.dependencies.database, sender, app.clock, UUID(refund_id))
         if not (await sandbox.get("/control/faults")).json():
             break
-        # On a busy machine its patience ended at the question before the call.
+        # On a busy machine the query before the call timed out.
         app.clock.advance(timedelta(seconds=121))
     await sender.close()
 
@@ -75,7 +79,7 @@ async def test_a_call_without_a_response_is_queried_and_the_gateway_has_one_refu
     app, sandbox = sandbox_app
     placed, reference = await _paid(app, sandbox)
     refund_id = await _requested(app, placed)
-    await _lose_the_answer(app, sandbox, refund_id, fault)
+    await _lose_the_response(app, sandbox, refund_id, fault)
     if "error_before" in fault:
         with pytest.raises(RefundOutcomeUnknown):
             await _work(app)
@@ -87,7 +91,7 @@ async def test_a_call_without_a_response_is_queried_and_the_gateway_has_one_refu
     assert len(await gateway.list_refunds(reference)) == 1
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
-    await app.check_books()
+    await app.check_ledger()
 
 
 async def test_a_slow_response_and_a_lost_webhook_settle_by_polling(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
@@ -154,23 +158,23 @@ async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
     await _decide(app, refund_id, {"action": "retry", "reason": "the card works again"})
     await app.webhook("refund.processed")
     assert (await gateway.balance_minor("NGN"), await app.balances()) == (0, {})
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def _left_beside_the_books(app: Any, reference: str, amount_minor: int) -> str:
-    """As the gateway stands when the database was put back to before this refund; its note."""
+async def _unrecorded_refund(app: PaymentsApp, reference: str, amount_minor: int) -> str:
+    """The gateway has this refund and the restored database does not. Returns the refund's note."""
     note = f"re-{new_id().hex}"
     gateway = app.service.dependencies.gateway
     await gateway.start_refund(transaction=reference, amount_minor=amount_minor, currency="NGN", note=note)
     return note
 
 
-async def test_a_refund_that_left_after_the_instant_of_a_restore_is_taken_over_and_not_sent_again(
+async def test_a_refund_after_a_restore_point_is_not_sent_again(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app
     placed, reference = await _paid(app, sandbox)
-    note = await _left_beside_the_books(app, reference, 200_000)
+    note = await _unrecorded_refund(app, reference, 200_000)
     refund_id = await _requested(app, placed)
     await _work(app)
     await _work(app)
@@ -179,11 +183,11 @@ async def test_a_refund_that_left_after_the_instant_of_a_restore_is_taken_over_a
     assert [refund["merchant_note"] for refund in await gateway.list_refunds(reference)] == [note]
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
-    # A further refund of the same order knows the first one, and is sent.
+    # A second refund of the same order is sent.
     await _requested(app, placed, 50_000)
     await _work(app)
     assert len(await gateway.list_refunds(reference)) == 2
-    await app.check_books()
+    await app.check_ledger()
 
 
 async def test_an_unrecorded_refund_blocks_further_refunds_of_its_charge(
@@ -191,7 +195,7 @@ async def test_an_unrecorded_refund_blocks_further_refunds_of_its_charge(
 ) -> None:
     app, sandbox = sandbox_app
     placed, reference = await _paid(app, sandbox)
-    await _left_beside_the_books(app, reference, 120_000)
+    await _unrecorded_refund(app, reference, 120_000)
     refund_id = await _requested(app, placed, 200_000)
     needs = app.service.dependencies
     parts = (needs.database, needs.gateway, app.clock)
@@ -200,7 +204,7 @@ async def test_an_unrecorded_refund_blocks_further_refunds_of_its_charge(
             await submit_refund(*parts, UUID(refund_id))
     assert len(await needs.gateway.list_refunds(reference)) == 1
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "pending"
-    # The act that the unknown one followed from is repeated.
+    # The action that caused the unknown refund is repeated.
     await submit_refund(*parts, UUID(await _requested(app, placed, 120_000)))
     await submit_refund(*parts, UUID(refund_id))
     assert sorted(refund["amount"] for refund in await needs.gateway.list_refunds(reference)) == [120_000, 200_000]

@@ -10,20 +10,20 @@ import pytest
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from common.primitives.signatures import SigningKey, VerifyKeys
-from contracts.orders import OrderDelivered
+from contracts.orders import OrderDelivered, OrderPlaced
 from contracts.payments import statement_message
 from payments.domain.identifiers import release_on_delivery
 from payments.settings import Settings
 from payments.timers import issue_statements_once
 from payments.use_cases.escrow.release_on_delivery import release_on_delivery as release
 
-from .conftest import RELEASE_SIGNING_KEY
+from .conftest import RELEASE_SIGNING_KEY, PaymentsApp
 
 KEY = SigningKey(RELEASE_SIGNING_KEY)
 NEXT_KEY = base64.urlsafe_b64encode(bytes(range(1, 33))).decode()
 
 
-async def deliver(app: Any, placed: Any) -> None:
+async def deliver(app: PaymentsApp, placed: OrderPlaced) -> None:
     await app.service.hear(
         OrderDelivered(
             order_id=placed.order_id,
@@ -35,7 +35,7 @@ async def deliver(app: Any, placed: Any) -> None:
     )
 
 
-async def refund(app: Any, placed: Any, amount_minor: int) -> UUID:
+async def refund(app: PaymentsApp, placed: OrderPlaced, amount_minor: int) -> UUID:
     event = app.refund_requested(placed, amount_minor)
     await app.service.hear(event)
     return event.refund_id
@@ -47,7 +47,7 @@ def is_proven(event: dict[str, Any], source: str, amount_minor: int, keys: Verif
     return keys.verify(data["keyId"], message, data["signature"])
 
 
-async def test_a_release_and_a_refund_after_it_carry_statements_that_count_and_sum_up(app: Any) -> None:
+async def test_statements_count_and_sum_movements(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await deliver(app, placed)
     refund_id = await refund(app, placed, 250_000)
@@ -62,7 +62,7 @@ async def test_a_release_and_a_refund_after_it_carry_statements_that_count_and_s
     assert (await app.balances())[f"vendor_payable:{placed.vendor_id}"] == -left
 
 
-async def test_a_statement_fits_no_other_amount_source_or_vendor_and_no_other_key_makes_it(app: Any) -> None:
+async def test_a_statement_verifies_only_its_own_movement(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await deliver(app, placed)
     [event] = await app.service.published("payments.escrow_released.v1")
@@ -75,23 +75,23 @@ async def test_a_statement_fits_no_other_amount_source_or_vendor_and_no_other_ke
     assert not is_proven(event, source, amount_minor, VerifyKeys.of(SigningKey(NEXT_KEY)))
 
 
-async def test_a_release_by_staff_is_signed_under_the_row_policies_of_its_caller(app: Any) -> None:
+async def test_a_release_by_staff_is_signed_under_the_row_policies_of_its_caller(app: PaymentsApp) -> None:
     placed = await app.paid_order()
-    answer = await app.post_as(f"/api/orders/{placed.order_id}/release", {"amountMinor": 250_000}, "finance_checker")
-    assert answer.status_code == 200, answer.text
+    response = await app.post_as(f"/api/orders/{placed.order_id}/release", {"amountMinor": 250_000}, "finance_checker")
+    assert response.status_code == 200, response.text
     [event] = await app.service.published("payments.escrow_released.v1")
     assert is_proven(event, f"release:{event['releaseId']}", event["netMinor"], VerifyKeys.of(KEY))
     assert event["statement"]["netMinor"] == event["netMinor"]
 
 
-async def test_what_moves_nothing_of_a_vendor_carries_no_statement(app: Any) -> None:
+async def test_an_event_without_vendor_money_has_no_statement(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await refund(app, placed, 100_000)
     [event] = await app.service.published("payments.escrow_refunded.v1")
     assert (event["fromVendorMinor"], "statement" in event) == (0, False)
 
 
-async def test_releases_of_one_vendor_at_once_are_numbered_without_a_gap(app: Any) -> None:
+async def test_concurrent_releases_of_a_vendor_are_numbered_without_a_gap(app: PaymentsApp) -> None:
     orders = [await app.paid_order() for _ in range(6)]
     await asyncio.gather(*(deliver(app, placed) for placed in orders))
     events = await app.service.published("payments.escrow_released.v1")
@@ -99,10 +99,10 @@ async def test_releases_of_one_vendor_at_once_are_numbered_without_a_gap(app: An
     assert data == [(place, place * events[0]["netMinor"]) for place in range(1, 7)]
 
 
-async def test_a_vendor_from_before_the_statements_gets_one_and_after_a_rotation_another(app: Any) -> None:
+async def test_a_rotation_starts_a_new_statement(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await deliver(app, placed)
-    # As the version before left it.
+    # The state of the previous version.
     await app.service.fetch("DELETE FROM vendor_statements RETURNING vendor_id")
     database = app.service.runtime.database
     assert await issue_statements_once(database) == 1
@@ -120,7 +120,7 @@ async def test_a_vendor_from_before_the_statements_gets_one_and_after_a_rotation
     assert is_proven(second, f"opening:{placed.vendor_id}", 0, VerifyKeys.of(rotated))
 
 
-async def test_a_release_that_rolls_back_uses_no_statement_number(app: Any) -> None:
+async def test_a_release_that_rolls_back_uses_no_statement_number(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     database = app.service.runtime.database
 
@@ -137,7 +137,9 @@ async def test_a_release_that_rolls_back_uses_no_statement_number(app: Any) -> N
 
 
 @pytest.mark.parametrize("text", ["", "short", "!" * 44, base64.urlsafe_b64encode(bytes(31)).decode()])
-def test_the_start_rejects_a_malformed_key_and_names_the_setting(monkeypatch: Any, capsys: Any, text: str) -> None:
+def test_the_start_rejects_a_malformed_key_and_names_the_setting(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, text: str
+) -> None:
     for name, value in {
         "PORT": "1",
         "JWKS_URL": "http://identity/jwks",

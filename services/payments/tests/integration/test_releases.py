@@ -1,4 +1,4 @@
-"""Escrow leaves by delivery, by staff, by a resolution; two at once have one outcome (contract section 7)."""
+"""Releases of escrow by delivery, staff or resolution; concurrent ones have one outcome (contract section 7)."""
 
 import asyncio
 from typing import Any
@@ -9,11 +9,13 @@ import pytest
 from contracts.orders import DisputeResolved, OrderDisputed
 from payments.domain.errors import EscrowLocked, SubjectUnknown
 
-# Two hundred rounds: each takes more than half of what is left, so that forty of them empty a great order.
+from .conftest import PaymentsApp
+
+# Two hundred rounds: each releases more than half of the rest, so that forty of them empty a large order.
 ORDERS, ROUNDS, GREAT_MINOR = 5, 40, 10**13
 
 
-async def _release(app: Any, order_id: UUID, amount_minor: Any, **claims: Any) -> Any:
+async def _release(app: PaymentsApp, order_id: UUID, amount_minor: Any, **claims: Any) -> Any:
     granted = {"roles": ("finance_checker",), "stepped_up": True, **claims}
     headers = app.service.headers(uuid4(), **granted)
     return await app.service.client.post(
@@ -21,15 +23,15 @@ async def _release(app: Any, order_id: UUID, amount_minor: Any, **claims: Any) -
     )
 
 
-async def test_who_sells_never_releases_their_own_escrow_as_staff(app: Any) -> None:
+async def test_staff_never_release_escrow_of_their_own_vendor(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     own = {"roles": ("merchant", "finance_checker"), "vendor_id": placed.vendor_id}
-    refused = await _release(app, placed.order_id, 1, **own)
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    rejected = await _release(app, placed.order_id, 1, **own)
+    assert (rejected.status_code, rejected.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert await app.service.published("payments.escrow_released.v1") == []
 
 
-async def test_a_repeated_delivery_releases_everything_once(app: Any) -> None:
+async def test_a_repeated_delivery_releases_everything_once(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     received = await app.service.hear(app.delivered(placed))
     await app.service.hear(app.delivered(placed), event_id=received.event_id)
@@ -55,17 +57,17 @@ async def test_a_repeated_delivery_releases_everything_once(app: Any) -> None:
         "remainingMinor": 0,
         "remainingVendorMinor": 0,
     }
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_delivery_before_the_escrow_climbs_the_ladder(app: Any) -> None:
+async def test_a_delivery_before_the_escrow_climbs_the_ladder(app: PaymentsApp) -> None:
     placed = await app.place_order()
     with pytest.raises(SubjectUnknown):
         await app.service.hear(app.delivered(placed))
     assert await app.balances() == {}
 
 
-async def test_staff_release_in_parts_and_never_more_than_is_locked(app: Any) -> None:
+async def test_staff_release_in_parts_and_never_more_than_is_locked(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     part = await _release(app, placed.order_id, 100_001)
     assert (part.status_code, part.json()["data"]) == (
@@ -73,18 +75,18 @@ async def test_staff_release_in_parts_and_never_more_than_is_locked(app: Any) ->
         {"releasedMinor": 100_001, "remainingLockedMinor": 399_999},
     )
     before = await app.balances()
-    refused = await _release(app, placed.order_id, 400_000)
-    assert (refused.status_code, refused.json()["code"]) == (409, "ESCROW_BALANCE_DEFICIT")
-    assert refused.json()["invalid_params"][0]["name"] == "amountMinor"
+    rejected = await _release(app, placed.order_id, 400_000)
+    assert (rejected.status_code, rejected.json()["code"]) == (409, "ESCROW_BALANCE_DEFICIT")
+    assert rejected.json()["invalid_params"][0]["name"] == "amountMinor"
     assert await app.balances() == before
     assert (await _release(app, placed.order_id, 399_999)).json()["data"]["remainingLockedMinor"] == 0
     assert (await app.balances())[f"vendor_payable:{app.vendor}"] == -456_000
     await app.service.hear(app.delivered(placed))
     assert len(await app.service.published("payments.escrow_released.v1")) == 2
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_release_requires_the_permission_and_a_valid_amount(app: Any) -> None:
+async def test_release_requires_the_permission_and_a_valid_amount(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     unpaid = await app.place_order()
     assert (await _release(app, placed.order_id, 1, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
@@ -96,7 +98,7 @@ async def test_release_requires_the_permission_and_a_valid_amount(app: Any) -> N
     assert await app.service.fetch("SELECT * FROM releases") == []
 
 
-async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its_amount(app: Any) -> None:
+async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its_amount(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     parties = app.parties(placed)
     disputed = OrderDisputed(**parties, reason="never came")
@@ -117,15 +119,15 @@ async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its
     assert (await _release(app, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
     [released] = await app.service.published("payments.escrow_released.v1")
     assert (released["grossMinor"], released["remainingMinor"]) == (300_000, 0)
-    await app.check_books()
+    await app.check_ledger()
 
 
 @pytest.mark.parametrize("released_before", [0, 100_000, 400_000, 500_000])
 @pytest.mark.parametrize("refund_first", [True, False])
-async def test_a_split_gives_each_their_part_whatever_staff_released_before_the_freeze(
-    app: Any, refund_first: bool, released_before: int
+async def test_a_split_after_a_partial_release_gives_each_their_part(
+    app: PaymentsApp, refund_first: bool, released_before: int
 ) -> None:
-    """The release was under way when the dispute was resolved: orders divided a total that was no longer all there."""
+    """A release during the resolution: orders divided a total that was already reduced."""
     placed = await app.paid_order()
     parties = app.parties(placed)
     if released_before:
@@ -146,10 +148,10 @@ async def test_a_split_gives_each_their_part_whatever_staff_released_before_the_
     assert sum(escrow[part] for part in locked) == 0
     assert (sum(escrow[part] for part in released), escrow["refunded_minor"]) == (300_000, 200_000)
     assert escrow["disputed_at"] is None
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_a_resolution_for_the_buyer_unfreezes_and_refunds_everything(app: Any) -> None:
+async def test_a_resolution_for_the_buyer_unfreezes_and_refunds_everything(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     parties = app.parties(placed)
     assert (await _release(app, placed.order_id, 123_457)).status_code == 200
@@ -162,10 +164,10 @@ async def test_a_resolution_for_the_buyer_unfreezes_and_refunds_everything(app: 
     await app.service.hear(refund)
     assert (await app.balances()).get(f"vendor_payable:{app.vendor}", 0) == 0
     assert (await _release(app, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def _locked(app: Any, order_id: UUID) -> int:
+async def _locked(app: PaymentsApp, order_id: UUID) -> int:
     [row] = await app.service.fetch(
         "SELECT locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor AS minor FROM escrows "
         "WHERE order_id = $1",
@@ -174,21 +176,21 @@ async def _locked(app: Any, order_id: UUID) -> int:
     return int(row["minor"])
 
 
-async def test_two_concurrent_releases_never_exceed_the_locked_amount(app: Any) -> None:
+async def test_two_concurrent_releases_never_exceed_the_locked_amount(app: PaymentsApp) -> None:
     for _ in range(ORDERS):
         placed = await app.paid_order(total_minor=GREAT_MINOR)
         for _ in range(ROUNDS):
             locked = await _locked(app, placed.order_id)
             part = locked // 2 + 1
-            answers = await asyncio.gather(*(_release(app, placed.order_id, part) for _ in range(2)))
-            assert sorted(answer.status_code for answer in answers) == [200, 409]
-            [refused] = [answer for answer in answers if answer.status_code == 409]
-            assert refused.json()["code"] == "ESCROW_BALANCE_DEFICIT"
+            responses = await asyncio.gather(*(_release(app, placed.order_id, part) for _ in range(2)))
+            assert sorted(response.status_code for response in responses) == [200, 409]
+            [rejected] = [response for response in responses if response.status_code == 409]
+            assert rejected.json()["code"] == "ESCROW_BALANCE_DEFICIT"
             assert await _locked(app, placed.order_id) == locked - part
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_release_against_refund_has_one_outcome_and_right_books(app: Any) -> None:
+async def test_concurrent_release_and_refund_have_one_outcome(app: PaymentsApp) -> None:
     placed, locked = None, 0
     for _ in range(ORDERS * ROUNDS):
         if placed is None or locked < 1_000:
@@ -196,11 +198,11 @@ async def test_release_against_refund_has_one_outcome_and_right_books(app: Any) 
             locked = GREAT_MINOR
         part = locked * 3 // 4
         refund = app.refund_requested(placed, part)
-        release, _heard = await asyncio.gather(_release(app, placed.order_id, part), app.service.hear(refund))
+        release, _received = await asyncio.gather(_release(app, placed.order_id, part), app.service.hear(refund))
         assert release.status_code in (200, 409)
-        # Whoever came second found a quarter: the release is refused, the refund takes the rest from the vendor.
+        # The second one found a quarter: a release is rejected, a refund debits the vendor for the rest.
         locked = 0 if release.status_code == 200 else locked - part
         assert await _locked(app, placed.order_id) == locked
         published = (await app.service.published("payments.escrow_refunded.v1"))[-1]
         assert (published["fromVendorMinor"] > 0) is (release.status_code == 200)
-    await app.check_books()
+    await app.check_ledger()

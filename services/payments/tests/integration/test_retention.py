@@ -1,30 +1,31 @@
-"""Webhooks that are done with leave, and come again without a doubled effect; what is not done stays."""
+"""Processed webhooks expire, and have no second effect when repeated; unprocessed ones stay."""
 
 import json
-from typing import Any
 
 from common.primitives.ids import new_id
 
+from .conftest import PaymentsApp
+
 _AGE = "UPDATE processed_webhook_events SET processed_at = processed_at - make_interval(days => $1) RETURNING id"
-_AGE_LETTERS = """
+_AGE_DEAD_LETTERS = """
 UPDATE dead_letter_webhooks SET failed_at = failed_at - make_interval(days => $1), replayed_at = replayed_at - make_interval(days => $1)
 RETURNING id
 """
-# What a webhook leaves behind by itself, whatever it says.
+# The rows of every webhook, for any content.
 _TRACES = {"processed_webhook_events", "outbox"}
 
 
-async def _ids(app: Any, table: str = "processed_webhook_events") -> list[str]:
+async def _ids(app: PaymentsApp, table: str = "processed_webhook_events") -> list[str]:
     return [row["id"] for row in await app.service.fetch(f"SELECT id FROM {table} ORDER BY id")]
 
 
-async def test_a_webhook_resent_after_its_retention_gets_200_and_has_no_effect(app: Any) -> None:
+async def test_a_webhook_resent_after_its_retention_gets_200_and_has_no_effect(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     charge = app.charge(intent["reference"], placed.total_minor)
     await app.process_webhook(charge)
-    asked = app.refund_requested(placed, 100_000)
-    await app.service.hear(asked)
+    requested = app.refund_requested(placed, 100_000)
+    await app.service.hear(requested)
     await app.service.work("payments.refunds")
     refund = {"id": app.gateway.refunds[-1]["id"], "amount": 100_000, "currency": "NGN"}
     dispute = {
@@ -56,10 +57,10 @@ async def test_a_webhook_resent_after_its_retention_gets_200_and_has_no_effect(a
     assert {name for name in after if after[name] != before[name]} == _TRACES
     assert await app.outcomes() == ["ignored"] * 4
     assert len(await app.service.fetch("SELECT FROM outbox WHERE queue IS NULL")) == spoken
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_what_is_young_or_waits_for_work_or_for_people_is_never_removed(app: Any) -> None:
+async def test_young_and_unprocessed_webhooks_are_never_removed(app: PaymentsApp) -> None:
     for number, outcome in enumerate(("queued", "dead", "done", "ignored")):
         await app.send({"event": "subscription.create", "data": {"id": number}})
         await app.service.fetch(
@@ -74,7 +75,7 @@ async def test_what_is_young_or_waits_for_work_or_for_people_is_never_removed(ap
     assert await _ids(app) == ["subscription.create:0", "subscription.create:1"]
 
 
-async def test_a_dead_letter_is_stored_until_its_replay_and_then_as_long_as_a_webhook(app: Any) -> None:
+async def test_a_dead_letter_is_stored_until_its_replay_and_then_as_long_as_a_webhook(app: PaymentsApp) -> None:
     await app.send({"event": "subscription.create", "data": {"id": 1}})
     webhook = "subscription.create:1"
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING id")
@@ -84,12 +85,12 @@ async def test_a_dead_letter_is_stored_until_its_replay_and_then_as_long_as_a_we
         new_id(),
         webhook,
     )
-    for statement in (_AGE, _AGE_LETTERS):
+    for statement in (_AGE, _AGE_DEAD_LETTERS):
         await app.service.fetch_as_owner(statement, 400)
     assert await app.service.remove_old() == 0
     await app.service.fetch("UPDATE dead_letter_webhooks SET replayed_at = now() RETURNING id")
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'ignored' RETURNING id")
     assert await app.service.remove_old() == 0
-    await app.service.fetch_as_owner(_AGE_LETTERS, 91)
+    await app.service.fetch_as_owner(_AGE_DEAD_LETTERS, 91)
     assert await app.service.remove_old() == 1
     assert await _ids(app) == await _ids(app, "dead_letter_webhooks") == []

@@ -1,4 +1,4 @@
-"""A recorded key that arrives with other content: kept, counted, alerted, never processed; the gateway is queried (section 9.2)."""
+"""Revised webhooks are recorded, counted and alerted, and never processed; the gateway is queried (section 9.2)."""
 
 import asyncio
 import json
@@ -11,6 +11,8 @@ from payments.domain.revisions import REVISIONS_STORED_MAX
 from payments.metrics import WEBHOOKS_ACCEPTED
 from payments.timers import query_revised_webhooks_once
 
+from .conftest import PaymentsApp, SmallGateway
+
 ALERT = "operations.alert_raised.v1"
 
 
@@ -18,20 +20,20 @@ def _accepted(arrival: str) -> float:
     return float(WEBHOOKS_ACCEPTED.labels(arrival)._value.get())
 
 
-async def _query(app: Any) -> int:
-    answers = await query_revised_webhooks_once(app.service.dependencies)
+async def _query(app: PaymentsApp) -> int:
+    responses = await query_revised_webhooks_once(app.service.dependencies)
     await app.service.work("payments.webhooks")
-    return int(answers)
+    return int(responses)
 
 
-async def _revised(app: Any) -> list[tuple[int, int, bool]]:
-    """Revisions counted, revisions kept, whether a query is due."""
+async def _revised(app: PaymentsApp) -> list[tuple[int, int, bool]]:
+    """The number of revisions, the recorded revisions, and whether a query is due."""
     rows = await app.service.fetch("SELECT * FROM revised_webhooks ORDER BY webhook_id")
     return [(row["revisions"], row["kept"], row["due_at"] is not None) for row in rows]
 
 
-async def _paid_at_the_gateway(app: Any, amount_minor: int = 500_000) -> tuple[Any, dict[str, Any]]:
-    """An order whose charge the gateway holds and has sent, and the body that it sent."""
+async def _paid_at_the_gateway(app: PaymentsApp, amount_minor: int = 500_000) -> tuple[Any, dict[str, Any]]:
+    """An order with a charge at the gateway, and the body of its webhook."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     body = app.charge(intent["reference"], amount_minor)
@@ -40,7 +42,7 @@ async def _paid_at_the_gateway(app: Any, amount_minor: int = 500_000) -> tuple[A
     return placed, body
 
 
-async def test_the_same_content_in_other_bytes_is_a_duplicate(app: Any) -> None:
+async def test_the_same_content_in_other_bytes_is_a_duplicate(app: PaymentsApp) -> None:
     _, body = await _paid_at_the_gateway(app)
     before = await app.snapshot()
     turned = {"data": dict(reversed(body["data"].items())), "event": body["event"]}
@@ -49,19 +51,19 @@ async def test_the_same_content_in_other_bytes_is_a_duplicate(app: Any) -> None:
     assert await app.snapshot() == before
 
 
-async def test_other_content_is_kept_counted_and_alerted_and_not_processed(app: Any) -> None:
+async def test_a_revision_is_recorded_and_alerted_and_not_processed(app: PaymentsApp) -> None:
     _, body = await _paid_at_the_gateway(app)
-    book, counted = await app.balances(), _accepted("revised")
+    ledger, counted = await app.balances(), _accepted("revised")
     revision = {"event": body["event"], "data": {**body["data"], "amount": 900_000, "channel": "ussd"}}
     raw = json.dumps(revision).encode()
     for _ in range(3):
-        answer = await app.send(raw)
-        assert (answer.status_code, answer.json()["data"]) == (200, {"received": True})
+        response = await app.send(raw)
+        assert (response.status_code, response.json()["data"]) == (200, {"received": True})
     assert await app.service.work("payments.webhooks") == 0
-    assert await app.balances() == book
+    assert await app.balances() == ledger
     assert _accepted("revised") - counted == 1, "the same revision again is a duplicate"
-    [kept] = await app.service.fetch("SELECT * FROM webhook_revisions")
-    assert (kept["webhook_id"], bytes(kept["raw"])) == (f"charge.success:{body['data']['id']}", raw)
+    [recorded] = await app.service.fetch("SELECT * FROM webhook_revisions")
+    assert (recorded["webhook_id"], bytes(recorded["raw"])) == (f"charge.success:{body['data']['id']}", raw)
     [first] = await app.service.fetch("SELECT raw FROM processed_webhook_events")
     assert json.loads(bytes(first["raw"])) == body
     [alert] = await app.service.published(ALERT)
@@ -70,21 +72,21 @@ async def test_other_content_is_kept_counted_and_alerted_and_not_processed(app: 
     assert "900000" not in alert["detail"]
 
 
-async def test_the_gateways_response_is_processed_instead_of_the_revision(app: Any) -> None:
-    """The first body said less than the gateway holds: what the answer says pays nothing twice."""
+async def test_the_gateways_response_is_processed_instead_of_the_revision(app: PaymentsApp) -> None:
+    """The first body had a smaller amount than the gateway; the queried amount pays nothing twice."""
     placed, body = await _paid_at_the_gateway(app)
     await app.send({"event": body["event"], "data": {**body["data"], "amount": 900_000}})
     assert await _query(app) == 1
     assert await _revised(app) == [(1, 1, False)]
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
-    [answer] = await app.service.fetch("SELECT * FROM processed_webhook_events WHERE id LIKE 'answer:%'")
-    assert (answer["event_type"], answer["outcome"]) == ("charge.success", "ignored")
-    assert answer["payload"] == {"event": "charge.success", "data": body["data"]}
+    [response] = await app.service.fetch("SELECT * FROM processed_webhook_events WHERE id LIKE 'answer:%'")
+    assert (response["event_type"], response["outcome"]) == ("charge.success", "ignored")
+    assert response["payload"] == {"event": "charge.success", "data": body["data"]}
     assert await _query(app) == 0, "an answered key is not queried again"
 
 
-async def test_a_queried_response_settles_what_the_first_body_could_not(app: Any) -> None:
-    """The first body is unreadable and dead; the revision is not believed, and the gateway's answer pays the order."""
+async def test_a_queried_response_settles_what_the_first_body_could_not(app: PaymentsApp) -> None:
+    """The first body is unreadable; the gateway's response pays the order, and the revision does not."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     good = app.charge(intent["reference"], 500_000)
@@ -97,21 +99,21 @@ async def test_a_queried_response_settles_what_the_first_body_could_not(app: Any
     assert await app.order_status(placed.order_id) == "paid_escrow"
 
 
-async def test_a_revision_that_names_another_reference_has_both_queried(app: Any) -> None:
+async def test_a_revision_that_names_another_reference_has_both_queried(app: PaymentsApp) -> None:
     _, body = await _paid_at_the_gateway(app)
     other = await app.open_intent((await app.place_order()).order_id)
     data = {**body["data"], "reference": other["reference"]}
     await app.send({"event": body["event"], "data": data})
     app.gateway.calls.clear()
     await _query(app)
-    asked = [call for call in app.gateway.calls if "verify" in call]
-    assert asked == [
+    requested = [call for call in app.gateway.calls if "verify" in call]
+    assert requested == [
         f"GET /transaction/verify/{body['data']['reference']}",
         f"GET /transaction/verify/{other['reference']}",
     ]
 
 
-async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response(app: Any) -> None:
+async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response(app: PaymentsApp) -> None:
     data = {"id": 81, "reference": "po-81", "amount": 500, "currency": "NGN", "transfer_code": "TRF_81"}
     arrived = {"event": "transfer.success", "data": {**data, "updatedAt": "2026-11-21T10:00:00.000Z"}}
     for _ in range(2):
@@ -128,7 +130,7 @@ async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response
     assert len(await app.service.published("payments.transfer_reversed.v1")) == 1
 
 
-async def test_a_refunds_revision_queries_the_refund_itself(app: Any) -> None:
+async def test_a_refunds_revision_queries_the_refund_itself(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     refund = app.gateway.refunds[-1]
     data = {"id": refund["id"], "amount": 500_000, "currency": "NGN", "reason": "another reason"}
@@ -139,7 +141,7 @@ async def test_a_refunds_revision_queries_the_refund_itself(app: Any) -> None:
     assert (str(row["id"]), row["status"]) == (refund_id, "settled")
 
 
-async def test_an_event_that_the_gateway_cannot_be_queried_about_is_kept_and_alerted(app: Any) -> None:
+async def test_an_unqueryable_event_is_recorded_and_alerted(app: PaymentsApp) -> None:
     for number in range(2):
         await app.process_webhook({"event": "subscription.create", "data": {"id": 10, "plan": number}})
     assert await _revised(app) == [(1, 1, False)]
@@ -147,16 +149,16 @@ async def test_an_event_that_the_gateway_cannot_be_queried_about_is_kept_and_ale
     assert await app.outcomes() == ["ignored"]
 
 
-async def test_a_flood_of_revisions_is_bounded_in_bytes_alerts_and_queries(app: Any) -> None:
+async def test_a_flood_of_revisions_is_bounded_in_bytes_alerts_and_queries(app: PaymentsApp) -> None:
     _, body = await _paid_at_the_gateway(app)
     app.gateway.calls.clear()
 
-    async def flood(begin: int) -> None:
+    async def flood(start: int) -> None:
         bodies = [
-            {"event": body["event"], "data": {**body["data"], "note": number}} for number in range(begin, begin + 30)
+            {"event": body["event"], "data": {**body["data"], "note": number}} for number in range(start, start + 30)
         ]
-        answers = await asyncio.gather(*(app.send(one) for one in bodies))
-        assert {answer.status_code for answer in answers} == {200}
+        responses = await asyncio.gather(*(app.send(one) for one in bodies))
+        assert {response.status_code for response in responses} == {200}
 
     await flood(0)
     await _query(app)
@@ -172,10 +174,10 @@ async def test_a_flood_of_revisions_is_bounded_in_bytes_alerts_and_queries(app: 
     await _query(app)
     assert len(app.gateway.calls) == 2
     assert await _revised(app) == [(60, REVISIONS_STORED_MAX, False)]
-    await app.check_books()
+    await app.check_ledger()
 
 
-async def test_an_unavailable_gateway_is_queried_with_growing_delays(app: Any) -> None:
+async def test_an_unavailable_gateway_is_queried_with_growing_delays(app: PaymentsApp) -> None:
     _, body = await _paid_at_the_gateway(app)
     await app.send({"event": body["event"], "data": {**body["data"], "note": 1}})
     app.gateway.fail_before = [503, 503]
@@ -190,15 +192,17 @@ async def test_an_unavailable_gateway_is_queried_with_growing_delays(app: Any) -
     assert await _revised(app) == [(1, 1, False)]
 
 
-async def test_a_key_revised_during_its_query_is_queried_again(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_revised_during_its_query_is_queried_again(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, body = await _paid_at_the_gateway(app)
     await app.send({"event": body["event"], "data": {**body["data"], "note": 1}})
     find, late = type(app.service.dependencies.gateway).find_transaction, {**body["data"], "note": 2}
 
-    async def slow(gateway: Any, reference: str) -> Any:
-        answer = await find(gateway, reference)
+    async def slow(gateway: SmallGateway, reference: str) -> Any:
+        response = await find(gateway, reference)
         assert (await app.send({"event": body["event"], "data": late})).status_code == 200
-        return answer
+        return response
 
     with monkeypatch.context() as patched:
         patched.setattr(type(app.service.dependencies.gateway), "find_transaction", slow)
@@ -210,35 +214,26 @@ async def test_a_key_revised_during_its_query_is_queried_again(app: Any, monkeyp
 
 
 @pytest.mark.parametrize("deaths", [1, 2])
-async def test_a_crash_between_the_steps_loses_no_revision_and_no_response(
-    app: Any, connect_as: Any, deaths: int
-) -> None:
+async def test_a_crash_between_the_steps_loses_no_revision_and_no_response(app: PaymentsApp, deaths: int) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     good = app.charge(intent["reference"], 500_000)
     app.gateway.initialized[intent["reference"]] = good["data"]
     await app.process_webhook({"event": "charge.success", "data": {**good["data"], "status": "reversed"}})
-    async with connect_as(app) as owner:
-        await owner.execute(
-            "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$"
-        )
-        crash = "CREATE TRIGGER crash BEFORE {} ON {} FOR EACH ROW EXECUTE FUNCTION crash()"
-        await owner.execute(crash.format("INSERT", "outbox"))
+    async with app.crashing():
         for _ in range(deaths):
-            # Neither row nor alert is left behind: the gateway sends the revision again.
+            # Neither row nor alert was committed: the gateway sends the revision again.
             assert (await app.send(good)).status_code == 500
             assert await _revised(app) == []
-        await owner.execute("DROP TRIGGER crash ON outbox")
-        assert (await app.send(good)).status_code == 200
-        for table, moment in (("outbox", "INSERT"), ("revised_webhooks", "UPDATE OF answered_at")):
-            await owner.execute(crash.format(moment, table))
+    assert (await app.send(good)).status_code == 200
+    for table, operation in (("outbox", "INSERT"), ("revised_webhooks", "UPDATE OF answered_at")):
+        async with app.crashing(operation=operation, table=table):
             for _ in range(deaths):
-                # The answer was not recorded, and then was recorded but not marked: the query stays due.
+                # The response was not recorded, then recorded and not marked: the query stays due.
                 with pytest.raises(Exception, match="crash"):
                     await query_revised_webhooks_once(app.service.dependencies)
                 assert [due for _, _, due in await _revised(app)] == [True]
                 app.clock.advance(timedelta(hours=1))
-            await owner.execute(f"DROP TRIGGER crash ON {table}")
     await _query(app)
     await app.service.work("payments.webhooks")
     assert await _revised(app) == [(1, 1, False)]
@@ -247,13 +242,13 @@ async def test_a_crash_between_the_steps_loses_no_revision_and_no_response(
     assert len(await app.service.published("payments.escrow_held.v1")) == 1
 
 
-async def test_the_first_of_many_contents_at_once_is_processed_and_the_others_are_revisions(app: Any) -> None:
+async def test_the_first_of_concurrent_contents_is_processed(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     body = app.charge(intent["reference"], 500_000)
     bodies = [{"event": body["event"], "data": {**body["data"], "note": number % 4}} for number in range(20)]
-    answers = await asyncio.gather(*(app.send(one) for one in bodies))
-    assert {answer.status_code for answer in answers} == {200}
+    responses = await asyncio.gather(*(app.send(one) for one in bodies))
+    assert {response.status_code for response in responses} == {200}
     assert await _revised(app) == [(3, 3, True)]
     assert await app.service.work("payments.webhooks") == 1
     assert len(await app.service.published("payments.escrow_held.v1")) == 1

@@ -1,7 +1,6 @@
-"""A referral's reward reaches the ledger once, however often and however badly the news arrives (contract sections 7 and 10)."""
+"""A referral's reward is posted once, for repeated and late events too (contract sections 7 and 10)."""
 
 import asyncio
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -13,9 +12,11 @@ from common.primitives.ids import new_id
 from contracts.identity import EmailConfirmed, ReferralOutcome, UserErased, UserProvisioned
 from payments.consumers import on_user_provisioned
 
+from .conftest import PaymentsApp
+
 
 def newcomer(
-    app: Any, reward_minor: int = 50_000, *, applied: bool = True, proven: bool | None = True
+    app: PaymentsApp, reward_minor: int = 50_000, *, applied: bool = True, proven: bool | None = True
 ) -> UserProvisioned:
     referrer_id = uuid4() if applied else None
     return UserProvisioned(
@@ -27,48 +28,48 @@ def newcomer(
     )
 
 
-def proof(app: Any, reward_minor: int = 50_000) -> EmailConfirmed:
+def proof(app: PaymentsApp, reward_minor: int = 50_000) -> EmailConfirmed:
     confirmed_at = "2026-01-01T00:00:00.000Z"
     return EmailConfirmed(user_id=app.buyer, confirmed_at=confirmed_at, referral_reward_minor=reward_minor)
 
 
-async def rewards_said(app: Any) -> int:
+async def published_rewards(app: PaymentsApp) -> int:
     return len(await app.service.published("payments.reward_credited.v1"))
 
 
-async def test_repeated_concurrent_events_credit_once(app: Any) -> None:
+async def test_repeated_concurrent_events_credit_once(app: PaymentsApp) -> None:
     event, event_id = newcomer(app), new_id()
     repeated = [app.service.hear(event, event_id=event_id) for _ in range(8)]
-    said_again = [app.service.hear(event) for _ in range(8)]
-    await asyncio.gather(*repeated, *said_again)
+    republished = [app.service.hear(event) for _ in range(8)]
+    await asyncio.gather(*repeated, *republished)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
-    assert await rewards_said(app) == 1
+    assert await published_rewards(app) == 1
 
 
 @pytest.mark.parametrize("proven", [False, None])
-async def test_an_unproven_address_earns_nothing_before_its_proof(app: Any, proven: bool | None) -> None:
+async def test_an_unproven_address_earns_nothing_before_its_proof(app: PaymentsApp, proven: bool | None) -> None:
     await app.service.hear(newcomer(app, proven=proven))
-    assert (await app.balances(), await rewards_said(app)) == ({}, 0)
+    assert (await app.balances(), await published_rewards(app)) == ({}, 0)
     await app.service.hear(proof(app))
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
 
 
 @pytest.mark.parametrize("proven", [False, True])
-async def test_proof_and_profile_in_any_order_and_number_credit_once(app: Any, proven: bool) -> None:
+async def test_proof_and_profile_in_any_order_and_number_credit_once(app: PaymentsApp, proven: bool) -> None:
     events = [proof(app), newcomer(app, proven=proven)]
     for event in events:
         await app.service.hear(event)
     await asyncio.gather(*(app.service.hear(event) for event in events * 4))
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
-    assert await rewards_said(app) == 1
+    assert await published_rewards(app) == 1
 
 
-async def test_a_confirmation_without_a_reward_posts_nothing(app: Any) -> None:
+async def test_a_confirmation_without_a_reward_posts_nothing(app: PaymentsApp) -> None:
     await app.service.hear(proof(app, 0))
     assert await app.service.fetch("SELECT 1 FROM ledger_transactions") == []
 
 
-async def test_a_worker_that_dies_before_its_commit_posts_nothing_and_the_next_credits_once(app: Any) -> None:
+async def test_a_crash_before_the_commit_credits_once(app: PaymentsApp) -> None:
     class WorkerDied(Exception):
         pass
 
@@ -79,26 +80,24 @@ async def test_a_worker_that_dies_before_its_commit_posts_nothing_and_the_next_c
             assert await record_message_if_new(uow, event_id, "on_user_provisioned")
             await on_user_provisioned(event, received, uow, app.service.dependencies)
             raise WorkerDied
-    assert (await app.balances(), await rewards_said(app)) == ({}, 0)
+    assert (await app.balances(), await published_rewards(app)) == ({}, 0)
     await app.service.hear(event, event_id=event_id)
     await app.service.hear(event, event_id=event_id)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
-    assert await rewards_said(app) == 1
+    assert await published_rewards(app) == 1
 
 
 @pytest.mark.parametrize(("reward_minor", "applied"), [(0, True), (0, False)])
-async def test_a_reward_of_zero_posts_nothing(app: Any, reward_minor: int, applied: bool) -> None:
+async def test_a_reward_of_zero_posts_nothing(app: PaymentsApp, reward_minor: int, applied: bool) -> None:
     await app.service.hear(newcomer(app, reward_minor, applied=applied))
     assert await app.service.fetch("SELECT 1 FROM ledger_transactions") == []
-    assert await rewards_said(app) == 0
-    answer = await app.service.client.get("/api/rewards/balance", headers=app.service.headers(app.buyer))
-    assert answer.json()["data"] == {"balanceMinor": 0}
+    assert await published_rewards(app) == 0
+    response = await app.service.client.get("/api/rewards/balance", headers=app.service.headers(app.buyer))
+    assert response.json()["data"] == {"balanceMinor": 0}
 
 
 @pytest.mark.parametrize("order", ["news first", "erasure first"])
-async def test_an_erased_person_s_address_goes_and_never_comes_back_and_what_they_own_stays(
-    app: Any, order: str
-) -> None:
+async def test_an_older_event_does_not_restore_an_erased_address(app: PaymentsApp, order: str) -> None:
     events = [newcomer(app), UserErased(user_id=app.buyer)]
     for event in events if order == "news first" else events[::-1]:
         await app.service.hear(event)

@@ -1,4 +1,4 @@
-"""What staff read and replay, and what the row policies hold back."""
+"""Reads and replays by staff, and the row policies."""
 
 import asyncio
 from typing import Any
@@ -15,30 +15,34 @@ from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from payments.consumers import WebhookWork, on_webhook_exhausted
 
+from .conftest import ConnectAs, PaymentsApp
 
-async def _get(app: Any, path: str, *roles: str, user: UUID | None = None) -> Any:
+
+async def _get(app: PaymentsApp, path: str, *roles: str, user: UUID | None = None) -> Any:
     return await app.service.client.get(path, headers=app.service.headers(user or uuid4(), roles=roles))
 
 
-async def _dead(app: Any) -> str:
-    """A charge that cannot be read, given up."""
+async def _dead(app: PaymentsApp) -> str:
+    """An unreadable charge in the dead letters."""
     body = {"event": "charge.success", "data": {"id": 5, "amount": "much", "reference": "ch-5"}}
     with pytest.raises(PermanentFault) as fault:
         await app.process_webhook(body)
     received = Received(new_id(), "payments.webhooks", "/services/payments", "x", 1, "", 1, is_last_attempt=True)
     async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await on_webhook_exhausted(WebhookWork(webhook_id="charge.success:5"), received, uow, str(fault.value))
-    letters = (await _get(app, "/api/dead-letter-webhooks", "ops_oncall")).json()
-    assert letters["meta"]["total"] == 1
-    return str(letters["data"][0]["id"])
+    dead_letters = (await _get(app, "/api/dead-letter-webhooks", "ops_oncall")).json()
+    assert dead_letters["meta"]["total"] == 1
+    return str(dead_letters["data"][0]["id"])
 
 
-async def _replay(app: Any, dead_letter_id: str, **claims: Any) -> Any:
+async def _replay(app: PaymentsApp, dead_letter_id: str, **claims: Any) -> Any:
     headers = app.service.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
     return await app.service.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
 
 
-async def test_a_webhook_after_its_last_retry_is_a_dead_letter_with_an_alert_that_names_the_event(app: Any) -> None:
+async def test_a_webhook_after_its_last_retry_is_an_alerted_dead_letter(
+    app: PaymentsApp,
+) -> None:
     dead_letter_id = await _dead(app)
     [dead_letter] = (await _get(app, "/api/dead-letter-webhooks", "auditor")).json()["data"]
     assert (dead_letter["id"], dead_letter["service"], dead_letter["eventId"]) == (
@@ -54,7 +58,7 @@ async def test_a_webhook_after_its_last_retry_is_a_dead_letter_with_an_alert_tha
     assert (await _get(app, "/api/dead-letter-webhooks", "buyer")).status_code == 403
 
 
-async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: Any) -> None:
+async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: PaymentsApp) -> None:
     dead_letter_id = await _dead(app)
     assert (await _replay(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
     assert (await _replay(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
@@ -70,7 +74,7 @@ async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: Any) -
         await app.service.work("payments.webhooks")
 
 
-async def test_a_replay_of_an_effected_event_says_so_and_does_nothing(app: Any) -> None:
+async def test_a_replay_of_a_processed_event_does_nothing(app: PaymentsApp) -> None:
     dead_letter_id = await _dead(app)
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
     await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
@@ -80,18 +84,18 @@ async def test_a_replay_of_an_effected_event_says_so_and_does_nothing(app: Any) 
     assert len(await app.service.published("operations.alert_cleared.v1")) == 1
 
 
-async def test_of_replays_at_the_same_moment_one_puts_the_webhook_back(app: Any) -> None:
+async def test_concurrent_replays_requeue_a_webhook_once(app: PaymentsApp) -> None:
     dead_letter_id = await _dead(app)
     await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-    answers = await asyncio.gather(*(_replay(app, dead_letter_id) for _ in range(5)))
-    assert sorted(answer.json()["data"]["requeued"] for answer in answers) == [False] * 4 + [True]
+    responses = await asyncio.gather(*(_replay(app, dead_letter_id) for _ in range(5)))
+    assert sorted(response.json()["data"]["requeued"] for response in responses) == [False] * 4 + [True]
     [work] = await app.service.fetch(
         "SELECT count(*) AS items FROM outbox WHERE published_at IS NULL AND queue IS NOT NULL"
     )
     assert work["items"] == 1
 
 
-async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(app: Any) -> None:
+async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(app: PaymentsApp) -> None:
     dead_letter_id = await _dead(app)
     path = "/api/dead-letter-webhooks"
     for query, total in (
@@ -108,7 +112,7 @@ async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(app: Any)
     assert (await _get(app, f"{path}?outcome=queued", "ops_oncall")).json()["meta"]["total"] == 1
 
 
-async def test_refunds_on_their_way_are_kept_and_change_nothing(app: Any) -> None:
+async def test_refunds_on_their_way_are_kept_and_change_nothing(app: PaymentsApp) -> None:
     for number, event in enumerate(
         ("refund.pending", "refund.processing", "charge.dispute.forget", "subscription.create")
     ):
@@ -117,7 +121,7 @@ async def test_refunds_on_their_way_are_kept_and_change_nothing(app: Any) -> Non
     assert await app.balances() == {}
 
 
-async def test_auditors_and_finance_read_the_ledger(app: Any) -> None:
+async def test_auditors_and_finance_read_the_ledger(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await app.process_webhook(app.charge("ch-x", 700), is_last_attempt=True)
     for role in ("auditor", "finance_maker", "finance_checker"):
@@ -144,7 +148,7 @@ async def test_auditors_and_finance_read_the_ledger(app: Any) -> None:
         assert (await _get(app, f"{path}?limit=101", "auditor")).status_code == 422
 
 
-async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: Any) -> None:
+async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: PaymentsApp) -> None:
     event = UserProvisioned(
         user_id=app.buyer,
         email="new@unilag.edu.ng",
@@ -180,7 +184,7 @@ GUARDED = {
 }
 
 
-async def test_the_policies_hold_when_a_query_forgets_its_filter(app: Any, connect_as: Any) -> None:
+async def test_the_policies_hold_when_a_query_forgets_its_filter(app: PaymentsApp, connect_as: ConnectAs) -> None:
     await app.paid_order()
     await app.process_webhook(app.charge("ch-x", 700), is_last_attempt=True)
     await _dead(app)
@@ -209,8 +213,8 @@ async def test_the_policies_hold_when_a_query_forgets_its_filter(app: Any, conne
             await api.execute("UPDATE payable_orders SET status = 'paid_escrow'")
 
 
-async def test_payloads_of_work_are_plain_references(app: Any) -> None:
-    """Nothing of a webhook's content travels over the broker as work."""
+async def test_payloads_of_work_are_plain_references(app: PaymentsApp) -> None:
+    """A work item contains no content of its webhook."""
     await app.send({"event": "charge.success", "data": {"id": 1, "authorization": {"last4": "4081"}}})
     [work] = await app.service.fetch("SELECT payload FROM outbox")
     assert msgspec.json.decode(bytes(work["payload"])) == {"webhookId": "charge.success:1"}

@@ -1,13 +1,14 @@
-"""The ledger under the specification's name, `transactions`, for those who read the ledger."""
+"""The view `transactions`, the specification's name of the ledger."""
 
-from typing import Any
 from uuid import uuid4
 
 import asyncpg
 import pytest
 
+from .conftest import ConnectAs, PaymentsApp
 
-async def test_the_view_shows_every_transaction_with_its_entries(app: Any) -> None:
+
+async def test_the_view_shows_every_transaction_with_its_entries(app: PaymentsApp) -> None:
     await app.paid_order()
     rows = await app.service.fetch("SELECT * FROM transactions ORDER BY created_at")
     [shown] = await app.get_as("/api/transactions")
@@ -24,7 +25,7 @@ async def test_the_view_shows_every_transaction_with_its_entries(app: Any) -> No
     assert sum(entry["amountMinor"] for entry in row["entries"]) == 0
 
 
-async def test_an_account_with_the_rights_of_the_audit_reads_the_view(app: Any, connect_as: Any) -> None:
+async def test_an_account_with_the_rights_of_the_audit_reads_the_view(app: PaymentsApp, connect_as: ConnectAs) -> None:
     await app.paid_order()
     auditor = f"audit_{uuid4().hex}"
     async with connect_as(app, "admin") as admin:
@@ -37,7 +38,7 @@ async def test_an_account_with_the_rights_of_the_audit_reads_the_view(app: Any, 
             await admin.execute(f"DROP ROLE {auditor}")
 
 
-async def test_the_view_follows_the_row_policies_and_rejects_writes(app: Any, connect_as: Any) -> None:
+async def test_the_view_follows_the_row_policies_and_rejects_writes(app: PaymentsApp, connect_as: ConnectAs) -> None:
     await app.paid_order()
     async with connect_as(app, "api") as api:
         for settings, transactions in (

@@ -1,29 +1,28 @@
-"""The door of the webhooks: signature, one commit, 200 (contract section 9)."""
+"""The webhook endpoint: signature, one commit, 200 (contract section 9)."""
 
 import asyncio
 import json
-from typing import Any
 
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.process.service import background
 from payments.app import SERVICE
-from testkit.fixtures import eventually
+from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import opened
 
-from .conftest import RELEASE_SIGNING_KEY
+from .conftest import RELEASE_SIGNING_KEY, ConnectAs, OpenApp, PaymentsApp, Signer, SmallGateway
 
 WEBHOOK = "/functions/v1/gateway-webhook"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
-async def test_fifty_identical_concurrent_webhooks_have_one_effect_and_each_gets_200(app: Any) -> None:
+async def test_fifty_identical_concurrent_webhooks_have_one_effect_and_each_gets_200(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     body = app.charge(intent["reference"], 500_000)
 
-    answers = await asyncio.gather(*(app.send(body) for _ in range(50)))
+    responses = await asyncio.gather(*(app.send(body) for _ in range(50)))
 
-    assert [answer.status_code for answer in answers] == [200] * 50
+    assert [response.status_code for response in responses] == [200] * 50
     assert await app.service.work("payments.webhooks") == 1
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
     assert len(await app.service.published("payments.escrow_held.v1")) == 1
@@ -31,11 +30,11 @@ async def test_fifty_identical_concurrent_webhooks_have_one_effect_and_each_gets
     assert await app.service.work("payments.webhooks") == 0
 
 
-async def test_the_response_follows_the_commit_of_row_and_work_item(app: Any) -> None:
-    answer = await app.send({"event": "charge.success", "data": {"id": 11}})
+async def test_the_response_follows_the_commit_of_row_and_work_item(app: PaymentsApp) -> None:
+    response = await app.send({"event": "charge.success", "data": {"id": 11}})
 
-    assert answer.json()["success"] is True
-    assert answer.json()["meta"]["requestId"] == answer.headers["x-request-id"]
+    assert response.json()["success"] is True
+    assert response.json()["meta"]["requestId"] == response.headers["x-request-id"]
     [row] = await app.service.fetch("SELECT * FROM processed_webhook_events")
     assert (row["id"], row["provider"], row["event_type"]) == ("charge.success:11", "payment_gateway", "charge.success")
     assert row["payload"] == {"event": "charge.success", "data": {"id": 11}}
@@ -74,7 +73,7 @@ ODD_BODIES = [
 ]
 
 
-async def test_every_correctly_signed_body_gets_200_and_is_stored_unchanged(app: Any) -> None:
+async def test_every_correctly_signed_body_gets_200_and_is_stored_unchanged(app: PaymentsApp) -> None:
     for body in ODD_BODIES:
         first, again = await app.send(body), await app.send(body)
         assert (first.status_code, again.status_code) == (200, 200), body[:80]
@@ -83,7 +82,7 @@ async def test_every_correctly_signed_body_gets_200_and_is_stored_unchanged(app:
     assert {row["outcome"] for row in rows} == {"queued"}
 
 
-async def test_unknown_events_and_odd_bodies_are_ignored_by_the_worker(app: Any) -> None:
+async def test_unknown_events_and_odd_bodies_are_ignored_by_the_worker(app: PaymentsApp) -> None:
     for body in (
         b"[]",
         b"nonsense",
@@ -107,87 +106,86 @@ def _refused_signatures(good: str) -> dict[str, str | None]:
     }
 
 
-async def test_a_bad_signature_is_401_with_the_bare_body_and_records_nothing(app: Any, signer: Any) -> None:
+async def test_a_bad_signature_is_401_with_the_bare_body_and_records_nothing(app: PaymentsApp, signer: Signer) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
     for name, signature in _refused_signatures(signer(raw)).items():
         headers = {} if signature is None else {"x-gateway-signature": signature}
-        answer = await app.service.client.post(WEBHOOK, content=raw, headers=headers)
-        assert (answer.status_code, answer.json()) == (401, {"error": "Invalid signature"}), name
+        response = await app.service.client.post(WEBHOOK, content=raw, headers=headers)
+        assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"}), name
     changed = await app.service.client.post(WEBHOOK, content=raw + b" ", headers={"x-gateway-signature": signer(raw)})
     assert changed.status_code == 401
     assert await app.outcomes() == []
 
 
-async def test_the_previous_secret_holds_during_a_rotation(app: Any) -> None:
+async def test_the_previous_secret_holds_during_a_rotation(app: PaymentsApp) -> None:
     counter = PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key")
     before = counter._value.get()
-    answer = await app.send({"event": "charge.success", "data": {"id": 1}}, secret="sk_test_previous")
+    response = await app.send({"event": "charge.success", "data": {"id": 1}}, secret="sk_test_previous")
     assert counter._value.get() - before == 1, "so that it is seen whether the gateway still signs with it"
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 async def test_without_a_secret_every_webhook_is_rejected(
-    fresh_database: Any, broker_url: str, gateway: Any, signer: Any
+    fresh_database: DatabaseFactory, broker_url: str, gateway: SmallGateway, signer: Signer
 ) -> None:
     urls = await fresh_database("payments")
     async with opened(
         SERVICE, urls, broker_url, gateway_api_url=gateway.url, release_signing_key=RELEASE_SIGNING_KEY
     ) as service:
         for secret in ("", "sk_test_current"):
-            answer = await service.client.post(
+            response = await service.client.post(
                 WEBHOOK, content=b"{}", headers={"x-gateway-signature": signer(b"{}", secret)}
             )
-            assert (answer.status_code, answer.json()) == (401, {"error": "Invalid signature"})
+            assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"})
 
 
-async def test_no_other_header_of_the_gateway_matters(app: Any, signer: Any) -> None:
+async def test_no_other_header_of_the_gateway_matters(app: PaymentsApp, signer: Signer) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
     headers = {"x-gateway-signature": signer(raw), "authorization": "nonsense", "content-type": "text/plain"}
     assert (await app.service.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
 
 
-async def test_a_body_over_one_mebibyte_is_413(app: Any) -> None:
-    answer = await app.send(b"x" * (1024 * 1024 + 1))
-    assert (answer.status_code, answer.json()["code"]) == (413, "VALIDATION_FAILED")
+async def test_a_body_over_one_mebibyte_is_413(app: PaymentsApp) -> None:
+    response = await app.send(b"x" * (1024 * 1024 + 1))
+    assert (response.status_code, response.json()["code"]) == (413, "VALIDATION_FAILED")
     assert (await app.send(b"x" * (1024 * 1024))).status_code == 200
 
 
-async def test_another_method_is_405(app: Any) -> None:
-    answer = await app.service.client.get(WEBHOOK)
-    assert (answer.status_code, answer.headers["allow"], answer.json()["code"]) == (405, "POST", "VALIDATION_FAILED")
+async def test_another_method_is_405(app: PaymentsApp) -> None:
+    response = await app.service.client.get(WEBHOOK)
+    assert (response.status_code, response.headers["allow"], response.json()["code"]) == (
+        405,
+        "POST",
+        "VALIDATION_FAILED",
+    )
 
 
-async def test_a_crash_before_the_commit_of_the_intake_leaves_nothing_and_the_next_try_works(
-    app: Any, connect_as: Any
-) -> None:
+async def test_a_crash_of_the_intake_stores_nothing(app: PaymentsApp) -> None:
     body = {"event": "charge.success", "data": {"id": 1}}
-    async with connect_as(app) as owner:
-        await owner.execute(
-            "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$"
-        )
-        await owner.execute("CREATE TRIGGER crash BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION crash()")
+    async with app.crashing():
         assert (await app.send(body)).status_code == 500
         assert await app.outcomes() == []
-        await owner.execute("DROP TRIGGER crash ON outbox")
     assert (await app.send(body)).status_code == 200
     assert await app.outcomes() == ["queued"]
 
 
-async def test_a_database_that_cannot_be_written_is_503_with_retry_after(app: Any, connect_as: Any) -> None:
+async def test_a_database_that_cannot_be_written_is_503_with_retry_after(
+    app: PaymentsApp, connect_as: ConnectAs
+) -> None:
     async with connect_as(app, "admin") as owner:
         name = await owner.fetchval("SELECT current_database()")
         await owner.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        # Settings of a database hold for new connections: the service's own ones are cut off, and waited for until they are.
+        # Settings of a database hold for new connections: close the service's own ones, and wait for it.
         await owner.execute(
             "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND usename = 'campus_payments_service_a'"
         )
-        answers = [await app.send({"event": "charge.success", "data": {"id": number}}) for number in range(3)]
-    assert {answer.status_code for answer in answers} == {503}
-    assert all(answer.headers["retry-after"] for answer in answers)
+        responses = [await app.send({"event": "charge.success", "data": {"id": number}}) for number in range(3)]
+    assert {response.status_code for response in responses} == {503}
+    assert all(response.headers["retry-after"] for response in responses)
 
 
-async def test_the_trace_of_the_request_travels_with_the_work(app: Any, signer: Any) -> None:
+async def test_the_trace_of_the_request_travels_with_the_work(app: PaymentsApp, signer: Signer) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
     headers = {"x-gateway-signature": signer(raw), "traceparent": TRACE}
     assert (await app.service.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
@@ -195,8 +193,8 @@ async def test_the_trace_of_the_request_travels_with_the_work(app: Any, signer: 
     assert work["trace"]["traceparent"].split("-")[1] == TRACE.split("-")[1]
 
 
-async def test_through_the_broker_a_charge_settles_and_an_unknown_reference_is_quarantined_at_the_end_of_the_ladder(
-    fresh_database: Any, broker_url: str, gateway: Any, open_app: Any
+async def test_the_worker_settles_and_quarantines_over_the_broker(
+    fresh_database: DatabaseFactory, broker_url: str, gateway: SmallGateway, open_app: OpenApp
 ) -> None:
     urls = await fresh_database("payments")
     async with open_app(urls, broker_url, retry_delays_seconds=(0.05, 0.1)) as app:

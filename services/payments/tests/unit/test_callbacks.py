@@ -16,7 +16,7 @@ ORIGINS = ("https://shop.example", "http://localhost:3000", "http://127.0.0.1:*"
         "http://127.0.0.1/paid",
     ],
 )
-def test_an_address_of_an_allowed_origin_is_taken(url: str) -> None:
+def test_a_url_of_an_allowed_origin_is_accepted(url: str) -> None:
     assert is_allowed_callback(url, ORIGINS)
 
 

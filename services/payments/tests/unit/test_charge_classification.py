@@ -1,4 +1,4 @@
-"""The table of section 7, row by row, and the traps of section 14."""
+"""The table of section 7 by row, and the edge cases of section 14."""
 
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ TOTAL = 500_000
 BOUND = SurchargeBound(basis_points_max=200, minor_max=200_000)
 
 
-def _judge(data: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
+def _classify(data: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
     charge = read_charge({"id": 1, "reference": "ch-1", "amount": TOTAL, "currency": "NGN", **data}, "webhook")
     return classify_charge(charge, ExpectedPayment(ORDER, TOTAL, str(TOTAL), is_paid) if known else None, BOUND)
 
@@ -62,7 +62,7 @@ def _metadata(**fields: Any) -> dict[str, Any]:
     ],
 )
 def test_what_a_charge_of_an_unpaid_order_is_worth(data: dict[str, Any], verdict: Any) -> None:
-    assert _judge(data) == verdict
+    assert _classify(data) == verdict
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_a_charge_of_an_unpaid_order_is_worth(data: dict[str, Any], verdict
 def test_the_principal_is_the_settlement_only_when_our_intent_wrote_it(
     amount: int, settlement: Any, verdict: Any
 ) -> None:
-    assert _judge({"amount": amount, "metadata": {"settlement": settlement}}) == verdict
+    assert _classify({"amount": amount, "metadata": {"settlement": settlement}}) == verdict
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_the_surcharge_bound_is_a_share_of_the_principal_and_a_flat_part_up_to_a
         (9_500_000, Covered(TOTAL, 9_500_000, 0)),
     ],
 )
-def test_a_surcharge_above_its_bound_is_owed_back_whole(surcharge: int, verdict: Any) -> None:
-    """Whatever the metadata says (contract section 7.4)."""
-    assert _judge({"amount": TOTAL + surcharge, "metadata": {"settlement": str(TOTAL)}}) == verdict
+def test_a_surcharge_above_its_bound_is_returned_whole(surcharge: int, verdict: Any) -> None:
+    """For any metadata (contract section 7.4)."""
+    assert _classify({"amount": TOTAL + surcharge, "metadata": {"settlement": str(TOTAL)}}) == verdict
 
 
 @given(
@@ -118,7 +118,7 @@ def test_a_surcharge_above_its_bound_is_owed_back_whole(surcharge: int, verdict:
 )
 @example(total=500_000, above_total=0, on_top=20_000, basis_points=200, minor_max=200_000)
 @example(total=500_000, above_total=0, on_top=20_001, basis_points=200, minor_max=200_000)
-def test_a_covering_charge_is_split_without_rest_and_its_surcharge_is_bounded(
+def test_a_covering_charge_is_split_without_remainder(
     total: int, above_total: int, on_top: int, basis_points: int, minor_max: int
 ) -> None:
     principal, bound = total + above_total, SurchargeBound(basis_points, minor_max)
@@ -132,14 +132,14 @@ def test_a_covering_charge_is_split_without_rest_and_its_surcharge_is_bounded(
     assert verdict.surcharge_minor == (on_top if is_within else 0)
 
 
-def test_a_second_good_charge_is_owed_back_and_a_second_bad_one_is_quarantined() -> None:
-    assert _judge({}, is_paid=True) == SecondCharge()
-    assert _judge({"amount": TOTAL - 1}, is_paid=True) == Underpaid()
-    assert _judge({"currency": "GHS"}, is_paid=True) == ForeignCurrency()
+def test_a_second_charge_is_returned_or_quarantined() -> None:
+    assert _classify({}, is_paid=True) == SecondCharge()
+    assert _classify({"amount": TOTAL - 1}, is_paid=True) == Underpaid()
+    assert _classify({"currency": "GHS"}, is_paid=True) == ForeignCurrency()
 
 
 def test_a_reference_that_is_not_ours_is_unknown() -> None:
-    assert _judge({}, known=False) == UnknownReference()
+    assert _classify({}, known=False) == UnknownReference()
 
 
 @pytest.mark.parametrize("amount", [None, "500000", 500_000.0, True, 0, -1, 10**19, {}, []])

@@ -1,4 +1,4 @@
-"""What two people may decide, and what an accepted charge is worth."""
+"""Decisions of maker and checker, and the value of an accepted charge."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""Releases and refunds of one order in any sequence: nothing is lost, nothing is made, refusals change nothing."""
+"""Releases and refunds of one order in any sequence: no money is lost or created, and rejections change nothing."""
 
 from collections import defaultdict
 from uuid import UUID, uuid4
@@ -18,8 +18,8 @@ ORDER, VENDOR = UUID(int=1), UUID(int=2)
 BOUND = SurchargeBound(200, 200_000)
 
 
-class Book:
-    """The book in memory: what the database does with postings, for random sequences of thousands of steps."""
+class MemoryLedger:
+    """The ledger in memory, for random sequences of thousands of steps."""
 
     def __init__(self) -> None:
         self.balances: dict[str, int] = defaultdict(int)
@@ -56,18 +56,18 @@ def test_the_escrow_is_consistent_after_every_step(
 ) -> None:
     commission = total * commission_share // 200
     fee = total * fee_share // 200
-    book = Book()
+    ledger = MemoryLedger()
     state: Escrow | None = None
     charged = refunded = 0
     for step, amount in steps:
-        before = (state, dict(book.balances))
+        before = (state, dict(ledger.balances))
         try:
             if step == "charge":
                 charge = Charge(str(uuid4()), None, amount, "NGN", None, None, None)
                 verdict = classify_charge(charge, ExpectedPayment(ORDER, total, str(total), state is not None), BOUND)
                 refund_id = uuid4()
                 if isinstance(verdict, Covered):
-                    book.post(
+                    ledger.post(
                         postings.charge(
                             charge.identity,
                             ORDER,
@@ -80,19 +80,19 @@ def test_the_escrow_is_consistent_after_every_step(
                     )
                     state = escrow.held(total, commission, fee)
                 elif state is not None and amount >= total:
-                    book.post(postings.overpayment(charge.identity, refund_id, amount))
+                    ledger.post(postings.overpayment(charge.identity, refund_id, amount))
                 else:
-                    book.post(postings.quarantine(charge.identity, charge.reference, amount, "NGN"))
+                    ledger.post(postings.quarantine(charge.identity, charge.reference, amount, "NGN"))
                 charged += amount
             elif state is None:
                 continue
             elif step == "release":
                 plan = escrow.release(state, amount)
-                book.post(postings.release(uuid4(), ORDER, VENDOR, plan.parts))
+                ledger.post(postings.release(uuid4(), ORDER, VENDOR, plan.parts))
                 state = plan.after
             elif step == "refund":
                 back = escrow.refund(state, amount)
-                book.post(
+                ledger.post(
                     postings.refund(
                         uuid4(), ORDER, VENDOR, from_locked=back.from_locked, from_released=back.from_released
                     )
@@ -102,19 +102,19 @@ def test_the_escrow_is_consistent_after_every_step(
             else:
                 state = Escrow(state.locked, state.released, state.refunded_minor, step == "dispute")
         except (EscrowLocked, EscrowBalanceDeficit, RefundExceedsHeld):
-            assert (state, dict(book.balances)) == before
-        assert sum(book.balances.values()) == 0
-        assert book.balances["gateway_cash"] == charged
+            assert (state, dict(ledger.balances)) == before
+        assert sum(ledger.balances.values()) == 0
+        assert ledger.balances["gateway_cash"] == charged
         if state is not None:
-            assert book.credit(f"escrow:{ORDER}") == state.locked.total_minor
-            assert book.credit(f"vendor_payable:{VENDOR}") == state.released.vendor_minor
-            assert book.credit("commission") == state.released.commission_minor
-            assert book.credit("delivery_fee") == state.released.delivery_fee_minor
+            assert ledger.credit(f"escrow:{ORDER}") == state.locked.total_minor
+            assert ledger.credit(f"vendor_payable:{VENDOR}") == state.released.vendor_minor
+            assert ledger.credit("commission") == state.released.commission_minor
+            assert ledger.credit("delivery_fee") == state.released.delivery_fee_minor
             assert state.locked.total_minor + state.released.total_minor + state.refunded_minor == total
             assert state.refunded_minor == refunded
 
 
-def test_a_partial_release_takes_each_part_in_proportion_with_the_remainder_on_the_last() -> None:
+def test_a_partial_release_debits_each_part_in_proportion() -> None:
     plan = escrow.release(escrow.held(1_000, 50, 100), 333)
     assert plan.parts == Parts(vendor_minor=283, commission_minor=16, delivery_fee_minor=34)
     rest = escrow.release(plan.after, 667)
@@ -136,7 +136,7 @@ def test_a_disputed_escrow_is_released_only_by_its_resolution() -> None:
     assert escrow.release(disputed, 1_000, resolves_dispute=True).after.locked == Parts()
 
 
-def test_a_refund_takes_what_is_locked_first_and_then_what_was_released_in_proportion() -> None:
+def test_a_refund_debits_locked_money_before_released_money() -> None:
     half = escrow.release(escrow.held(1_000, 50, 100), 500).after
     plan = escrow.refund(half, 700)
     assert plan.from_locked.total_minor == 500

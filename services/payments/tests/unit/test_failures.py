@@ -1,4 +1,4 @@
-"""The words of a declined payment, and when the gateway is queried about an unpaid one."""
+"""The reason of a declined payment, and the schedule of queries about an unpaid one."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A call to the payment gateway ends in its time with something that can be used, or as no answer."""
+"""A call to the payment gateway returns a usable response in time, or counts as unanswered."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,17 +8,17 @@ import pytest
 
 from payments.clients.gateway import GatewayUnavailable, PaymentGateway
 
-ANSWER = b'{"status": true, "data": {"id": 1}}'
+RESPONSE = b'{"status": true, "data": {"id": 1}}'
 
 
 class Dripping(httpx.AsyncByteStream):
-    """A body of which a byte comes now and then: each is in time, and the whole is not."""
+    """A body in single bytes: each is in time, and the whole is not."""
 
     def __init__(self) -> None:
         self.given = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for byte in ANSWER:
+        for byte in RESPONSE:
             await asyncio.sleep(0.05)
             self.given += 1
             yield bytes([byte])
@@ -30,7 +30,7 @@ async def test_a_response_that_drips_is_a_timeout(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(200, stream=body)))
     with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")
-    assert body.given < len(ANSWER)
+    assert body.given < len(RESPONSE)
     await gateway.close()
 
 

@@ -1,4 +1,4 @@
-"""What the gateway's list of refunds says against the book."""
+"""The gateway's list of refunds compared with the ledger."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from payments.domain.reconciliation import RecordedRefund, compare_refund
 from payments.domain.refunds import RefundUpdate
 
 
-def test_a_second_refund_under_one_note_is_a_case_of_its_own_and_the_first_is_none():
+def test_a_second_refund_under_one_note_is_a_case():
     attempt_id = new_id()
     recorded = RecordedRefund(new_id(), attempt_id, new_id(), "NGN", "settled", 5_000, "501")
     first = RefundUpdate("501", refund_reference(attempt_id), "processed", 5_000, "NGN", None)

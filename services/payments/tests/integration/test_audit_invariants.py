@@ -1,4 +1,4 @@
-"""The audit sees what it promises to see: each promise about payments is broken by hand, and the audit names the row."""
+"""Each invariant of the audit about payments is violated by hand, and the audit names the row."""
 
 from typing import Any
 
@@ -9,9 +9,11 @@ from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered
 from operations.audit.invariants import INVARIANTS
 
-PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}
+from .conftest import ConnectAs, PaymentsApp
 
-# A statement past every guard of the database, that returns the word by which the audit must name what it did.
+INVARIANTS = {line.invariant: line.offending for line in INVARIANTS if line.service == "payments"}
+
+# A statement that bypasses every guard of the database, and returns the text by which the audit must name the row.
 TAMPERINGS = {
     "every transaction sums to zero": """
         UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE position = (SELECT min(position) FROM ledger_entries)
@@ -71,22 +73,22 @@ TAMPERINGS = {
 }
 
 
-async def _paid(app: Any, **data: Any) -> tuple[Any, str]:
+async def _paid(app: PaymentsApp, **data: Any) -> tuple[Any, str]:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     await app.process_webhook(app.charge(intent["reference"], placed.total_minor, **data))
     return placed, intent["reference"]
 
 
-async def _lose(app: Any, reference: str, amount_minor: int) -> None:
+async def _record_lost_chargeback(app: PaymentsApp, reference: str, amount_minor: int) -> None:
     data = {"refund_amount": amount_minor, "currency": "NGN", "resolution": "accepted"}
     body = {"event": "charge.dispute.resolve", "data": {**data, "transaction": {"reference": reference}}}
     await app.process_webhook(body)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def busy(app: Any) -> Any:
-    """A service with money in every place that the audit looks at."""
+async def busy(app: PaymentsApp) -> Any:
+    """A service with money in every account that the audit checks."""
     rewarded = ReferralOutcome(applied=True, reward_minor=50_000)
     await app.service.hear(
         UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded, email_confirmed=True)
@@ -95,13 +97,13 @@ async def busy(app: Any) -> Any:
     delivered, reference = await _paid(app)
     data = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}
     await app.service.hear(OrderDelivered(**app.parties(delivered), **data))
-    await _lose(app, reference, 100_000)
+    await _record_lost_chargeback(app, reference, 100_000)
     refunded, reference = await _paid(app)
     refund = app.refund_requested(refunded, 200_000)
     await app.service.hear(refund)
     await app.service.work("payments.refunds")
-    # The refund is with the gateway already: what the order cannot cover is a loss.
-    await _lose(app, reference, 500_000)
+    # The refund is at the gateway already: the uncovered amount is a loss.
+    await _record_lost_chargeback(app, reference, 500_000)
     await app.quarantined(499_999)
     _, charge_id = await app.quarantined(currency="GHS")
     path = f"/api/quarantined-charges/{charge_id}"
@@ -113,16 +115,16 @@ async def busy(app: Any) -> Any:
     return app
 
 
-async def test_every_promise_about_payments_is_seen_broken_and_the_row_is_named(busy: Any, connect_as: Any) -> None:
-    assert TAMPERINGS.keys() == PROMISES.keys()
+async def test_every_violated_invariant_is_reported_with_its_row(busy: Any, connect_as: ConnectAs) -> None:
+    assert TAMPERINGS.keys() == INVARIANTS.keys()
     async with connect_as(busy, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
-        for promise, statement in TAMPERINGS.items():
-            assert await admin.fetch(PROMISES[promise]) == [], promise
+        for invariant, statement in TAMPERINGS.items():
+            assert await admin.fetch(INVARIANTS[invariant]) == [], invariant
             undone = admin.transaction()
             await undone.start()
             tampered = {row[0] for row in await admin.fetch(statement)}
-            named = await admin.fetch(PROMISES[promise])
+            named = await admin.fetch(INVARIANTS[invariant])
             await undone.rollback()
-            assert tampered, promise
-            assert all(any(word in str(row) for row in named) for word in tampered), (promise, tampered, named)
+            assert tampered, invariant
+            assert all(any(word in str(row) for row in named) for word in tampered), (invariant, tampered, named)
