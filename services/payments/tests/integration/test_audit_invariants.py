@@ -11,7 +11,7 @@ from operations.audit.invariants import INVARIANTS
 
 from .conftest import ConnectAs, PaymentsApp
 
-INVARIANTS = {line.invariant: line.offending for line in INVARIANTS if line.service == "payments"}
+OFFENDING_ROWS = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}
 
 # A statement that bypasses every guard of the database, and returns the text by which the audit must name the row.
 TAMPERINGS = {
@@ -116,15 +116,15 @@ async def busy(app: PaymentsApp) -> Any:
 
 
 async def test_every_violated_invariant_is_reported_with_its_row(busy: Any, connect_as: ConnectAs) -> None:
-    assert TAMPERINGS.keys() == INVARIANTS.keys()
+    assert TAMPERINGS.keys() == OFFENDING_ROWS.keys()
     async with connect_as(busy, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         for invariant, statement in TAMPERINGS.items():
-            assert await admin.fetch(INVARIANTS[invariant]) == [], invariant
+            assert await admin.fetch(OFFENDING_ROWS[invariant]) == [], invariant
             undone = admin.transaction()
             await undone.start()
             tampered = {row[0] for row in await admin.fetch(statement)}
-            named = await admin.fetch(INVARIANTS[invariant])
+            named = await admin.fetch(OFFENDING_ROWS[invariant])
             await undone.rollback()
             assert tampered, invariant
             assert all(any(word in str(row) for row in named) for word in tampered), (invariant, tampered, named)
