@@ -60,7 +60,7 @@ class World:
         return await look(self.databases, Gateway(self.outside.url, key))
 
     async def kinds(self) -> dict[str, str]:
-        return {finding.promise: finding.kind for finding in (await self.audit()).findings}
+        return {finding.rule: finding.kind for finding in (await self.audit()).findings}
 
     async def insert(self, service: str, table: str, **values: Any) -> None:
         places = ", ".join(f"${place}" for place in range(1, len(values) + 1))
@@ -163,7 +163,7 @@ async def test_a_difference_is_waiting_while_its_event_is_under_way_open_as_a_de
     await world.databases["payments"].execute("UPDATE outbox SET created_at = now()")
     await world.insert("payouts", "inbox", event_id=event_id, consumer="payouts.payments")
     assert await kind_of(world, LOCKED) == "broken"
-    [finding] = [finding for finding in (await world.audit()).findings if finding.promise == LOCKED]
+    [finding] = [finding for finding in (await world.audit()).findings if finding.rule == LOCKED]
     [offence] = finding.offences
     assert (offence.subject, offence.expected, offence.actual) == (
         f"order {order_id}",
@@ -252,7 +252,7 @@ async def test_a_wallet_line_that_payments_never_posted_is_broken_and_named_unti
     vendor_id, key = uuid4(), f"release:{uuid4()}"
     line = {"id": uuid4(), "vendor_id": vendor_id, "balance_minor": 500, "at": NOW}
     await world.insert("payouts", "wallet_lines", **line, kind="release", source_key=key, net_minor=500)
-    [finding] = [finding for finding in (await world.audit()).findings if finding.promise == LINES]
+    [finding] = [finding for finding in (await world.audit()).findings if finding.rule == LINES]
     assert finding.kind == "broken"
     assert key in finding.rows[0]
     assert str(vendor_id) in finding.rows[0]

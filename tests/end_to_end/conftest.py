@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.answers import Answers
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 
@@ -42,16 +42,16 @@ def new_address() -> str:
 class People:
     """Everybody of the demo data; their tokens are renewed between tests, so that a slow run outlives none."""
 
-    buyer: Person
-    other_buyer: Person
-    vendor: Person
-    other_vendor: Person
-    maker: Person
-    checker: Person
-    auditor: Person
-    ops: Person
-    hub: Person
-    support: Person
+    buyer: SignedInUser
+    other_buyer: SignedInUser
+    vendor: SignedInUser
+    other_vendor: SignedInUser
+    maker: SignedInUser
+    checker: SignedInUser
+    auditor: SignedInUser
+    ops: SignedInUser
+    hub: SignedInUser
+    support: SignedInUser
     since: float = field(default_factory=time.monotonic)
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pyotp
 
 from contracts.demo import ADA, LAGOS
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import People
 
 # Five tests of a run may empty a shelf; a well-stocked product keeps the others independent.
@@ -46,7 +46,7 @@ async def delivered_order(market: Marketplace, people: People) -> dict[str, Any]
 class Shop:
     """A vendor of one test alone, stepped up, with money in the wallet and three accounts that the bank knows."""
 
-    owner: Person
+    owner: SignedInUser
     path: str
     accounts: tuple[str, str, str]
 
@@ -71,7 +71,7 @@ async def open_shop(market: Marketplace, people: People) -> Shop:
     owner = await market.sign_in(address)
     secret = (await market.post("/api/auth/mfa/enroll", {}, owner))["secret"]
     tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, owner)
-    owner = Person(address, tokens["accessToken"], tokens["refreshToken"])
+    owner = SignedInUser(address, tokens["accessToken"], tokens["refreshToken"])
     first, second, third = accounts = tuple(f"{uuid4().int % 10**10:010d}" for _ in range(3))
     for account_number in accounts:
         body = {"bank_code": "058", "account_number": account_number, "account_name": legal_name.upper()}
@@ -80,7 +80,7 @@ async def open_shop(market: Marketplace, people: People) -> Shop:
     return Shop(owner, f"/api/vendors/{vendor_id}/bank-details", (first, second, third))
 
 
-async def _deliver_one(market: Marketplace, people: People, owner: Person) -> None:
+async def _deliver_one(market: Marketplace, people: People, owner: SignedInUser) -> None:
     async def product() -> dict[str, Any] | None:
         body = {
             "name": "Puff puff", "description": "A dozen", "category": "food", "priceMinor": 1_000_000, "stock": 9,

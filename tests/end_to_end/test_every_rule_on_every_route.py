@@ -24,7 +24,7 @@ from campus_tools.launcher.system import System
 from common.primitives.problems import TITLES
 from contracts import demo
 from contracts.permissions import permissions_of
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
@@ -81,10 +81,10 @@ class Fault:
 class Cast:
     """Who asks: each account once with a password only and once with two factors, a token past its time, and the service key."""
 
-    once: Mapping[str, Person]
-    twice: Mapping[str, Person]
-    newcomer: Person
-    newcomer_twice: Person
+    once: Mapping[str, SignedInUser]
+    twice: Mapping[str, SignedInUser]
+    newcomer: SignedInUser
+    newcomer_twice: SignedInUser
     expired: str
     service_key: str
 

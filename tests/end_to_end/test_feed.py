@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import People
 from tests.end_to_end.steps import a_product
 
@@ -18,7 +18,7 @@ EVERYWHERE_SECONDS_MAX = 60
 
 
 @asynccontextmanager
-async def following(market: Marketplace, person: Person, last: str | None = None) -> AsyncIterator[Any]:
+async def following(market: Marketplace, person: SignedInUser, last: str | None = None) -> AsyncIterator[Any]:
     """`await next_told()` gives the next notification of the stream; StopAsyncIteration at its end."""
     headers = {**person.headers, **({"Last-Event-ID": last} if last else {})}
     async with market.http.stream("GET", "/api/notifications/stream", headers=headers) as answer:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from campus_tools.launcher.system import System
 from operations.campusctl.app import app
 from operations.campusctl.sign_ins import SignIn, SignIns
-from operations.journey import Person
+from operations.journey import SignedInUser
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import open_shop
 from tests.end_to_end.test_money_that_does_not_fit import signed
@@ -52,7 +52,7 @@ class Desk:
 
 @pytest.fixture
 def desk_of(system, tmp_path):
-    def desk(person: Person) -> Desk:
+    def desk(person: SignedInUser) -> Desk:
         folder = tmp_path / person.email
         kept = SignIn(person.email, person.access_token, person.refresh_token, time.time() + FRESH_SECONDS)
         SignIns(folder / "campusctl.json").keep(system.base_url, kept)

@@ -82,7 +82,7 @@ async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_i
     assert f"release:{release_id}" in held["detail"]
 
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=0)
-    named = {finding.promise: (finding.kind, finding.rows) for finding in findings}
+    named = {finding.rule: (finding.kind, finding.rows) for finding in findings}
     kind, rows = named["every line that a release, refund or chargeback made in a wallet is a posting of payments"]
     assert kind == "broken"
     assert any(release_id in row for row in rows)

@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from operations.audit import findings_of
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import a_product
 from tests.end_to_end.test_no_secret_is_left import rows_with
@@ -38,11 +38,11 @@ class Student:
         texts = (self.mark, self.phone.removeprefix("+234"))
         return "|".join([*texts, *(text.encode().hex() for text in texts)])
 
-    async def join(self, market: Marketplace) -> Person:
+    async def join(self, market: Marketplace) -> SignedInUser:
         return await market.sign_up(self.email, f"Zainab {self.mark}", self.phone)
 
 
-async def ask(market: Marketplace, person: Person) -> None:
+async def ask(market: Marketplace, person: SignedInUser) -> None:
     answer = await market.http.request(
         "DELETE",
         "/api/profiles/current",
@@ -52,7 +52,7 @@ async def ask(market: Marketplace, person: Person) -> None:
     assert (answer.status_code, answer.json()["data"]["status"]) == (202, "asked"), answer.text
 
 
-async def refused(market: Marketplace, person: Person) -> set[tuple[str, str]] | None:
+async def refused(market: Marketplace, person: SignedInUser) -> set[tuple[str, str]] | None:
     erasure = await market.get("/api/profiles/current/erasure", person)
     return {(open_["service"], open_["matter"]) for open_ in erasure["openMatters"]} or None
 

@@ -14,7 +14,7 @@ from api_gateway.routing import Access, Idempotency, Media, Route
 from campus_tools.endpoints import Endpoint, endpoints
 from contracts import demo
 from contracts.permissions import STAFF_ROLES, permissions_of
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
 
 DOORS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
@@ -33,7 +33,7 @@ class Knocker:
     name: str
     roles: tuple[str, ...]
     stepped_up: bool
-    person: Person | None
+    person: SignedInUser | None
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -54,7 +54,7 @@ async def knockers(system) -> list[Knocker]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def admin(knockers: list[Knocker]) -> Person:
+async def admin(knockers: list[Knocker]) -> SignedInUser:
     """The demo's platform_admin at AAL2."""
     return next(knocker.person for knocker in knockers if knocker.name == "ADMIN" and knocker.stepped_up)
 
@@ -74,12 +74,12 @@ async def newcomer(market: Marketplace) -> Newcomer:
     return Newcomer((await market.get("/api/profiles/current", person))["id"], email)
 
 
-async def stepped_up(market: Marketplace, email: str) -> Person:
+async def stepped_up(market: Marketplace, email: str) -> SignedInUser:
     """Signed in with a second factor that is enrolled here."""
     person = await market.sign_in(email)
     secret = (await market.post("/api/auth/mfa/enroll", {}, person))["secret"]
     tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, person)
-    return Person(email, tokens["accessToken"], tokens["refreshToken"])
+    return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
 
 def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:

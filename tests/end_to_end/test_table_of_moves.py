@@ -20,7 +20,7 @@ import pytest_asyncio
 
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
-from operations.journey import Marketplace, Person, StepFailed
+from operations.journey import Marketplace, SignedInUser, StepFailed
 from testkit.fixtures import eventually
 from tests.end_to_end.conftest import People, new_address
 
@@ -44,8 +44,8 @@ class Stage:
     people: People
     product_id: str
 
-    def person(self, part: str) -> Person:
-        people: dict[str, Person] = {
+    def person(self, part: str) -> SignedInUser:
+        people: dict[str, SignedInUser] = {
             "buyer": self.people.buyer,
             "vendor": self.people.vendor,
             "hub agent": self.people.hub,
@@ -63,7 +63,9 @@ class Stage:
         }
         return str((await self.market.post("/api/products", offered, self.people.vendor))["id"])
 
-    async def act(self, person: Person, order: dict[str, Any], verb: str, body: dict[str, Any] | None = None) -> Any:
+    async def act(
+        self, person: SignedInUser, order: dict[str, Any], verb: str, body: dict[str, Any] | None = None
+    ) -> Any:
         return await self.market.post(f"/api/orders/{order['id']}/{verb}", body or {}, person)
 
     async def reach(self, order: dict[str, Any], *statuses: str) -> str:
@@ -421,7 +423,7 @@ async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_
             await orders.execute(change, order_id, -1)
     finally:
         await orders.close()
-    broken = {finding.promise: finding.rows for finding in found}
+    broken = {finding.rule: finding.rows for finding in found}
     for promise in REFUNDS_DIFFER:
         assert any(str(order_id) in row for row in broken[promise])
     assert await findings_of(system.secrets, market.sandbox) == []

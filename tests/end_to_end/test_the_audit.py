@@ -74,7 +74,7 @@ async def test_what_is_compared_between_services_is_seen_broken(system, market, 
     await paid_order(market, people)
     await delivered_order(market, people)
     assert await findings_of(system.secrets, market.sandbox) == []
-    assert COMPARED.keys() == {line.promise for line in COMPARISONS}
+    assert COMPARED.keys() == {line.rule for line in COMPARISONS}
     gateway = Gateway.of({}, system.secrets, str(market.sandbox.base_url).rstrip("/"))
 
     async with AsyncExitStack() as stack:
@@ -106,17 +106,17 @@ async def test_what_is_compared_between_services_is_seen_broken(system, market, 
                 await undone.rollback()
 
         for line in COMPARISONS:
-            service, statement = COMPARED[line.promise]
+            service, statement = COMPARED[line.rule]
             found, words = await tampered(service, statement, lambda line=line: line.offending(databases, gateway))
-            assert found, line.promise
-            assert words, line.promise
-            assert all(word is None or any(word in row.text for row in found) for word in words), (line.promise, found)
+            assert found, line.rule
+            assert words, line.rule
+            assert all(word is None or any(word in row.text for row in found) for word in words), (line.rule, found)
         for line in INVARIANTS:
-            if line.promise in OF_ORDERS:
-                statement = OF_ORDERS[line.promise]
+            if line.rule in OF_ORDERS:
+                statement = OF_ORDERS[line.rule]
                 found, words = await tampered(
                     "orders", statement, lambda line=line: databases["orders"].fetch(line.offending)
                 )
-                assert words, line.promise
+                assert words, line.rule
                 assert words <= {str(row["id"]) for row in found}
     assert await findings_of(system.secrets, market.sandbox) == []

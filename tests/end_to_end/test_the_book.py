@@ -47,6 +47,4 @@ async def test_the_book_is_sealed_verified_reconciled_and_exported(market, peopl
     assert code == 0, said
     cases = await market.get("/api/reconciliation-cases", auditor, params={"status": "open"})
     assert [case for case in cases if case["orderId"] in (held["id"], released["id"])] == []
-    assert [
-        finding for finding in await findings_of(system.secrets, market.sandbox) if "chain" in finding.promise
-    ] == []
+    assert [finding for finding in await findings_of(system.secrets, market.sandbox) if "chain" in finding.rule] == []

@@ -31,6 +31,6 @@ async def market(system: System) -> AsyncIterator[Marketplace]:
     """A patient client: it repeats what a good client repeats, with the same idempotency keys."""
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
     # Longer than the lease of an idempotency key: a gateway whose database died under it cannot give the lease back.
-    market.patience_seconds = 150
+    market.wait_seconds_max = 150
     yield market
     await market.close()

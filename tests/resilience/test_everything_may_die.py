@@ -10,7 +10,7 @@ import pytest
 from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from operations.audit import findings_of
-from operations.journey import Marketplace, Person, StepFailed
+from operations.journey import Marketplace, SignedInUser, StepFailed
 from testkit.fixtures import eventually
 
 JOURNEYS = 50
@@ -22,7 +22,9 @@ SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL) + (SELECT count(
 """
 
 
-async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id: str, progress: Counter[str]) -> str:
+async def journey(
+    market: Marketplace, buyer: SignedInUser, vendor: SignedInUser, product_id: str, progress: Counter[str]
+) -> str:
     """One purchase up to the released escrow; every step may be repeated with its own key until it is answered."""
     order = await market.checkout(buyer, product_id, key=uuid4())
     progress["placed"] += 1
@@ -41,7 +43,7 @@ async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id
     return str(order["id"])
 
 
-async def dispatched(market: Marketplace, vendor: Person, order_id: str) -> None:
+async def dispatched(market: Marketplace, vendor: SignedInUser, order_id: str) -> None:
     """Dispatching again what is dispatched is a success without effect, so a lost answer is simply asked for again."""
     await market.post(f"/api/orders/{order_id}/dispatch", {}, vendor, key=uuid4())
 
@@ -51,7 +53,7 @@ async def stocked_products(market: Marketplace) -> list[str]:
     return [product["id"] for product in products for _ in range(min(product["stock"], 5))]
 
 
-async def fifty_journeys(market: Marketplace, progress: Counter[str]) -> tuple[list[str], Person, Person]:
+async def fifty_journeys(market: Marketplace, progress: Counter[str]) -> tuple[list[str], SignedInUser, SignedInUser]:
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     shelf = await stocked_products(market)

@@ -95,6 +95,6 @@ def test_local_processes_serve_where_the_images_cannot_be_had(tmp_path: Path, mo
     monkeypatch.setattr("campus_tools.servers.provider._docker_engine_listens", lambda: True)
     monkeypatch.setattr(docker, "DockerClient", refuses)
     said: list[str] = []
-    found = find_servers(tmp_path, ServerPorts.above(9000), environment={}, say=said.append)
+    found = find_servers(tmp_path, ServerPorts.above(9000), environment={}, report=said.append)
     assert "private process" in found.origin
     assert "no engine" in said[0]

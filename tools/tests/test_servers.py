@@ -24,7 +24,7 @@ _START_POSTGRESQL = """
 import sys
 from pathlib import Path
 from campus_tools.servers.postgresql import PrivatePostgresql
-PrivatePostgresql(Path(sys.argv[1]), int(sys.argv[2]), say=print).start()
+PrivatePostgresql(Path(sys.argv[1]), int(sys.argv[2]), report=print).start()
 """
 
 
@@ -107,7 +107,7 @@ async def test_a_first_start_that_was_interrupted_is_made_good_by_the_next(
     tmp_path: Path, held_port: Callable[[], int]
 ) -> None:
     port = held_port()
-    server = PrivatePostgresql(tmp_path, port, say=print, durable=False)
+    server = PrivatePostgresql(tmp_path, port, report=print, durable=False)
     state = server.directory.parent
     first = subprocess.Popen(
         [sys.executable, "-c", _START_POSTGRESQL, str(tmp_path), str(port)], stderr=subprocess.DEVNULL

@@ -61,7 +61,7 @@ async def broken_invariants(system: System, market: Marketplace, log: Log, settl
     """The money invariants that the audit finds broken, each with its first three rows."""
     log("auditing")
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=settle_seconds)
-    return tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings)
+    return tuple(f"{finding.rule}: {finding.rows[:3]}" for finding in findings)
 
 
 def database_of(system: System, service: str) -> str:

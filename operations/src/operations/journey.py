@@ -39,7 +39,7 @@ class StepFailed(Exception):
 
 
 @dataclass(slots=True)
-class Person:
+class SignedInUser:
     """Somebody who is signed in."""
 
     email: str
@@ -59,7 +59,7 @@ class Marketplace:
     sandbox: httpx.AsyncClient
     secrets: Mapping[str, str]
     patient: bool = False
-    patience_seconds: float = STEP_SECONDS_MAX
+    wait_seconds_max: float = STEP_SECONDS_MAX
     """Whether 5xx, 429 and lost connections are tried again, as a good client does."""
     _used_codes: dict[str, set[str]] = field(default_factory=dict)
 
@@ -88,7 +88,7 @@ class Marketplace:
         *,
         referral_token: str | None = None,
         password: str | None = None,
-    ) -> Person:
+    ) -> SignedInUser:
         """A new student with the demo password, who has proven the mail address and is signed in."""
         password = password or self.secrets["DEMO_PASSWORD"]
         body = {"email": email, "password": password, "fullName": full_name, "phone": phone}
@@ -97,9 +97,9 @@ class Marketplace:
         code = await self._code_of("confirm_email", email, "email", self.post("/api/auth/signup", body))
         shown = {"email": email, "code": code, "password": password}
         tokens = await self.post("/api/auth/otp/verify", shown)
-        return Person(email, tokens["accessToken"], tokens["refreshToken"])
+        return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
-    async def prove_number(self, person: Person, phone: str) -> None:
+    async def prove_number(self, person: SignedInUser, phone: str) -> None:
         """The person's number is proven by the code that it receives (contract section 10.1)."""
         code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, person))
         await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, person)
@@ -116,14 +116,14 @@ class Marketplace:
                     return found[0]
             return None
 
-        return await self.until(f"{name} for {to}", look, self.patience_seconds, every=0.1)
+        return await self.until(f"{name} for {to}", look, self.wait_seconds_max, every=0.1)
 
-    async def sign_in(self, email: str, password: str | None = None) -> Person:
+    async def sign_in(self, email: str, password: str | None = None) -> SignedInUser:
         body = {"email": email, "password": password or self.secrets["DEMO_PASSWORD"]}
         tokens = await self.post("/api/auth/login", body)
-        return Person(email, tokens["accessToken"], tokens["refreshToken"])
+        return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
-    async def sign_in_with_two_factors(self, email: str, name: str) -> Person:
+    async def sign_in_with_two_factors(self, email: str, name: str) -> SignedInUser:
         """Signs in a demo account whose TOTP secret is `DEMO_TOTP_<name>`, up to AAL2. A code works once: waits for the next."""
         person = await self.sign_in(email)
         secret = pyotp.TOTP(self.secrets[f"DEMO_TOTP_{name}"])
@@ -137,7 +137,7 @@ class Marketplace:
                 answer = await self._send("POST", "/api/auth/mfa/verify", person, json={"code": code})
                 if answer.is_success:
                     tokens = answer.json()["data"]
-                    return Person(email, tokens["accessToken"], tokens["refreshToken"])
+                    return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
                 if time.monotonic() > deadline:
                     raise StepFailed("mfa/verify", answer)
             await asyncio.sleep(2)
@@ -148,12 +148,12 @@ class Marketplace:
         return list(await self.get("/api/products", params=filters))
 
     async def checkout(
-        self, buyer: Person, product_id: str, quantity: int = 1, *, key: UUID | None = None, **more: Any
+        self, buyer: SignedInUser, product_id: str, quantity: int = 1, *, key: UUID | None = None, **more: Any
     ) -> dict[str, Any]:
         body = {"items": [{"productId": product_id, "quantity": quantity}], **more}
         return dict(await self.post("/api/orders/checkout", body, buyer, key=key or uuid4()))
 
-    async def pay_intent(self, buyer: Person, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
+    async def pay_intent(self, buyer: SignedInUser, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
         """Payments answers 404 for an order that it did not hear of within 3 s: it is asked again, as the contract has it."""
 
         async def look() -> dict[str, Any] | None:
@@ -164,7 +164,7 @@ class Marketplace:
                     raise
                 return None
 
-        return await self.until(f"an intent for {order_id}", look, self.patience_seconds, every=0.3)
+        return await self.until(f"an intent for {order_id}", look, self.wait_seconds_max, every=0.3)
 
     async def pay(self, intent: Mapping[str, Any], **overrides: Any) -> None:
         """Pays on the gateway's page, as a person would; `amount` and `currency` may differ from what is owed."""
@@ -175,11 +175,11 @@ class Marketplace:
         if not answer.is_success:
             raise StepFailed("pay", answer)
 
-    async def order(self, person: Person, order_id: str) -> dict[str, Any]:
+    async def order(self, person: SignedInUser, order_id: str) -> dict[str, Any]:
         return dict(await self.get(f"/api/orders/{order_id}", person))
 
     async def order_reaches(
-        self, person: Person, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX
+        self, person: SignedInUser, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX
     ) -> dict[str, Any]:
         """The order, once it stands in one of these states."""
 
@@ -189,7 +189,7 @@ class Marketplace:
 
         return await self.until(f"order reaches {' or '.join(statuses)}", look, within)
 
-    async def delivery_pin(self, buyer: Person, order_id: str) -> str:
+    async def delivery_pin(self, buyer: SignedInUser, order_id: str) -> str:
         return str((await self.get(f"/api/orders/{order_id}/delivery-pin", buyer))["pin"])
 
     async def messages(self, to: str, channel: str) -> list[dict[str, Any]]:
@@ -200,21 +200,21 @@ class Marketplace:
 
     # The vendor
 
-    async def dispatch(self, vendor: Person, order_id: str) -> dict[str, Any]:
+    async def dispatch(self, vendor: SignedInUser, order_id: str) -> dict[str, Any]:
         return dict(await self.post(f"/api/orders/{order_id}/dispatch", {}, vendor))
 
     async def verify_delivery(
-        self, person: Person, order_id: str, pin: str, *, key: UUID | None = None
+        self, person: SignedInUser, order_id: str, pin: str, *, key: UUID | None = None
     ) -> dict[str, Any]:
         return dict(
             await self.post(f"/api/orders/{order_id}/verify-delivery", {"pin": pin}, person, key=key or uuid4())
         )
 
-    async def wallet(self, vendor: Person) -> dict[str, Any]:
+    async def wallet(self, vendor: SignedInUser) -> dict[str, Any]:
         return dict(await self.get("/api/wallets/current", vendor))
 
     async def wallet_reaches(
-        self, vendor: Person, available_minor: int, within: float = STEP_SECONDS_MAX
+        self, vendor: SignedInUser, available_minor: int, within: float = STEP_SECONDS_MAX
     ) -> dict[str, Any]:
         """The wallet, once at least this much is available, in kobo."""
 
@@ -224,11 +224,13 @@ class Marketplace:
 
         return await self.until(f"wallet holds {available_minor}", look, within)
 
-    async def request_payout(self, vendor: Person, amount_minor: int, *, key: UUID | None = None) -> dict[str, Any]:
+    async def request_payout(
+        self, vendor: SignedInUser, amount_minor: int, *, key: UUID | None = None
+    ) -> dict[str, Any]:
         return dict(await self.post("/api/payouts", {"amountMinor": amount_minor}, vendor, key=key or uuid4()))
 
     async def payout_reaches(
-        self, person: Person, payout_id: str, status: str, within: float = STEP_SECONDS_MAX
+        self, person: SignedInUser, payout_id: str, status: str, within: float = STEP_SECONDS_MAX
     ) -> dict[str, Any]:
         async def look() -> dict[str, Any] | None:
             payout = dict(await self.get(f"/api/payouts/{payout_id}", person))
@@ -239,13 +241,15 @@ class Marketplace:
     # Staff
 
     async def dispatch_payouts(
-        self, maker: Person, payout_ids: list[str], *, key: UUID | None = None
+        self, maker: SignedInUser, payout_ids: list[str], *, key: UUID | None = None
     ) -> dict[str, Any]:
         return dict(await self.post("/api/payouts/dispatch", {"payoutIds": payout_ids}, maker, key=key or uuid4()))
 
     # The wire
 
-    async def get(self, path: str, person: Person | None = None, *, params: Mapping[str, Any] | None = None) -> Any:
+    async def get(
+        self, path: str, person: SignedInUser | None = None, *, params: Mapping[str, Any] | None = None
+    ) -> Any:
         """The `data` of a GET; raises StepFailed."""
         answer = await self._send("GET", path, person, params=params)
         if not answer.is_success:
@@ -253,7 +257,7 @@ class Marketplace:
         return answer.json()["data"]
 
     async def post(
-        self, path: str, body: Mapping[str, Any], person: Person | None = None, *, key: UUID | None = None
+        self, path: str, body: Mapping[str, Any], person: SignedInUser | None = None, *, key: UUID | None = None
     ) -> Any:
         """The `data` of a POST; raises StepFailed."""
         headers = {"Idempotency-Key": str(key)} if key else {}
@@ -262,9 +266,9 @@ class Marketplace:
             raise StepFailed(f"POST {path}", answer)
         return answer.json()["data"]
 
-    async def _send(self, method: str, path: str, person: Person | None, **request: Any) -> httpx.Response:
+    async def _send(self, method: str, path: str, person: SignedInUser | None, **request: Any) -> httpx.Response:
         headers = {**(person.headers if person else {}), **request.pop("headers", {})}
-        deadline = time.monotonic() + self.patience_seconds
+        deadline = time.monotonic() + self.wait_seconds_max
         while True:
             try:
                 answer = await self.http.request(method, path, headers=headers, **request)

@@ -54,7 +54,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("unhurried")
 # Nothing is promised by it: it only ends a test that would wait for ever.
-PATIENCE_SECONDS = 60.0
+WAIT_SECONDS_MAX = 60.0
 
 
 class NeverHappened(AssertionError):
@@ -62,7 +62,7 @@ class NeverHappened(AssertionError):
 
 
 async def eventually(
-    probe: Callable[[], Awaitable[Seen] | Seen], within: float = PATIENCE_SECONDS, *, every: float = 0.05
+    probe: Callable[[], Awaitable[Seen] | Seen], within: float = WAIT_SECONDS_MAX, *, every: float = 0.05
 ) -> Seen:
     """Ask `probe` until its answer is true, and return that answer. `within` and `every` are seconds.
 
@@ -122,7 +122,7 @@ def _patience() -> Iterator[None]:
     tenth of its time: what takes milliseconds is late there without anything being away."""
     with pytest.MonkeyPatch.context() as patch:
         for limit in _LIMITS:
-            patch.setattr(limit, PATIENCE_SECONDS)
+            patch.setattr(limit, WAIT_SECONDS_MAX)
         yield
 
 
@@ -318,7 +318,7 @@ async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str
     """An AMQP address with a virtual host that only this module uses, and the whole map declared there."""
     host = f"test-{uuid.uuid4().hex[:12]}"
     parts = urlsplit(servers.broker_url)
-    async with httpx.AsyncClient(base_url=management_url, timeout=PATIENCE_SECONDS, trust_env=False) as api:
+    async with httpx.AsyncClient(base_url=management_url, timeout=WAIT_SECONDS_MAX, trust_env=False) as api:
         (await api.put(f"/api/vhosts/{host}")).raise_for_status()
         rights = {"configure": ".*", "write": ".*", "read": ".*"}
         user = quote(parts.username or "guest", safe="")

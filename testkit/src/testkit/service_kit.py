@@ -2,7 +2,7 @@
 
 async with opened(SERVICE, urls, broker_url, clock=clock, cursor_key="...") as service:
     answer = await service.client.get("/api/orders", headers=service.headers(buyer))
-    await service.hear(EscrowHeld(...))
+    await service.deliver(EscrowHeld(...))
     assert await service.published("orders.delivery_pin_issued.v1")
 """
 
@@ -168,7 +168,7 @@ class OpenService:
             headers["Idempotency-Key"] = str(idempotency_key)
         return headers
 
-    async def hear(
+    async def deliver(
         self,
         event: Event,
         *,

@@ -47,7 +47,7 @@ def throwaway_servers(environment: Mapping[str, str] | None = None) -> Iterator[
     """Servers whose data is removed at the end. None is started yet."""
     folder = tempfile.TemporaryDirectory(prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True)
     with folder as directory, ServerPorts.held() as ports:
-        found = find_servers(Path(directory), ports, environment=environment, redis=True, durable=False, say=_say)
+        found = find_servers(Path(directory), ports, environment=environment, redis=True, durable=False, report=_report)
         try:
             yield found
         finally:
@@ -55,7 +55,7 @@ def throwaway_servers(environment: Mapping[str, str] | None = None) -> Iterator[
             found.remove_data()
 
 
-def _say(message: str) -> None:
+def _report(message: str) -> None:
     print(message, file=sys.stderr)
 
 

@@ -13,7 +13,7 @@ from lab.capacity.counting import Counters, Reading, idle_between, step_between
 from lab.capacity.figures import Measured
 from lab.soak.stock import add_product
 from lab.systems import Log, temporary_system
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 
 _AT_ONCE: Final = 4
 """Concurrent steps: enough for batches, few enough for two cores."""
@@ -100,7 +100,7 @@ async def _quiet(play: _Play) -> Reading:
     return await play.counters.read()
 
 
-async def _order(market: Marketplace, buyer: Person, vendor: Person, product: str) -> None:
+async def _order(market: Marketplace, buyer: SignedInUser, vendor: SignedInUser, product: str) -> None:
     order = await market.checkout(buyer, product)
     await market.pay(await market.pay_intent(buyer, order["id"]))
     await _reaches(market, buyer, order["id"], "paid_escrow")
@@ -110,7 +110,7 @@ async def _order(market: Marketplace, buyer: Person, vendor: Person, product: st
     await _reaches(market, buyer, order["id"], "paid")
 
 
-async def _reaches(market: Marketplace, buyer: Person, order_id: str, status: str) -> None:
+async def _reaches(market: Marketplace, buyer: SignedInUser, order_id: str, status: str) -> None:
     """Poll once a second, as a buyer's page does: more polls would add to the order's cost."""
 
     async def check() -> dict[str, Any] | None:
@@ -120,7 +120,7 @@ async def _reaches(market: Marketplace, buyer: Person, order_id: str, status: st
     await market.until(f"order is {status}", check, _WITHIN_SECONDS, every=1.0)
 
 
-async def _paid_out(market: Marketplace, vendor: Person, maker: Person, count: int) -> None:
+async def _paid_out(market: Marketplace, vendor: SignedInUser, maker: SignedInUser, count: int) -> None:
     requested = list[str]()
 
     async def request(_: int) -> None:

@@ -12,7 +12,7 @@ import asyncpg
 from campus_tools.launcher.system import System
 from lab.soak.stock import add_product
 from lab.systems import database_of, transfers_of
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 
 PRICE_MINOR: Final = 200_000
 # Each payout has a unique amount, which identifies its transfer at the sandbox.
@@ -25,10 +25,10 @@ class Actors:
     """The signed-in users. They sign in again after the restore, which lost later sessions."""
 
     market: Marketplace
-    buyer: Person
-    vendor: Person
-    maker: Person
-    ops: Person
+    buyer: SignedInUser
+    vendor: SignedInUser
+    maker: SignedInUser
+    ops: SignedInUser
 
     @classmethod
     async def sign_in(cls, market: Marketplace) -> "Actors":

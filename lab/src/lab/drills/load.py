@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx
 
 from contracts.demo import ADA
-from operations.journey import Marketplace, Person, StepFailed
+from operations.journey import Marketplace, SignedInUser, StepFailed
 
 WEBHOOK: Final = "/functions/v1/gateway-webhook"
 DELIVERY: Final = "/functions/v1/deliver-notification"
@@ -42,7 +42,7 @@ class Load:
     # Function calls with a key that was just revoked, before its callers have the new one; they are expected.
     refused: int = 0
     may_be_refused: bool = False
-    _buyer: Person = field(init=False)
+    _buyer: SignedInUser = field(init=False)
     _user_id: str = field(init=False)
     _renewed_at: float = 0.0
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -148,7 +148,7 @@ class Load:
             return
         body = {"refreshToken": self._buyer.refresh_token}
         tokens = await self.market.post("/api/auth/refresh", body)
-        self._buyer = Person(self._buyer.email, tokens["accessToken"], tokens["refreshToken"])
+        self._buyer = SignedInUser(self._buyer.email, tokens["accessToken"], tokens["refreshToken"])
         self._renewed_at = time.monotonic()
 
     async def _sign_in(self) -> None:

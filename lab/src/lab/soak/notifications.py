@@ -23,7 +23,7 @@ from lab.bench.figures import percentile
 from lab.soak.processor_time import ProcessorTime
 from lab.soak.webhooks import kill_repeatedly
 from lab.systems import Log, database_of
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 
 Channel = Literal["push", "messaging", "sms", "email"]
 # A provider that rejects at once, or one that accepts the connection and never responds. Neither accepts the message.
@@ -208,7 +208,7 @@ async def _addressee(market: Marketplace, place: int) -> _Addressee:
     return addressee
 
 
-async def _is_known(market: Marketplace, student: Person, addressee: _Addressee) -> None:
+async def _is_known(market: Marketplace, student: SignedInUser, addressee: _Addressee) -> None:
     """Wait until the service has consumed the user: it returns 404 before."""
 
     async def check() -> bool | None:

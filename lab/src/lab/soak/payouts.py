@@ -14,7 +14,7 @@ from uuid import uuid4
 from campus_tools.launcher.system import System
 from lab.soak.stock import add_product
 from lab.systems import Log, broken_invariants, transfers_of
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 
 FIRST_AMOUNT_MINOR: Final = 10_000
 # Requests of one vendor wait for the lock of its wallet.
@@ -103,7 +103,7 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, lo
     )
 
 
-async def _rich_vendor(market: Marketplace, net_minor: int) -> Person:
+async def _rich_vendor(market: Marketplace, net_minor: int) -> SignedInUser:
     """A demo vendor whose wallet holds at least this much, earned with one order."""
     vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
     order = await market.checkout(buyer, await add_product(market, vendor, net_minor * 2, 1))
@@ -116,7 +116,7 @@ async def _rich_vendor(market: Marketplace, net_minor: int) -> Person:
     return vendor
 
 
-async def _request(market: Marketplace, vendor: Person, amounts: list[int]) -> set[str]:
+async def _request(market: Marketplace, vendor: SignedInUser, amounts: list[int]) -> set[str]:
     turn = asyncio.Semaphore(REQUESTERS)
 
     async def one(amount_minor: int) -> str:
@@ -138,7 +138,7 @@ async def _break_calls(market: Marketplace, amounts: list[int], load: PayoutLoad
     (await market.sandbox.put("/control/faults", json={"transfer_call": rules})).raise_for_status()
 
 
-async def _dispatch(market: Marketplace, maker: Person) -> tuple[list[dict[str, Any]], list[float]]:
+async def _dispatch(market: Marketplace, maker: SignedInUser) -> tuple[list[dict[str, Any]], list[float]]:
     """Dispatch pending payouts in batches until none remains."""
     batches: list[dict[str, Any]] = []
     times: list[float] = []
@@ -149,7 +149,7 @@ async def _dispatch(market: Marketplace, maker: Person) -> tuple[list[dict[str, 
     return batches, times
 
 
-async def _settled(market: Marketplace, maker: Person, payouts: set[str]) -> Counter[str]:
+async def _settled(market: Marketplace, maker: SignedInUser, payouts: set[str]) -> Counter[str]:
     """The statuses of the payouts when none is pending, or at the time limit."""
     seen: Counter[str] = Counter()
 
@@ -164,7 +164,7 @@ async def _settled(market: Marketplace, maker: Person, payouts: set[str]) -> Cou
         return seen
 
 
-async def _list(market: Marketplace, maker: Person) -> list[dict[str, Any]]:
+async def _list(market: Marketplace, maker: SignedInUser) -> list[dict[str, Any]]:
     payouts: list[dict[str, Any]] = []
     while True:
         page = {"limit": _PAGE, "page": len(payouts) // _PAGE + 1}

@@ -17,7 +17,7 @@ import httpx
 
 from lab.soak.stock import add_stock
 from lab.systems import Log
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 
 Order = Mapping[str, Any]
 Sending = Callable[[], Awaitable[httpx.Response]]
@@ -40,11 +40,11 @@ class RacesImpossible(Exception):
 class Cast:
     """The users of a race. The checker has two sessions: the demo data has one user who may release."""
 
-    buyer: Person
-    vendor: Person
-    checker: Person
-    checker_again: Person
-    auditor: Person
+    buyer: SignedInUser
+    vendor: SignedInUser
+    checker: SignedInUser
+    checker_again: SignedInUser
+    auditor: SignedInUser
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +87,15 @@ class Round:
             raise RacesImpossible("a quota was exceeded: start the system with RATE_TIER_2, _3 and _4 raised")
         return first, second
 
-    async def call(self, user: Person, path: str, body: Mapping[str, Any]) -> httpx.Response:
+    async def call(self, user: SignedInUser, path: str, body: Mapping[str, Any]) -> httpx.Response:
         """POST to the order with a new idempotency key, without retries."""
         headers = {**user.headers, "Idempotency-Key": str(uuid4())}
         return await self.market.http.post(f"/api/orders/{self.order['id']}/{path}", json=body, headers=headers)
 
-    def release(self, checker: Person, amount_minor: int) -> Sending:
+    def release(self, checker: SignedInUser, amount_minor: int) -> Sending:
         return partial(self.call, checker, "release", {"amountMinor": amount_minor})
 
-    def cancel(self, user: Person) -> Sending:
+    def cancel(self, user: SignedInUser) -> Sending:
         return partial(self.call, user, "cancel", {"reason": "a race"})
 
     def verify(self, pin: str) -> Sending:

@@ -104,7 +104,7 @@ class Comparison:
     `resolved_by`: the services that resolve it by processing an event that is under way to them.
     """
 
-    promise: str
+    rule: str
     offending: Callable[[Connections, Gateway], Awaitable[list[Offence]]]
     resolved_by: tuple[str, ...] = ()
 

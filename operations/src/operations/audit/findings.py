@@ -34,7 +34,7 @@ class Finding:
     """A promise with the offences of one kind against it."""
 
     where: str
-    promise: str
+    rule: str
     kind: Kind
     offences: tuple[Offence, ...]
 

@@ -17,7 +17,7 @@ class Invariant:
     """
 
     service: str
-    promise: str
+    rule: str
     offending: str
     kind: Kind = "broken"
     undecided: str = ""

@@ -70,10 +70,10 @@ def print_report(report: Report, console: Console) -> None:
     console.print("\n[bold cyan]The audit[/]")
     worst: dict[tuple[str, str], str] = {}
     for finding in sorted(report.findings, key=lambda finding: KINDS.index(finding.kind), reverse=True):
-        worst[finding.where, finding.promise] = finding.kind
+        worst[finding.where, finding.rule] = finding.kind
     for where, promise in promises():
         kind = worst.get((where, promise))
-        if promise == GATEWAY.promise and report.not_compared is not None:
+        if promise == GATEWAY.rule and report.not_compared is not None:
             console.print(f"  [bold yellow]?[/] {where}: {promise}: not compared", soft_wrap=True)
         else:
             console.print(f"  {'[green]✓[/]' if kind is None else _MARKS[kind]} {where}: {promise}", soft_wrap=True)
@@ -82,7 +82,7 @@ def print_report(report: Report, console: Console) -> None:
         if of_kind:
             console.print(f"\n[bold]{_HEADINGS[kind]}[/]")
         for finding in of_kind:
-            console.print(f"  {_MARKS[kind]} {finding.where}: {finding.promise}", soft_wrap=True)
+            console.print(f"  {_MARKS[kind]} {finding.where}: {finding.rule}", soft_wrap=True)
             for row in finding.rows:
                 console.print(f"      {row}", soft_wrap=True, markup=False)
     if report.not_compared is None:
@@ -107,7 +107,7 @@ def report_as_json(report: Report) -> dict[str, Any]:
         },
         "findings": [
             {
-                "check": f"{finding.where}: {finding.promise}",
+                "check": f"{finding.where}: {finding.rule}",
                 "kind": finding.kind,
                 "subject": offence.subject,
                 "expected": offence.expected,
@@ -121,7 +121,7 @@ def report_as_json(report: Report) -> dict[str, Any]:
 
 def promises() -> list[tuple[str, str]]:
     """Where each promise is checked, and the promise."""
-    return [(line.service, line.promise) for line in INVARIANTS] + [("all", line.promise) for line in COMPARISONS]
+    return [(line.service, line.rule) for line in INVARIANTS] + [("all", line.rule) for line in COMPARISONS]
 
 
 def _verdict_of(report: Report) -> str:
@@ -137,20 +137,20 @@ async def look(databases: Connections, gateway: Gateway) -> Report:
     """The findings of this moment."""
     findings: list[Finding] = []
     for line in INVARIANTS:
-        findings += grouped(line.service, line.promise, await _offences(databases, line), ROWS_MAX)
+        findings += grouped(line.service, line.rule, await _offences(databases, line), ROWS_MAX)
     not_compared = None
     offending: dict[str, list[Offence]] = {}
     for comparison in COMPARISONS:
         try:
-            offending[comparison.promise] = await comparison.offending(databases, gateway)
+            offending[comparison.rule] = await comparison.offending(databases, gateway)
         except GatewayNotCompared as error:
             not_compared = str(error)
     # Asked after the comparisons: an event that they did not see processed was under way or is by now.
     concerned = await events_under_way(databases) if any(offending.values()) else {}
     for comparison in COMPARISONS:
-        offences = offending.get(comparison.promise, [])
+        offences = offending.get(comparison.rule, [])
         offences = [_with_kind(offence, comparison, concerned) for offence in offences]
-        findings += grouped("all", comparison.promise, offences, ROWS_MAX)
+        findings += grouped("all", comparison.rule, offences, ROWS_MAX)
     return Report(tuple(findings), gateway.url, not_compared)
 
 
@@ -166,7 +166,7 @@ async def _offences(databases: Connections, line: Invariant) -> list[Offence]:
     if rows and line.undecided:
         undecided = {row[0] for row in await databases[line.service].fetch(line.undecided)}
     return [
-        Offence(str(row[0]), line.promise, str(dict(row)), "open" if row[0] in undecided else line.kind) for row in rows
+        Offence(str(row[0]), line.rule, str(dict(row)), "open" if row[0] in undecided else line.kind) for row in rows
     ]
 
 

@@ -25,7 +25,7 @@ from campus_tools.servers import held_ports
 from campus_tools.servers.redis import PrivateRedis
 from common.primitives.ids import new_id
 from common.process.runtime import Runtime, running
-from testkit.fixtures import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls
+from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls
 from testkit.service_kit import BASE_URL, Issuer, issuing, served
 
 
@@ -132,7 +132,7 @@ TIMEOUTS = (
 @pytest.fixture(autouse=True)
 def _long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in TIMEOUTS:
-        monkeypatch.setattr(limit, PATIENCE_SECONDS)
+        monkeypatch.setattr(limit, WAIT_SECONDS_MAX)
 
 
 @asynccontextmanager
@@ -244,7 +244,7 @@ def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateR
     state = tmp_path_factory.mktemp("redis")
     (state / "servers").mkdir()
     with held_ports(1) as [port]:
-        server = PrivateRedis(state, port, say=print)
+        server = PrivateRedis(state, port, report=print)
         server.start()
         yield server
         server.stop()

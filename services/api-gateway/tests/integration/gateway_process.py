@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import httpx
 
 from campus_tools.servers import held_ports
-from testkit.fixtures import PATIENCE_SECONDS, DatabaseUrls, eventually
+from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseUrls, eventually
 from testkit.service_kit import BASE_URL, Issuer
 
 PROCESS_LIMITS = (
@@ -26,7 +26,7 @@ import runpy
 from pydoc import locate
 for limit in {PROCESS_LIMITS!r}:
     module, _, name = limit.rpartition(".")
-    setattr(locate(module), name, {PATIENCE_SECONDS!r})
+    setattr(locate(module), name, {WAIT_SECONDS_MAX!r})
 runpy.run_module("api_gateway", run_name="__main__", alter_sys=True)
 """
 

@@ -36,7 +36,7 @@ async def evaluate(app: IdentityApp, response: httpx.Response, **matters: tuple[
     erasure = response.json()["data"]
     for event in EVALUATING_SERVICES:
         open_matters = matters.get(event.publisher(), ())
-        await app.service.hear(
+        await app.service.deliver(
             event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"]), open_matters=open_matters)
         )
 
@@ -96,10 +96,10 @@ async def test_the_erasure_age_metric_names_the_service_that_has_not_evaluated(a
     app.clock.advance(timedelta(hours=2))
     assert await shown() == {"orders": 7200, "payments": 7200, "payouts": 7200}
     events = [event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"])) for event in EVALUATING_SERVICES]
-    await app.service.hear(events[0])
+    await app.service.deliver(events[0])
     assert await shown() == {"orders": 0, "payments": 7200, "payouts": 7200}
     for word in events[1:]:
-        await app.service.hear(word)
+        await app.service.deliver(word)
     assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
 
 
@@ -191,11 +191,11 @@ async def test_a_user_is_erased_once_after_all_evaluations(app: IdentityApp) -> 
     _, tokens = await user(app)
     erasure = (await request_erasure(app, tokens["accessToken"])).json()["data"]
     events = [event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"])) for event in EVALUATING_SERVICES]
-    await app.service.hear(events[0])
-    again = await app.service.hear(events[1])
-    await app.service.hear(events[1], event_id=again.event_id)
+    await app.service.deliver(events[0])
+    again = await app.service.deliver(events[1])
+    await app.service.deliver(events[1], event_id=again.event_id)
     assert (await newest(app, tokens["accessToken"]))["status"] == "asked"
-    await asyncio.gather(*(app.service.hear(events[2]) for _ in range(4)))
+    await asyncio.gather(*(app.service.deliver(events[2]) for _ in range(4)))
     assert await traces_of(app, "tola@unilag") == set()
     assert len(await app.service.published("identity.user_erased.v1")) == 1
 

@@ -280,7 +280,7 @@ class Scenario:
 
     async def receive(self, event: Event, **delivery: Any) -> Received:
         """Deliver an event to the service's consumers; raises their errors."""
-        return await self.app.hear(event, **delivery)
+        return await self.app.deliver(event, **delivery)
 
     async def receive_twice(self, event: Event, **delivery: Any) -> None:
         """Deliver the same message two times."""

@@ -366,8 +366,8 @@ async def test_an_erasure_deletes_conversations_and_running_replies(assistant: A
     assistant.upstream.replies = [assistant.upstream.held()]
     late = asyncio.create_task(assistant.chat(user, "late"))
     await eventually(lambda: assistant.upstream.started == 1)
-    received = await assistant.app.hear(UserErased(user_id=user))
-    await assistant.app.hear(UserErased(user_id=user), event_id=received.event_id)
+    received = await assistant.app.deliver(UserErased(user_id=user))
+    await assistant.app.deliver(UserErased(user_id=user), event_id=received.event_id)
     assistant.upstream.gate.set()
     assert (await late).status_code == 404
     assert await assistant.conversations(user) == []

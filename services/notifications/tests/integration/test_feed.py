@@ -17,7 +17,7 @@ from common.web.event_streams import EventStream
 from contracts.identity import SessionRevoked
 from contracts.orders import OrderDispatched
 from notifications.app import SERVICE
-from testkit.fixtures import PATIENCE_SECONDS, eventually
+from testkit.fixtures import WAIT_SECONDS_MAX, eventually
 from testkit.service_kit import served
 
 from .conftest import OpenScenario, Scenario, running_tasks
@@ -31,7 +31,7 @@ class Events:
     def __init__(self, response):
         self.response, self._lines = response, response.aiter_lines()
 
-    async def next(self, *, within=PATIENCE_SECONDS):
+    async def next(self, *, within=WAIT_SECONDS_MAX):
         """The next event as (event, id, data); (None, None, None) for a ping or the like, StopAsyncIteration at the end."""
         fields = {}
         async with asyncio.timeout(within):

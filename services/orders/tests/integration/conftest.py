@@ -55,7 +55,7 @@ class Market:
 
     async def receive(self, event: Event, **delivery: Any) -> Received:
         """Deliver an event to the service's consumers; raises their errors."""
-        return await self.app.hear(event, **delivery)
+        return await self.app.deliver(event, **delivery)
 
     def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
         """The headers of a signed-in user."""

@@ -74,7 +74,7 @@ async def test_the_database_refuses_a_number_that_exists(market):
 
 @pytest.mark.parametrize("typed", [EMAIL, EMAIL.lower(), PHONE, "0803 123 4567"])
 async def test_support_finds_orders_by_the_buyers_exact_address(market, typed):
-    await market.app.hear(provisioned(market))
+    await market.app.deliver(provisioned(market))
     order = await market.ordered()
     await market.ordered(buyer_id=new_id())
     assert await found(market, typed) == [order["id"]]
@@ -82,14 +82,14 @@ async def test_support_finds_orders_by_the_buyers_exact_address(market, typed):
 
 @pytest.mark.parametrize("typed", ["ada.obi", "unilag.edu.ng", "@unilag.edu.ng", "803123"])
 async def test_a_part_of_an_address_finds_nothing(market, typed):
-    await market.app.hear(provisioned(market))
+    await market.app.deliver(provisioned(market))
     await market.ordered()
     assert await found(market, typed) == []
 
 
 @pytest.mark.parametrize("typed", [EMAIL, PHONE])
 async def test_nobody_without_the_permission_finds_orders_by_an_address(market, typed):
-    await market.app.hear(provisioned(market))
+    await market.app.deliver(provisioned(market))
     await market.ordered()
     assert await found(market, typed, market.as_staff("campus_admin", market.campus_id)) == []
     for headers in (market.as_buyer(), market.as_merchant()):
@@ -97,7 +97,7 @@ async def test_nobody_without_the_permission_finds_orders_by_an_address(market, 
 
 
 async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(market):
-    await market.app.hear(provisioned(market))
+    await market.app.deliver(provisioned(market))
     for role, seen in (("support_agent", 1), ("campus_admin", 0), ("buyer", 0), ("merchant", 0)):
         caller = Caller(user_id=new_id(), permissions=permissions_of([role]), campus_id=market.campus_id)
         async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
@@ -105,18 +105,18 @@ async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(m
 
 
 async def test_a_changed_address_replaces_the_one_before(market):
-    first = await market.app.hear(provisioned(market))
+    first = await market.app.deliver(provisioned(market))
     order = await market.ordered()
-    await market.app.hear(ProfileChanged(user_id=market.buyer_id, email="new@unilag.edu.ng"))
+    await market.app.deliver(ProfileChanged(user_id=market.buyer_id, email="new@unilag.edu.ng"))
     assert await found(market, EMAIL) == []
     assert await found(market, PHONE) == []
     assert await found(market, "new@unilag.edu.ng") == [order["id"]]
-    await market.app.hear(provisioned(market), event_id=uuid4(), sequence=first.sequence)
+    await market.app.deliver(provisioned(market), event_id=uuid4(), sequence=first.sequence)
     assert await found(market, EMAIL) == []
 
 
 async def test_an_address_is_stored_as_a_keyed_hash_only(market):
-    await market.app.hear(provisioned(market))
+    await market.app.deliver(provisioned(market))
     ((email_hash, phone_hash),) = await stored_hashes(market)
     assert (len(email_hash), len(phone_hash)) == (32, 32)
     for table in ("buyer_addresses", "inbox", "dead_letters"):
@@ -125,19 +125,19 @@ async def test_an_address_is_stored_as_a_keyed_hash_only(market):
 
 
 async def test_erasure_removes_the_hashes_for_good(market):
-    late = await market.app.hear(provisioned(market))
+    late = await market.app.deliver(provisioned(market))
     await market.ordered()
-    await market.app.hear(UserErased(user_id=market.buyer_id))
+    await market.app.deliver(UserErased(user_id=market.buyer_id))
     assert await stored_hashes(market) == [(None, None)]
     # An event from before the erasure arrives late.
-    await market.app.hear(provisioned(market), event_id=uuid4(), sequence=late.sequence)
+    await market.app.deliver(provisioned(market), event_id=uuid4(), sequence=late.sequence)
     assert await stored_hashes(market) == [(None, None)]
     assert await found(market, EMAIL) == []
 
 
 async def test_an_erasure_that_arrives_first_keeps_later_deliveries_out(market):
-    erased = await market.app.hear(UserErased(user_id=market.buyer_id), sequence=10)
-    await market.app.hear(provisioned(market), sequence=erased.sequence - 1)
+    erased = await market.app.deliver(UserErased(user_id=market.buyer_id), sequence=10)
+    await market.app.deliver(provisioned(market), sequence=erased.sequence - 1)
     assert await stored_hashes(market) == [(None, None)]
 
 

@@ -33,7 +33,7 @@ from payments.app import SERVICE, compose
 from payments.timers import query_revised_webhooks_once
 from sandbox.app import create_app
 from sandbox.settings import read_settings
-from testkit.fixtures import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls, eventually
+from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls, eventually
 from testkit.service_kit import OpenService, opened, served
 
 SECRET = "sk_test_current"
@@ -45,7 +45,7 @@ WEBHOOK = "/functions/v1/gateway-webhook"
 
 
 # The gateway shares the event loop of the tests: on a busy machine a connection takes longer than the limit in production.
-PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seconds_max=PATIENCE_SECONDS))
+PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seconds_max=WAIT_SECONDS_MAX))
 
 
 @dataclass
@@ -185,7 +185,7 @@ class PaymentsApp:
             **changes,
         }
         placed = OrderPlaced(**fields)
-        await self.service.hear(placed)
+        await self.service.deliver(placed)
         return placed
 
     @staticmethod
@@ -274,7 +274,7 @@ class PaymentsApp:
         """The id of a refund of a paid order that the gateway accepted and then failed."""
         placed = await self.paid_order()
         event = self.refund_requested(placed, amount_minor)
-        await self.service.hear(event)
+        await self.service.deliver(event)
         await self.service.work("payments.refunds")
         refund = self.gateway.refunds[-1]
         refund["status"] = "failed"

@@ -50,7 +50,7 @@ async def test_a_payment_and_its_refund_leave_the_ledgers_of_sandbox_and_payment
     assert (found["status"], found["amount"]) == ("success", 500_000)
 
     refund_id = new_id()
-    await app.service.hear(
+    await app.service.deliver(
         RefundRequested(
             order_id=placed.order_id,
             refund_id=refund_id,

@@ -11,7 +11,7 @@ from operations.audit.invariants import INVARIANTS
 
 from .conftest import ConnectAs, PaymentsApp
 
-OFFENDING_ROWS = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}
+OFFENDING_ROWS = {line.rule: line.offending for line in INVARIANTS if line.service == "payments"}
 
 # A statement that bypasses every guard of the database, and returns the text by which the audit must name the row.
 TAMPERINGS = {
@@ -90,17 +90,17 @@ async def _record_lost_chargeback(app: PaymentsApp, reference: str, amount_minor
 async def busy(app: PaymentsApp) -> Any:
     """A service with money in every account that the audit checks."""
     rewarded = ReferralOutcome(applied=True, reward_minor=50_000)
-    await app.service.hear(
+    await app.service.deliver(
         UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded, email_confirmed=True)
     )
     await _paid(app, fees=7_500)
     delivered, reference = await _paid(app)
     data = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}
-    await app.service.hear(OrderDelivered(**app.parties(delivered), **data))
+    await app.service.deliver(OrderDelivered(**app.parties(delivered), **data))
     await _record_lost_chargeback(app, reference, 100_000)
     refunded, reference = await _paid(app)
     refund = app.refund_requested(refunded, 200_000)
-    await app.service.hear(refund)
+    await app.service.deliver(refund)
     await app.service.work("payments.refunds")
     # The refund is at the gateway already: the uncovered amount is a loss.
     await _record_lost_chargeback(app, reference, 500_000)

@@ -46,12 +46,12 @@ def _dispute(
 
 
 async def _deliver(app: PaymentsApp, placed: OrderPlaced) -> None:
-    await app.service.hear(app.delivered(placed))
+    await app.service.deliver(app.delivered(placed))
 
 
 async def _request_refund(app: PaymentsApp, placed: OrderPlaced, amount_minor: int) -> Any:
     event = app.refund_requested(placed, amount_minor)
-    await app.service.hear(event)
+    await app.service.deliver(event)
     return event
 
 
@@ -140,14 +140,14 @@ async def test_escrow_that_a_won_chargeback_returns_to_a_finished_order_is_relea
     placed, reference = await _paid(app)
     number = next(_numbers)
     if release_minor is not None:
-        await app.service.hear(OrderDisputed(**app.parties(placed), reason="bank"))
+        await app.service.deliver(OrderDisputed(**app.parties(placed), reason="bank"))
     await app.process_webhook(_dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
     refund_minor = 500_000 - (release_minor or 500_000)
     if release_minor is None:
         await _deliver(app, placed)
     else:
         outcome = {"outcome": "split" if refund_minor else "vendor", "refund_minor": refund_minor}
-        await app.service.hear(DisputeResolved(**app.parties(placed), release_minor=release_minor, **outcome))
+        await app.service.deliver(DisputeResolved(**app.parties(placed), release_minor=release_minor, **outcome))
     if refund_minor:
         await _request_refund(app, placed, refund_minor)
     for _ in range(2):
@@ -323,12 +323,12 @@ async def test_a_loss_during_an_unanswered_refund_is_reversed(app: PaymentsApp) 
 
 async def test_a_refund_after_a_loss_is_reduced_by_it(app: PaymentsApp) -> None:
     placed, reference = await _paid(app)
-    await app.service.hear(OrderDisputed(**app.parties(placed), reason="chargeback"))
+    await app.service.deliver(OrderDisputed(**app.parties(placed), reason="chargeback"))
     await app.process_webhook(_dispute(next(_numbers), RESOLVE, reference, 400_000, resolution=LOST))
     requested = app.refund_requested(placed, 500_000)
-    received = await app.service.hear(requested)
-    await app.service.hear(requested, event_id=received.event_id)
-    await app.service.hear(requested)
+    received = await app.service.deliver(requested)
+    await app.service.deliver(requested, event_id=received.event_id)
+    await app.service.deliver(requested)
     await app.service.work("payments.refunds")
     assert [refund["amount"] for refund in app.gateway.refunds] == [100_000]
     [row] = await app.service.fetch("SELECT charged_back_minor, refunded_minor FROM escrows")
@@ -342,10 +342,10 @@ async def test_an_order_without_money_is_released_empty_to_the_vendor(
     app: PaymentsApp,
 ) -> None:
     placed, reference = await _paid(app)
-    await app.service.hear(OrderDisputed(**app.parties(placed), reason="chargeback"))
+    await app.service.deliver(OrderDisputed(**app.parties(placed), reason="chargeback"))
     await app.process_webhook(_dispute(next(_numbers), RESOLVE, reference, 500_000, resolution=LOST))
     resolved = DisputeResolved(**app.parties(placed), outcome="vendor", refund_minor=0, release_minor=500_000)
-    await app.service.hear(resolved)
+    await app.service.deliver(resolved)
     [released] = await app.service.published("payments.escrow_released.v1")
     assert (released["grossMinor"], released["netMinor"], released["remainingMinor"]) == (0, 0, 0)
 

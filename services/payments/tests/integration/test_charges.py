@@ -129,7 +129,7 @@ async def test_a_surcharge_above_its_bound_is_refunded(app: PaymentsApp) -> None
 async def test_a_late_charge_of_an_expired_order_is_bounded_alike(app: PaymentsApp) -> None:
     placed, reference = await _intended(app)
     ended = {"order_id": placed.order_id, "buyer_id": app.buyer, "vendor_id": app.vendor, "reason": "test"}
-    await app.service.hear(OrderExpired(**ended))
+    await app.service.deliver(OrderExpired(**ended))
     metadata = app.gateway.initialized[reference]["metadata"]
     await app.process_webhook(app.charge(reference, 900_000, metadata=metadata))
     [refund] = await app.service.fetch("SELECT * FROM refunds")
@@ -162,10 +162,10 @@ async def test_a_charge_pays_an_order_that_was_cancelled_or_expired_meanwhile(ap
     for event in (OrderCancelled, OrderExpired):
         placed, reference = await _intended(app)
         ended = event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test")
-        await app.service.hear(ended)
+        await app.service.deliver(ended)
         await app.process_webhook(app.charge(reference, 500_000))
         assert await app.order_status(placed.order_id) == "paid_escrow"
-        await app.service.hear(ended)
+        await app.service.deliver(ended)
         assert await app.order_status(placed.order_id) == "paid_escrow"
 
 

@@ -117,7 +117,7 @@ async def test_a_failure_after_the_success_is_stale_and_counted(app: PaymentsApp
 
 async def test_a_failure_of_an_ended_order_is_stale(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
-    await app.service.hear(
+    await app.service.deliver(
         OrderExpired(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test")
     )
     before = _stale()

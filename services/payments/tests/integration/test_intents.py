@@ -18,7 +18,7 @@ async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: Payment
         role="buyer",
         referral=ReferralOutcome(applied=False, reward_minor=0),
     )
-    await app.service.hear(provisioned)
+    await app.service.deliver(provisioned)
     placed = await app.place_order()
     response = await app.request_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
 
@@ -112,7 +112,7 @@ async def test_what_is_not_payable_is_409(app: PaymentsApp) -> None:
     for event in (OrderCancelled, OrderExpired):
         placed = await app.place_order()
         await app.open_intent(placed.order_id)
-        await app.service.hear(event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test"))
+        await app.service.deliver(event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test"))
         response = await app.request_intent(placed.order_id)
         assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     late = await app.place_order()

@@ -98,7 +98,7 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Pay
     between = await _database_time(app)
     await _release(app, placed.order_id, 100_000)
     refund = app.refund_requested(placed, 50_000)
-    await app.service.hear(refund)
+    await app.service.deliver(refund)
     await app.service.work("payments.refunds")
     [data] = app.gateway.refunds
     settled = {"id": data["id"], "amount": 50_000, "currency": "NGN", "merchant_note": data["merchant_note"]}

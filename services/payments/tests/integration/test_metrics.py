@@ -12,7 +12,7 @@ async def test_what_is_held_for_orders_is_shown_until_it_is_released(app: Paymen
     await app.place_order(total_minor=900_000)
     await update_metrics_once(app.service.runtime.database)
     assert ESCROW_LIABILITY_MINOR._value.get() == 800_000
-    await app.service.hear(app.delivered(placed))
+    await app.service.deliver(app.delivered(placed))
     await update_metrics_once(app.service.runtime.database)
     assert ESCROW_LIABILITY_MINOR._value.get() == 300_000
 

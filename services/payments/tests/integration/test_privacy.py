@@ -15,7 +15,7 @@ ACCOUNT = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chi
 
 
 async def _check_erasure(app: PaymentsApp, user_id: Any, vendor_id: Any = None) -> list[str]:
-    await app.service.hear(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
+    await app.service.deliver(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
     return list((await app.service.published("payments.erasure_judged.v1"))[-1].get("openMatters", []))
 
 
@@ -35,7 +35,7 @@ async def test_a_refund_names_its_buyer_until_it_is_settled(
     provisioned = UserProvisioned(
         user_id=app.buyer, email="chidi@unilag.edu.ng", role="buyer", referral=Referral(applied=False, reward_minor=0)
     )
-    await app.service.hear(provisioned)
+    await app.service.deliver(provisioned)
     refund_id = await app.failed_refund()
     assert await _check_erasure(app, app.buyer) == ["unsettled_refunds"]
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "Chidi Okafor wrote to us"}
@@ -43,9 +43,9 @@ async def test_a_refund_names_its_buyer_until_it_is_settled(
     assert prepared.status_code == 200, prepared.text
     balances, snapshot = await app.balances(), await app.snapshot()
     assert {table for table, rows in snapshot.items() if "Okafor" in str(rows)} == {"refund_decisions"}
-    gone = await app.service.hear(UserErased(user_id=app.buyer))
-    await app.service.hear(UserErased(user_id=app.buyer), event_id=gone.event_id)
-    await app.service.hear(provisioned)
+    gone = await app.service.deliver(UserErased(user_id=app.buyer))
+    await app.service.deliver(UserErased(user_id=app.buyer), event_id=gone.event_id)
+    await app.service.deliver(provisioned)
     left = await app.snapshot()
     assert {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)} == set()
     assert left["ledger_entries"] == snapshot["ledger_entries"]
@@ -74,11 +74,11 @@ async def test_an_erasure_removes_reasons_and_keeps_decisions(app: PaymentsApp, 
     decisions = await app.service.fetch(recorded)
     closed = VendorClosed(vendor_id=app.vendor, owner_user_id=uuid4(), campus_id=uuid4())
     other_user = VendorClosed(vendor_id=uuid4(), owner_user_id=uuid4(), campus_id=uuid4())
-    await app.service.hear(other_user)
+    await app.service.deliver(other_user)
     assert await app.snapshot() | {"inbox": []} == before | {"inbox": []}
     gone = closed if who == "vendor" else UserErased(user_id=app.buyer)
-    received = await app.service.hear(gone)
-    await app.service.hear(gone, event_id=received.event_id)
+    received = await app.service.deliver(gone)
+    await app.service.deliver(gone, event_id=received.event_id)
     assert secret not in str(await app.snapshot())
     assert await app.service.fetch(recorded) == decisions
     await app.check_ledger()

@@ -22,7 +22,7 @@ PROMISES = [line for line in INVARIANTS if line.service == "payments"]
 async def check_invariants(app: PaymentsApp) -> None:
     await app.check_ledger()
     for line in PROMISES:
-        assert await app.service.fetch(line.offending) == [], line.promise
+        assert await app.service.fetch(line.offending) == [], line.rule
     assert sum((await app.balances()).values()) == 0
 
 
@@ -99,7 +99,7 @@ async def test_only_a_submitted_refund_causes_a_loss(seed: int, app: PaymentsApp
             event = RefundRequested(**parties, refund_id=new_id(), amount_minor=amount, reason="random")
             before = await app.balances()
             try:
-                await app.service.hear(event)
+                await app.service.deliver(event)
             except RefundExceedsHeld:
                 assert await app.balances() == before
         elif step == "send":
@@ -113,6 +113,6 @@ async def test_only_a_submitted_refund_causes_a_loss(seed: int, app: PaymentsApp
             assert response.status_code in (200, 409, 423)
         else:
             delivered = OrderDelivered(**parties, delivered_at="2026-01-01T00:00:00.000Z", verified_by=placed.vendor_id)
-            await app.service.hear(delivered)
+            await app.service.deliver(delivered)
         await check_invariants(app)
         await check_gateway(app, placed.total_minor)

@@ -84,7 +84,7 @@ class Sequences(RuleBasedStateMachine):
         before = self.state()
         event_id = event_id or new_id()
         try:
-            self.run(self.app.service.hear(event, event_id=event_id, sequence=sequence))
+            self.run(self.app.service.deliver(event, event_id=event_id, sequence=sequence))
         except (SubjectUnknown, RefundExceedsHeld, EscrowLocked):
             assert self.state() == before
         self.received.append((event, event_id, sequence))
@@ -215,7 +215,7 @@ class Sequences(RuleBasedStateMachine):
         """The audit's invariants hold at the end of every sequence."""
         self.run(LEDGER_CHAIN.extend(self.app.service.runtime.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):
-            assert self.run(self.app.service.fetch(promised.offending)) == [], promised.promise
+            assert self.run(self.app.service.fetch(promised.offending)) == [], promised.rule
 
 
 @pytest_asyncio.fixture(loop_scope="session")

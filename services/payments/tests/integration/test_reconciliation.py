@@ -77,7 +77,7 @@ async def test_equal_records_open_no_case(
 ) -> None:
     app, sandbox = sandbox_app
     placed, _ = await _paid_and_reported(app, sandbox)
-    await app.service.hear(app.refund_requested(placed, 200_000))
+    await app.service.deliver(app.refund_requested(placed, 200_000))
     await app.service.work("payments.refunds")
 
     async def refunded() -> bool:
@@ -138,7 +138,7 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[An
     placed, _ = await _paid_and_reported(app, sandbox)
     await sandbox.put("/control/faults", json={"refund_webhook": {"drop": True}})
     refund_id = new_id()
-    await app.service.hear(
+    await app.service.deliver(
         RefundRequested(
             order_id=placed.order_id,
             refund_id=refund_id,

@@ -33,7 +33,7 @@ async def _unsent_refund(app: PaymentsApp, sandbox: httpx.AsyncClient, amount_mi
     await app.webhook("charge.success")
     refund_id = new_id()
     parties = app.parties(placed)
-    await app.service.hear(
+    await app.service.deliver(
         RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
     )
     return str(refund_id), intent["reference"]

@@ -20,9 +20,9 @@ from .conftest import PaymentsApp
 async def _refunded(app: PaymentsApp, amount_minor: int = 500_000) -> tuple[Any, RefundRequested]:
     placed = await app.paid_order()
     event = app.refund_requested(placed, amount_minor)
-    received = await app.service.hear(event)
-    await app.service.hear(event, event_id=received.event_id)
-    await app.service.hear(event)
+    received = await app.service.deliver(event)
+    await app.service.deliver(event, event_id=received.event_id)
+    await app.service.deliver(event)
     return placed, event
 
 
@@ -217,7 +217,7 @@ async def test_more_than_was_held_is_never_refunded(app: PaymentsApp) -> None:
         reason="too much",
     )
     with pytest.raises(RefundExceedsHeld):
-        await app.service.hear(event)
+        await app.service.deliver(event)
     assert await app.balances() == before
     assert len(await app.service.fetch("SELECT * FROM refunds")) == 1
 

@@ -31,7 +31,7 @@ async def _paid(app: PaymentsApp, sandbox: httpx.AsyncClient, **changes: Any) ->
 async def _requested(app: PaymentsApp, placed: OrderPlaced, amount_minor: int = 200_000) -> str:
     refund_id = new_id()
     parties = app.parties(placed)
-    await app.service.hear(
+    await app.service.deliver(
         RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
     )
     return str(refund_id)

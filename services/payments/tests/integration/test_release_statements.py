@@ -24,7 +24,7 @@ NEXT_KEY = base64.urlsafe_b64encode(bytes(range(1, 33))).decode()
 
 
 async def deliver(app: PaymentsApp, placed: OrderPlaced) -> None:
-    await app.service.hear(
+    await app.service.deliver(
         OrderDelivered(
             order_id=placed.order_id,
             buyer_id=placed.buyer_id,
@@ -37,7 +37,7 @@ async def deliver(app: PaymentsApp, placed: OrderPlaced) -> None:
 
 async def refund(app: PaymentsApp, placed: OrderPlaced, amount_minor: int) -> UUID:
     event = app.refund_requested(placed, amount_minor)
-    await app.service.hear(event)
+    await app.service.deliver(event)
     return event.refund_id
 
 

@@ -33,9 +33,9 @@ async def test_staff_never_release_escrow_of_their_own_vendor(app: PaymentsApp) 
 
 async def test_a_repeated_delivery_releases_everything_once(app: PaymentsApp) -> None:
     placed = await app.paid_order()
-    received = await app.service.hear(app.delivered(placed))
-    await app.service.hear(app.delivered(placed), event_id=received.event_id)
-    await app.service.hear(app.delivered(placed))
+    received = await app.service.deliver(app.delivered(placed))
+    await app.service.deliver(app.delivered(placed), event_id=received.event_id)
+    await app.service.deliver(app.delivered(placed))
 
     assert await app.balances() == {
         "gateway_cash": 500_000,
@@ -63,7 +63,7 @@ async def test_a_repeated_delivery_releases_everything_once(app: PaymentsApp) ->
 async def test_a_delivery_before_the_escrow_climbs_the_ladder(app: PaymentsApp) -> None:
     placed = await app.place_order()
     with pytest.raises(SubjectUnknown):
-        await app.service.hear(app.delivered(placed))
+        await app.service.deliver(app.delivered(placed))
     assert await app.balances() == {}
 
 
@@ -81,7 +81,7 @@ async def test_staff_release_in_parts_and_never_more_than_is_locked(app: Payment
     assert await app.balances() == before
     assert (await _release(app, placed.order_id, 399_999)).json()["data"]["remainingLockedMinor"] == 0
     assert (await app.balances())[f"vendor_payable:{app.vendor}"] == -456_000
-    await app.service.hear(app.delivered(placed))
+    await app.service.deliver(app.delivered(placed))
     assert len(await app.service.published("payments.escrow_released.v1")) == 2
     await app.check_ledger()
 
@@ -102,20 +102,20 @@ async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its
     placed = await app.paid_order()
     parties = app.parties(placed)
     disputed = OrderDisputed(**parties, reason="never came")
-    await app.service.hear(disputed, sequence=5)
+    await app.service.deliver(disputed, sequence=5)
     locked = await _release(app, placed.order_id, 1)
     assert (locked.status_code, locked.json()["code"]) == (423, "ESCROW_LOCKED")
     with pytest.raises(EscrowLocked):
-        await app.service.hear(app.delivered(placed))
+        await app.service.deliver(app.delivered(placed))
 
     refund = app.refund_requested(placed, 200_000)
-    await app.service.hear(refund)
+    await app.service.deliver(refund)
     resolved = DisputeResolved(
         **parties, outcome="split", refund_minor=200_000, release_minor=300_000, refund_id=refund.refund_id
     )
-    received = await app.service.hear(resolved, sequence=6)
-    await app.service.hear(resolved, sequence=6, event_id=received.event_id)
-    await app.service.hear(disputed, sequence=4)
+    received = await app.service.deliver(resolved, sequence=6)
+    await app.service.deliver(resolved, sequence=6, event_id=received.event_id)
+    await app.service.deliver(disputed, sequence=4)
     assert (await _release(app, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
     [released] = await app.service.published("payments.escrow_released.v1")
     assert (released["grossMinor"], released["remainingMinor"]) == (300_000, 0)
@@ -132,16 +132,16 @@ async def test_a_split_after_a_partial_release_gives_each_their_part(
     parties = app.parties(placed)
     if released_before:
         assert (await _release(app, placed.order_id, released_before)).status_code == 200
-    await app.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
+    await app.service.deliver(OrderDisputed(**parties, reason="never came"), sequence=5)
     refund = app.refund_requested(placed, 200_000)
     resolved = DisputeResolved(
         **parties, outcome="split", refund_minor=200_000, release_minor=300_000, refund_id=refund.refund_id
     )
     if refund_first:
-        await app.service.hear(refund)
-    await app.service.hear(resolved, sequence=6)
+        await app.service.deliver(refund)
+    await app.service.deliver(resolved, sequence=6)
     if not refund_first:
-        await app.service.hear(refund)
+        await app.service.deliver(refund)
     [escrow] = await app.service.fetch("SELECT * FROM escrows WHERE order_id = $1", placed.order_id)
     locked = ("locked_vendor_minor", "locked_commission_minor", "locked_delivery_fee_minor")
     released = ("released_vendor_minor", "released_commission_minor", "released_delivery_fee_minor")
@@ -155,13 +155,13 @@ async def test_a_resolution_for_the_buyer_unfreezes_and_refunds_everything(app: 
     placed = await app.paid_order()
     parties = app.parties(placed)
     assert (await _release(app, placed.order_id, 123_457)).status_code == 200
-    await app.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
+    await app.service.deliver(OrderDisputed(**parties, reason="never came"), sequence=5)
     refund = app.refund_requested(placed, 500_000)
-    await app.service.hear(
+    await app.service.deliver(
         DisputeResolved(**parties, outcome="buyer", refund_minor=500_000, release_minor=0, refund_id=refund.refund_id),
         sequence=6,
     )
-    await app.service.hear(refund)
+    await app.service.deliver(refund)
     assert (await app.balances()).get(f"vendor_payable:{app.vendor}", 0) == 0
     assert (await _release(app, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
     await app.check_ledger()
@@ -198,7 +198,7 @@ async def test_concurrent_release_and_refund_have_one_outcome(app: PaymentsApp) 
             locked = GREAT_MINOR
         part = locked * 3 // 4
         refund = app.refund_requested(placed, part)
-        release, _received = await asyncio.gather(_release(app, placed.order_id, part), app.service.hear(refund))
+        release, _received = await asyncio.gather(_release(app, placed.order_id, part), app.service.deliver(refund))
         assert release.status_code in (200, 409)
         # The second one found a quarter: a release is rejected, a refund debits the vendor for the rest.
         locked = 0 if release.status_code == 200 else locked - part

@@ -25,7 +25,7 @@ async def test_a_webhook_resent_after_its_retention_gets_200_and_has_no_effect(a
     charge = app.charge(intent["reference"], placed.total_minor)
     await app.process_webhook(charge)
     requested = app.refund_requested(placed, 100_000)
-    await app.service.hear(requested)
+    await app.service.deliver(requested)
     await app.service.work("payments.refunds")
     refund = {"id": app.gateway.refunds[-1]["id"], "amount": 100_000, "currency": "NGN"}
     dispute = {

@@ -39,8 +39,8 @@ async def published_rewards(app: PaymentsApp) -> int:
 
 async def test_repeated_concurrent_events_credit_once(app: PaymentsApp) -> None:
     event, event_id = newcomer(app), new_id()
-    repeated = [app.service.hear(event, event_id=event_id) for _ in range(8)]
-    republished = [app.service.hear(event) for _ in range(8)]
+    repeated = [app.service.deliver(event, event_id=event_id) for _ in range(8)]
+    republished = [app.service.deliver(event) for _ in range(8)]
     await asyncio.gather(*repeated, *republished)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
@@ -48,9 +48,9 @@ async def test_repeated_concurrent_events_credit_once(app: PaymentsApp) -> None:
 
 @pytest.mark.parametrize("proven", [False, None])
 async def test_an_unproven_address_earns_nothing_before_its_proof(app: PaymentsApp, proven: bool | None) -> None:
-    await app.service.hear(newcomer(app, proven=proven))
+    await app.service.deliver(newcomer(app, proven=proven))
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)
-    await app.service.hear(proof(app))
+    await app.service.deliver(proof(app))
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
 
 
@@ -58,14 +58,14 @@ async def test_an_unproven_address_earns_nothing_before_its_proof(app: PaymentsA
 async def test_proof_and_profile_in_any_order_and_number_credit_once(app: PaymentsApp, proven: bool) -> None:
     events = [proof(app), newcomer(app, proven=proven)]
     for event in events:
-        await app.service.hear(event)
-    await asyncio.gather(*(app.service.hear(event) for event in events * 4))
+        await app.service.deliver(event)
+    await asyncio.gather(*(app.service.deliver(event) for event in events * 4))
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
 
 
 async def test_a_confirmation_without_a_reward_posts_nothing(app: PaymentsApp) -> None:
-    await app.service.hear(proof(app, 0))
+    await app.service.deliver(proof(app, 0))
     assert await app.service.fetch("SELECT 1 FROM ledger_transactions") == []
 
 
@@ -81,15 +81,15 @@ async def test_a_crash_before_the_commit_credits_once(app: PaymentsApp) -> None:
             await on_user_provisioned(event, received, uow, app.service.dependencies)
             raise WorkerDied
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)
-    await app.service.hear(event, event_id=event_id)
-    await app.service.hear(event, event_id=event_id)
+    await app.service.deliver(event, event_id=event_id)
+    await app.service.deliver(event, event_id=event_id)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
 
 
 @pytest.mark.parametrize(("reward_minor", "applied"), [(0, True), (0, False)])
 async def test_a_reward_of_zero_posts_nothing(app: PaymentsApp, reward_minor: int, applied: bool) -> None:
-    await app.service.hear(newcomer(app, reward_minor, applied=applied))
+    await app.service.deliver(newcomer(app, reward_minor, applied=applied))
     assert await app.service.fetch("SELECT 1 FROM ledger_transactions") == []
     assert await published_rewards(app) == 0
     response = await app.service.client.get("/api/rewards/balance", headers=app.service.headers(app.buyer))
@@ -100,8 +100,8 @@ async def test_a_reward_of_zero_posts_nothing(app: PaymentsApp, reward_minor: in
 async def test_an_older_event_does_not_restore_an_erased_address(app: PaymentsApp, order: str) -> None:
     events = [newcomer(app), UserErased(user_id=app.buyer)]
     for event in events if order == "news first" else events[::-1]:
-        await app.service.hear(event)
-        await app.service.hear(event)
+        await app.service.deliver(event)
+        await app.service.deliver(event)
     rows = await app.service.fetch("SELECT user_id, email FROM buyers")
     assert [(row["user_id"], row["email"]) for row in rows] == [(app.buyer, "")]
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}

@@ -156,9 +156,9 @@ async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: Pay
         referral=ReferralOutcome(applied=True, reward_minor=50_000, referrer_id=uuid4()),
         email_confirmed=True,
     )
-    received = await app.service.hear(event)
-    await app.service.hear(event, event_id=received.event_id)
-    await app.service.hear(event)
+    received = await app.service.deliver(event)
+    await app.service.deliver(event, event_id=received.event_id)
+    await app.service.deliver(event)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
     assert await app.service.published("payments.reward_credited.v1") == [
         {"userId": str(app.buyer), "amountMinor": 50_000, "reason": "referral"}

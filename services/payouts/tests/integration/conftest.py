@@ -192,14 +192,14 @@ class SignedEvents:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._app, name)
 
-    async def hear(self, event: Event, **how: Any) -> Received:
+    async def deliver(self, event: Event, **how: Any) -> Received:
         if event not in self._signed:
             self._signed[event] = self.payments.signed(event)
-        return await self._app.hear(self._signed[event], **how)
+        return await self._app.deliver(self._signed[event], **how)
 
     async def deliver_unsigned(self, event: Event, **how: Any) -> Received:
         """Delivers an event without a signature, or with one of the test."""
-        return await self._app.hear(event, **how)
+        return await self._app.deliver(event, **how)
 
 
 class Scenario:
@@ -213,7 +213,7 @@ class Scenario:
 
     async def vendor(self, *, legal_name: str = "Ada Obi Ventures") -> Vendor:
         vendor = Vendor(new_id(), new_id(), legal_name)
-        await self.app.hear(
+        await self.app.deliver(
             VendorApproved(
                 vendor_id=vendor.id,
                 owner_user_id=vendor.owner,
@@ -227,7 +227,7 @@ class Scenario:
     async def release(self, vendor: Vendor, net_minor: int, **changes: Any) -> EscrowReleased:
         """Releases an order's whole escrow, without commission, so that sums stay simple."""
         event = released(vendor, net_minor, **changes)
-        await self.app.hear(event)
+        await self.app.deliver(event)
         return event
 
     async def hold(self, vendor: Vendor, amount_minor: int) -> EscrowHeld:
@@ -241,7 +241,7 @@ class Scenario:
             reference="ch-1",
             held_at="2026-01-01T00:00:00.000Z",
         )
-        await self.app.hear(event)
+        await self.app.deliver(event)
         return event
 
     async def put_bank_details(

@@ -87,7 +87,7 @@ class Staff:
             "reason": "Bank switch is down" if event is TransferFailed else None,
             **changes,
         }
-        await self.scenario.app.hear(event(**values), sequence=9)
+        await self.scenario.app.deliver(event(**values), sequence=9)
 
     async def failed(self, vendor: Vendor | None = None) -> Case:
         """Returns a payout whose transfer failed, at the gateway and by webhook."""
@@ -175,7 +175,7 @@ class Staff:
     async def findings(self, case: Case) -> list[str]:
         """Returns the audit's invariants that this payout breaks."""
         return [
-            invariant.promise
+            invariant.rule
             for invariant in INVARIANTS
             if invariant.service == "payouts"
             and any(case.payout_id in str(dict(row)) for row in await self.scenario.app.fetch(invariant.offending))

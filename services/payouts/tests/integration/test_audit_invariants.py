@@ -9,7 +9,7 @@ from contracts.payments import ChargeDisputed, EscrowRefunded
 from operations.audit.invariants import INVARIANTS
 from testkit.fixtures import DatabaseUrls
 
-PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payouts"}
+PROMISES = {line.rule: line.offending for line in INVARIANTS if line.service == "payouts"}
 
 # Statements that bypass every guard of the database. Each returns the word by which the audit must name its effect.
 TAMPERINGS = {
@@ -35,10 +35,10 @@ async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario
     vendor, debtor = await scenario.ready_vendor(1_000), await scenario.ready_vendor(500)
     await scenario.payout(vendor, 300)
     parties = {"order_id": new_id(), "buyer_id": new_id(), "remaining_minor": 0, "remaining_vendor_minor": 0}
-    await scenario.app.hear(
+    await scenario.app.deliver(
         ChargeDisputed(**parties, vendor_id=vendor.id, amount_minor=400, chargeback_id=new_id(), vendor_minor=400)
     )
-    await scenario.app.hear(
+    await scenario.app.deliver(
         EscrowRefunded(**parties, vendor_id=debtor.id, refund_id=new_id(), amount_minor=900, from_vendor_minor=800)
     )
     admin = await asyncpg.connect(urls.admin)

@@ -236,7 +236,7 @@ async def test_details_verified_under_another_legal_name_lose_their_verification
     vendor = await scenario.ready_vendor(1_000)
 
     async def rename(legal_name, sequence):
-        await scenario.app.hear(
+        await scenario.app.deliver(
             VendorChanged(
                 vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=legal_name,
                 campus_id=new_id(),

@@ -40,16 +40,16 @@ async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario):
     vendor = await scenario.ready_vendor(500)
     event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
-    received = await scenario.app.hear(opened)
-    await scenario.app.hear(opened, event_id=received.event_id)
-    await scenario.app.hear(opened, sequence=received.sequence)
+    received = await scenario.app.deliver(opened)
+    await scenario.app.deliver(opened, event_id=received.event_id)
+    await scenario.app.deliver(opened, sequence=received.sequence)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (500, 900)
     assert (await scenario.request_payout(vendor, 501)).status_code == 422
     await assert_ledger_matches_wallet(scenario, vendor)
 
     won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
-    await scenario.app.hear(won)
+    await scenario.app.deliver(won)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_400, 0)
     assert [line["kind"] for line in reversed(await scenario.statement(vendor))] == [
@@ -63,19 +63,19 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     event = await scenario.release(vendor, 900)
     await scenario.payout(vendor, 700)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
-    await scenario.app.hear(opened)
+    await scenario.app.deliver(opened)
     assert (await scenario.wallet(vendor))["heldMinor"] == 300
     lost = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="lost", from_vendor_minor=900)
-    received = await scenario.app.hear(lost)
-    await scenario.app.hear(lost, event_id=received.event_id)
-    await scenario.app.hear(lost, sequence=received.sequence)
+    received = await scenario.app.deliver(lost)
+    await scenario.app.deliver(lost, event_id=received.event_id)
+    await scenario.app.deliver(lost, sequence=received.sequence)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (0, 0, 600)
     assert (await scenario.request_payout(vendor, 1)).status_code == 409
     await assert_ledger_matches_wallet(scenario, vendor)
     # The gateway decided otherwise: debt is repaid first.
     won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900)
-    await scenario.app.hear(won)
+    await scenario.app.deliver(won)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (300, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -85,7 +85,7 @@ async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario,
     vendor, other = await scenario.ready_vendor(100), await scenario.ready_vendor(300)
     event = await scenario.release(vendor, 900)
     waiting, sent = await scenario.payout(vendor, 1_000), await scenario.payout(other, 300)
-    await scenario.app.hear(disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
+    await scenario.app.deliver(disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
     batch = (await scenario.dispatch(uuid4())).json()["data"]
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
     assert batch["skipped"] == [{"payoutId": waiting, "reason": "debt_outstanding"}]
@@ -104,9 +104,9 @@ async def test_escrow_covers_a_dispute_before_the_wallet(scenario):
     vendor = await scenario.ready_vendor(50)
     order = new_id()
     opened = disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
-    await scenario.app.hear(opened)
+    await scenario.app.deliver(opened)
     assert (await scenario.wallet(vendor))["heldMinor"] == 0
-    await scenario.app.hear(released(vendor, 900, order_id=order))
+    await scenario.app.deliver(released(vendor, 900, order_id=order))
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["lockedMinor"]) == (50, 900, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -122,7 +122,7 @@ async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario):
             3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
         }
         for sequence in arrival:
-            await scenario.app.hear(update[sequence], sequence=sequence)
+            await scenario.app.deliver(update[sequence], sequence=sequence)
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
 
@@ -134,7 +134,7 @@ async def deliver_with_retries(scenario: Any, update: dict[int, Any], arrival: t
         early = []
         for sequence in waiting:
             try:
-                await scenario.app.hear(update[sequence], sequence=sequence)
+                await scenario.app.deliver(update[sequence], sequence=sequence)
             except ChargebackLossNotReceived:
                 early.append(sequence)
         assert early != waiting, f"{arrival}: nothing of {early} is ever taken"
@@ -161,10 +161,10 @@ async def test_a_late_loss_is_debited_once(scenario):
     order, chargeback = new_id(), new_id()
     lost = disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
     # The buyer's return was counted against the chargeback: the vendor gets nothing of it back.
-    await scenario.app.hear(disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
-    received = await scenario.app.hear(lost, sequence=3)
-    await scenario.app.hear(lost, event_id=received.event_id, sequence=3)
-    await scenario.app.hear(lost, sequence=3)
+    await scenario.app.deliver(disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
+    received = await scenario.app.deliver(lost, sequence=3)
+    await scenario.app.deliver(lost, event_id=received.event_id, sequence=3)
+    await scenario.app.deliver(lost, sequence=3)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -175,8 +175,8 @@ async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario):
     event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
     responses = await asyncio.gather(
-        scenario.app.hear(opened, sequence=7),
-        scenario.app.hear(opened, sequence=7),
+        scenario.app.deliver(opened, sequence=7),
+        scenario.app.deliver(opened, sequence=7),
         *(scenario.request_payout(vendor, 400) for _ in range(4)),
     )
     granted = sum(response.status_code == 201 for response in responses[2:])

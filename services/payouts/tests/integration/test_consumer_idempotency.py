@@ -91,10 +91,10 @@ async def test_a_consumer_is_idempotent_and_atomic(scenario, event):
             await crash(message, envelope, uow, scenario.app.dependencies)
     assert await state(scenario) == before
 
-    received = await scenario.app.hear(message, sequence=99)
+    received = await scenario.app.deliver(message, sequence=99)
     once = await state(scenario)
     assert once != before
-    await scenario.app.hear(message, sequence=99, event_id=received.event_id)
+    await scenario.app.deliver(message, sequence=99, event_id=received.event_id)
     assert await state(scenario) == once
 
 

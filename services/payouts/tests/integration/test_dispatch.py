@@ -376,7 +376,7 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario,
             if request.method == "POST" and request.url.path.endswith("/transfer"):
                 await response.aread()
                 reference = (await scenario.read_payout(payout_id))["transferReference"]
-                await scenario.app.hear(
+                await scenario.app.deliver(
                     TransferSucceeded(
                         reference=reference, transfer_code="TRF_1", amount_minor=1_000, currency="NGN",
                         status="success", gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
@@ -507,7 +507,7 @@ async def hold(scenario, vendor, by):
             vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=vendor.legal_name,
             campus_id=new_id(), reason="Complaints",
         )  # fmt: skip
-        await scenario.app.hear(event)
+        await scenario.app.deliver(event)
     else:
         await scenario.app.fetch("UPDATE vendor_bank_details SET verified = false WHERE vendor_id = $1", vendor.id)
 

@@ -7,7 +7,7 @@ from contracts.identity import ErasureRequested, VendorChanged, VendorClosed
 
 
 async def evaluate_update(scenario, vendor, user_id=None):
-    await scenario.app.hear(
+    await scenario.app.deliver(
         ErasureRequested(user_id=user_id or vendor.owner, request_id=new_id(), vendor_id=None if user_id else vendor.id)
     )
     return (await scenario.app.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
@@ -33,9 +33,9 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
     ledger = "SELECT * FROM ledger_entries ORDER BY 1, 2"
     before = await scenario.app.fetch(ledger)
     closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
-    await scenario.app.hear(closed, sequence=9)
+    await scenario.app.deliver(closed, sequence=9)
     late = {"legal_name": "Ada Obi Ventures", "business_name": "Ada's", "campus_id": new_id()}
-    await scenario.app.hear(VendorChanged(vendor_id=vendor.id, owner_user_id=vendor.owner, **late), sequence=8)
+    await scenario.app.deliver(VendorChanged(vendor_id=vendor.id, owner_user_id=vendor.owner, **late), sequence=8)
     [known] = await scenario.app.fetch("SELECT legal_name FROM vendors WHERE id = $1", vendor.id)
     assert known["legal_name"] == ""
     assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
@@ -73,7 +73,7 @@ async def test_closing_a_vendor_moves_no_reason_out_of_the_audit_history(shared_
     money = "SELECT id, amount, status, retry_count FROM payout_requests WHERE vendor_id = $1"
     before = await scenario.app.fetch(money, vendor.id)
     closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
-    await scenario.app.hear(closed)
+    await scenario.app.deliver(closed)
     assert secret not in str(await scenario.app.fetch(personal_columns, vendor.id))
     assert secret in str(await scenario.app.fetch(personal_columns, other.id))
     assert await scenario.app.fetch(money, vendor.id) == before

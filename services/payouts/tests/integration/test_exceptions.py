@@ -28,7 +28,7 @@ class Attempt:
         self.scenario, self.vendor, self.payout_id, self.reference = scenario, vendor, payout_id, reference
 
     async def receive(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
-        await self.scenario.app.hear(
+        await self.scenario.app.deliver(
             event(
                 reference=self.reference,
                 transfer_code="TRF_1",

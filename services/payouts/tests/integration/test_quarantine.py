@@ -171,7 +171,7 @@ async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scena
 async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(scenario, sandbox, vendor):
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
-    await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT))
+    await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["openException"]["cause"] == "account_number_invalid"
     await assert_held(scenario, vendor, payout_id)
     assert await quarantined(scenario, vendor, payout_id) == "done"
@@ -190,9 +190,9 @@ async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_fai
     await assert_held(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "fail")
     if reported_by == "webhook":
-        received = await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT))
+        received = await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT))
         await assert_held(scenario, vendor, payout_id)
-        await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id)
+        await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id)
     else:
         scenario.clock.advance(timedelta(hours=1))
     await run_worker(scenario)
@@ -203,7 +203,7 @@ async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sand
     payout_id, reference = await sent(scenario, vendor)
     assert await quarantined(scenario, vendor, payout_id) == "awaited"
     await settle_at_gateway(sandbox, reference, "succeed")
-    await scenario.app.hear(update(TransferSucceeded, reference, amount_minor=AMOUNT))
+    await scenario.app.deliver(update(TransferSucceeded, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
     assert await quarantined(scenario, vendor, payout_id) is None
@@ -218,7 +218,7 @@ async def test_a_webhook_alone_returns_nothing_while_the_gateway_says_otherwise(
     payout_id, reference = await sent(scenario, vendor)
     await quarantined(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "succeed")
-    await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT))
+    await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT))
     await run_worker(scenario)
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
@@ -411,7 +411,7 @@ async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor
     await scenario.payout(vendor, 9_000)
     changes = [released(vendor, 700) for _ in range(6)] + [refunded(vendor, 900) for _ in range(6)]
     random.shuffle(changes)
-    await asyncio.gather(*(scenario.app.hear(move) for move in changes))
+    await asyncio.gather(*(scenario.app.deliver(move) for move in changes))
     wallet = await scenario.wallet(vendor)
     assert wallet["availableMinor"] - wallet["debtMinor"] == 1_000 + 6 * 700 - 6 * 900
     assert wallet["availableMinor"] == 0

@@ -152,7 +152,7 @@ class Schedules(RuleBasedStateMachine):
             gateway_event_id=str(new_id()), occurred_at="2026-01-01T00:00:00.000Z", reason=None,
         )  # fmt: skip
         for _ in range(2):
-            self.run(self.scenario.app.hear(update))
+            self.run(self.scenario.app.deliver(update))
 
     @rule(suspended=st.booleans())
     def the_vendor_is_suspended_or_reinstated(self, suspended: bool) -> None:
@@ -162,7 +162,7 @@ class Schedules(RuleBasedStateMachine):
             "legal_name": self.vendor.legal_name, "campus_id": new_id(),
         }  # fmt: skip
         event = VendorSuspended(**values, reason="Complaints") if suspended else VendorReinstated(**values)
-        self.run(self.scenario.app.hear(event, sequence=self.sequence))
+        self.run(self.scenario.app.deliver(event, sequence=self.sequence))
 
     @rule(number=st.integers(0, 2))
     def an_operator_resets(self, number: int) -> None:
@@ -219,7 +219,7 @@ class Schedules(RuleBasedStateMachine):
             assert len(left) == (payout["status"] == "processed" and not came_back), payout
             assert (payout["status"], payout["openException"]) in (("processed", None), ("failed", None)), payout
         for promised in (line for line in INVARIANTS if line.service == "payouts"):
-            assert self.run(self.scenario.app.fetch(promised.offending)) == [], promised.promise
+            assert self.run(self.scenario.app.fetch(promised.offending)) == [], promised.rule
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -267,4 +267,4 @@ async def test_many_payouts_through_a_failing_gateway_are_each_sent_once(
     transfers = (await sandbox.client.get("/gateway/transfer", params={"perPage": 100})).json()["data"]
     assert sorted(line["amount"] for line in transfers) == amounts
     for promised in (line for line in INVARIANTS if line.service == "payouts"):
-        assert await scenario.app.fetch(promised.offending) == [], promised.promise
+        assert await scenario.app.fetch(promised.offending) == [], promised.rule

@@ -32,7 +32,7 @@ async def refund(staff, vendor, amount_minor):
         remaining_minor=0,
         remaining_vendor_minor=0,
     )
-    await staff.scenario.app.hear(event)
+    await staff.scenario.app.deliver(event)
 
 
 async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_stays_processed(staff):

@@ -64,7 +64,7 @@ def refunded(vendor: Any, amount_minor: int, **changes: Any) -> EscrowRefunded:
 
 async def test_a_wallet_that_matches_payments_statements_is_paid_out(scenario: Any, sandbox: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await scenario.app.hear(refunded(vendor, 300))
+    await scenario.app.deliver(refunded(vendor, 300))
     payout = await scenario.payout(vendor, 700)
     assert await skipped(scenario, payout) is None
     assert [transfer["amount"] for transfer in await sandbox.transfers()] == [700]
@@ -279,7 +279,7 @@ async def test_a_wallet_is_covered_once_all_events_have_arrived_in_any_order(sce
 async def test_a_late_statement_opens_an_exception_until_it_arrives(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     late = scenario.payments.signed(refunded(vendor, 200))
-    await scenario.app.hear(released(vendor, 50))
+    await scenario.app.deliver(released(vendor, 50))
     payout = await scenario.payout(vendor, 600)
     scenario.clock.advance(LATE_AFTER)
     await run_timer_once(scenario)

@@ -196,14 +196,14 @@ async def test_a_retry_above_the_balance_waits_with_an_exception(staff):
 async def test_a_suspended_vendors_retry_is_held_with_its_reason(staff):
     case = await staff.failed()
     await staff.reset(case)
-    await staff.scenario.app.hear(vendor_update(VendorSuspended, case.vendor, reason="Complaints"))
+    await staff.scenario.app.deliver(vendor_update(VendorSuspended, case.vendor, reason="Complaints"))
     staff.scenario.clock.advance(FIRST_WAIT)
     sent = await staff.sent(case)
     await staff.run_timers()
     held = (await staff.payout(case))["transfer"]
     assert (held["status"], held["failure"]) == ("reserved", "vendor_suspended")
     assert await staff.sent(case) == sent
-    await staff.scenario.app.hear(vendor_update(VendorReinstated, case.vendor))
+    await staff.scenario.app.deliver(vendor_update(VendorReinstated, case.vendor))
     again = (await staff.scenario.dispatch("2f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e", payoutIds=[case.payout_id])).json()
     assert [line["reference"] for line in again["data"]["transfers"]] == [held["reference"]]
     await staff.succeeds(held["reference"])

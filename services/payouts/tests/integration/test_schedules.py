@@ -139,11 +139,11 @@ async def test_a_skipped_day_records_its_reason(scenario, clock):
     for each in (vendor, unverified):
         await put(scenario, each, DAILY)
     await scenario.payout(vendor, 900)
-    await scenario.app.hear(refunded(vendor, 300))
+    await scenario.app.deliver(refunded(vendor, 300))
     clock.advance(timedelta(days=1))
     assert await run(scenario) == 2
     await scenario.release(vendor, 1_000)
-    await scenario.app.hear(update(VendorSuspended, vendor, reason="Complaints"))
+    await scenario.app.deliver(update(VendorSuspended, vendor, reason="Complaints"))
     clock.advance(timedelta(days=1))
     assert await run(scenario, minimum_minor=2_000) == 2
     assert [row["reason"] for row in await decisions(scenario, vendor)] == ["debt_outstanding", "vendor_suspended"]

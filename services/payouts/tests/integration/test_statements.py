@@ -65,7 +65,7 @@ async def test_a_filtered_statement_keeps_a_stable_cursor(scenario, clock):
     for _ in range(6):
         await scenario.release(vendor, 10)
         clock.advance(timedelta(hours=1))
-    await scenario.app.hear(refunded(vendor, 5))
+    await scenario.app.deliver(refunded(vendor, 5))
     period = {"from": "2026-01-01T01:00:00Z", "to": "2026-01-01T05:00:00Z"}
     seen, cursor = [], None
     while True:
@@ -96,11 +96,11 @@ async def test_a_months_closing_balance_opens_the_next_month(scenario, clock, se
         what = chance.choice(["release", "release", "refund", "payout"])
         amount_minor = chance.randrange(1, 1_500)
         if what == "release":
-            await scenario.app.hear(
+            await scenario.app.deliver(
                 released(vendor, amount_minor, gross_minor=amount_minor + 9, commission_minor=5, delivery_fee_minor=4)
             )
         elif what == "refund":
-            await scenario.app.hear(refunded(vendor, amount_minor))
+            await scenario.app.deliver(refunded(vendor, amount_minor))
         else:
             await scenario.request_payout(vendor, amount_minor)
     clock.advance(timedelta(days=40))

@@ -24,11 +24,11 @@ def update(event, vendor, **more):
 
 
 async def suspend(scenario, vendor, **delivery):
-    return await scenario.app.hear(update(VendorSuspended, vendor, reason="Complaints"), **delivery)
+    return await scenario.app.deliver(update(VendorSuspended, vendor, reason="Complaints"), **delivery)
 
 
 async def reinstate(scenario, vendor, **delivery):
-    return await scenario.app.hear(update(VendorReinstated, vendor), **delivery)
+    return await scenario.app.deliver(update(VendorReinstated, vendor), **delivery)
 
 
 async def is_suspended(scenario, vendor):
@@ -69,10 +69,10 @@ async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario,
 
 async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scenario):
     vendor = await scenario.vendor()
-    await scenario.app.hear(update(VendorChanged, vendor), sequence=3)
+    await scenario.app.deliver(update(VendorChanged, vendor), sequence=3)
     await suspend(scenario, vendor, sequence=2)
     assert await is_suspended(scenario, vendor) is True
-    await scenario.app.hear(update(VendorChanged, vendor), sequence=4)
+    await scenario.app.deliver(update(VendorChanged, vendor), sequence=4)
     assert await is_suspended(scenario, vendor) is True
 
 
@@ -80,7 +80,7 @@ async def test_a_suspension_that_comes_before_the_approval_stands(scenario):
     vendor = await scenario.vendor()
     unknown = type(vendor)(new_id(), new_id())
     await suspend(scenario, unknown, sequence=2)
-    await scenario.app.hear(update(VendorApproved, unknown), sequence=1)
+    await scenario.app.deliver(update(VendorApproved, unknown), sequence=1)
     assert await is_suspended(scenario, unknown) is True
 
 

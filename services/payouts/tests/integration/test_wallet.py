@@ -42,7 +42,7 @@ async def test_an_orders_events_in_any_order_end_in_the_same_wallet(scenario):
         last = released(vendor, 255, order_id=order, gross_minor=300, commission_minor=15, delivery_fee_minor=30)
         events = [held, first, refund, last]
         for place in arrival:
-            await scenario.app.hear(events[place], sequence=place + 1)
+            await scenario.app.deliver(events[place], sequence=place + 1)
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["lockedMinor"]) == (680, 0), arrival
         assert [line["kind"] for line in await scenario.statement(vendor)] == ["release", "release"]
@@ -54,9 +54,9 @@ async def test_the_locked_amount_is_the_vendors_share_of_escrow(scenario):
         order_id=order, buyer_id=new_id(), vendor_id=vendor.id, amount_minor=1_000, commission_minor=50,
         delivery_fee_minor=100, reference="ch", held_at="2026-01-01T00:00:00.000Z",
     )  # fmt: skip
-    await scenario.app.hear(held, sequence=1)
+    await scenario.app.deliver(held, sequence=1)
     assert (await scenario.wallet(vendor))["lockedMinor"] == 850
-    await scenario.app.hear(
+    await scenario.app.deliver(
         released(vendor, 425, order_id=order, gross_minor=500, remaining_minor=500, remaining_vendor_minor=425),
         sequence=2,
     )
@@ -67,9 +67,9 @@ async def test_the_locked_amount_is_the_vendors_share_of_escrow(scenario):
 async def test_a_repeated_release_is_credited_once(scenario):
     vendor = await scenario.vendor()
     event = released(vendor, 900, gross_minor=1_000, commission_minor=60, delivery_fee_minor=40)
-    received = await scenario.app.hear(event)
-    await scenario.app.hear(event, event_id=received.event_id)
-    await asyncio.gather(*(scenario.app.hear(event, sequence=2) for _ in range(8)))
+    received = await scenario.app.deliver(event)
+    await scenario.app.deliver(event, event_id=received.event_id)
+    await asyncio.gather(*(scenario.app.deliver(event, sequence=2) for _ in range(8)))
     assert (await scenario.wallet(vendor))["availableMinor"] == 900
     [line] = await scenario.statement(vendor)
     assert (line["grossMinor"], line["commissionMinor"], line["netMinor"], line["balanceMinor"]) == (
@@ -83,7 +83,7 @@ async def test_a_repeated_release_is_credited_once(scenario):
 
 async def test_a_release_with_other_amounts_contradicts(scenario):
     vendor, release_id = await scenario.vendor(), new_id()
-    await scenario.app.hear(released(vendor, 900, release_id=release_id))
+    await scenario.app.deliver(released(vendor, 900, release_id=release_id))
     with pytest.raises(ReleaseContradicts):
         await scenario.app.deliver_unsigned(released(vendor, 901, release_id=release_id))
     assert (await scenario.wallet(vendor))["availableMinor"] == 900
@@ -93,9 +93,9 @@ async def test_a_refund_from_an_empty_wallet_becomes_debt(scenario):
     vendor = await scenario.ready_vendor(1_000)
     await scenario.payout(vendor, 800)
     event = refunded(vendor, 500)
-    received = await scenario.app.hear(event)
-    await scenario.app.hear(event, event_id=received.event_id)
-    await scenario.app.hear(event)
+    received = await scenario.app.deliver(event)
+    await scenario.app.deliver(event, event_id=received.event_id)
+    await scenario.app.deliver(event)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 300)
     assert (await scenario.request_payout(vendor, 1)).status_code == 409
@@ -119,7 +119,7 @@ async def test_the_control_account_equals_the_releases_from_escrow(scenario):
     vendors = [await scenario.vendor() for _ in range(3)]
     events = [released(vendor, 100 + place) for vendor in vendors for place in range(5)]
     events += [refunded(vendor, 250) for vendor in vendors]
-    await asyncio.gather(*(scenario.app.hear(event) for event in events))
+    await asyncio.gather(*(scenario.app.deliver(event) for event in events))
     handed_over = sum(100 + place for place in range(5)) * 3 - 750
     assert await scenario.balance("escrow_released") == handed_over
     assert -await scenario.balance("wallet:%") - await scenario.balance("vendor_debt:%") == handed_over

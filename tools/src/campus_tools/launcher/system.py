@@ -151,7 +151,7 @@ class System:
                     self.state_dir,
                     ServerPorts.above(self.port_base),
                     environment=self._caller,
-                    say=lambda text: self._tell("servers", text),
+                    report=lambda text: self._tell("servers", text),
                 )
             self._reject_occupied_ports()
             self._start_parts(pool)

@@ -10,15 +10,15 @@ from campus_tools.servers.install import can_install, install
 PACKAGES: Final = {"promtool": "prometheus", "amtool": "prometheus-alertmanager"}
 
 
-def find_program(name: str, say: Callable[[str], None]) -> str | None:
+def find_program(name: str, report: Callable[[str], None]) -> str | None:
     """The program's path; None where it is missing and cannot be installed, after `say` has told why."""
     found = shutil.which(name)
     if found is None and can_install():
         try:
-            install([PACKAGES[name]], why=f"{name} is not installed", say=say)
+            install([PACKAGES[name]], why=f"{name} is not installed", report=report)
         except ServerUnavailable as error:
-            say(str(error))
+            report(str(error))
         found = shutil.which(name)
     if found is None:
-        say(f"{name} is missing (Debian: sudo apt-get install {PACKAGES[name]})")
+        report(f"{name} is missing (Debian: sudo apt-get install {PACKAGES[name]})")
     return found

@@ -21,7 +21,7 @@ STOP_SECONDS_MAX = 4
 _NO_LONGER_RUNNING = ("exited", "dead", "removing")
 
 
-def have_images(images: Sequence[str], say: Callable[[str], None]) -> None:
+def have_images(images: Sequence[str], report: Callable[[str], None]) -> None:
     """Pull the images that are missing, and the one that removes the containers of a crashed run.
 
     Raises:
@@ -37,7 +37,7 @@ def have_images(images: Sequence[str], say: Callable[[str], None]) -> None:
             try:
                 store.get(image)
             except ImageNotFound:
-                say(f"pulling the image {image}")
+                report(f"pulling the image {image}")
                 store.pull(image)
     except (DockerException, OSError) as error:
         raise ServerUnavailable(f"its images cannot be had: {error}") from error

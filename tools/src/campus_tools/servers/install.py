@@ -24,40 +24,40 @@ def can_install() -> bool:
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
-def install(packages: list[str], *, why: str, say: Callable[[str], None]) -> None:
+def install(packages: list[str], *, why: str, report: Callable[[str], None]) -> None:
     """Install Debian packages, or say by which command the reader can."""
     if not can_install():
         raise ServerUnavailable(
             f"{why}, and it cannot be installed from here. Install it (Debian: sudo apt-get install "
             f"{' '.join(packages)}), start a Docker engine, or set DATABASE_URL and BROKER_URL."
         )
-    say(f"{why}: installing {' '.join(packages)} with apt-get")
+    report(f"{why}: installing {' '.join(packages)} with apt-get")
     with _one_at_a_time:
-        _refresh_lists(say)
+        _refresh_lists(report)
         with _packages_start_nothing():
-            _apt("install", "-y", "--no-install-recommends", *packages, say=say)
+            _apt("install", "-y", "--no-install-recommends", *packages, report=report)
 
 
-def _refresh_lists(say: Callable[[str], None]) -> None:
+def _refresh_lists(report: Callable[[str], None]) -> None:
     global _lists_are_fresh  # noqa: PLW0603 - the package lists are read once for the whole program
     if _lists_are_fresh:
         return
     deadline = time.monotonic() + LOCK_SECONDS_MAX
     while True:
         try:
-            _apt("update", say=say)
+            _apt("update", report=report)
         except ServerUnavailable as error:
             # The option below makes apt wait for the lock of the packages, but not for that of the lists.
             if "Could not get lock" not in str(error) or time.monotonic() > deadline:
                 raise
-            say("another program is using apt; waiting for it")
+            report("another program is using apt; waiting for it")
             time.sleep(2)
         else:
             _lists_are_fresh = True
             return
 
 
-def _apt(*arguments: str, say: Callable[[str], None]) -> None:
+def _apt(*arguments: str, report: Callable[[str], None]) -> None:
     command = ["apt-get", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS_MAX:.0f}", *arguments]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as apt:
@@ -65,7 +65,7 @@ def _apt(*arguments: str, say: Callable[[str], None]) -> None:
         for line in apt.stdout or ():
             lines.append(line.rstrip())
             if line.startswith(("Get:", "Unpacking ", "Setting up ")):
-                say(f"  {line.rstrip()}")
+                report(f"  {line.rstrip()}")
     if apt.returncode != 0:
         tail = "\n".join(lines[-15:])
         raise ServerUnavailable(f"{' '.join(command)} failed with code {apt.returncode}:\n{tail}")

@@ -57,12 +57,12 @@ class PrivatePostgresql:
     name = "postgresql"
     private = True
 
-    def __init__(self, state_dir: Path, port: int, *, say: Callable[[str], None], durable: bool = True) -> None:
+    def __init__(self, state_dir: Path, port: int, *, report: Callable[[str], None], durable: bool = True) -> None:
         self._durable = "on" if durable else "off"
         self._home = state_dir / "servers"
         self._home.mkdir(parents=True, exist_ok=True)
         self._port = port
-        self._say = say
+        self._report = report
         self._password = server_password(state_dir, "postgresql")
         self._child: subprocess.Popen[bytes] | None = None
         self.settings: dict[str, str] = {}
@@ -84,7 +84,7 @@ class PrivatePostgresql:
     def start(self) -> None:
         if self._child is not None and self._child.poll() is None:
             return
-        binaries = find_binaries(self._say)
+        binaries = find_binaries(self._report)
         account = _unprivileged_account()
         directory = data_directory(self._home, account)
         end_recorded_process(self._home / "postgresql.pid", first=signal.SIGINT)
@@ -192,11 +192,11 @@ class PrivatePostgresql:
         pid_file.unlink(missing_ok=True)
 
 
-def find_binaries(say: Callable[[str], None]) -> Path:
+def find_binaries(report: Callable[[str], None]) -> Path:
     """The directory of the newest PostgreSQL of at least `MINIMUM_VERSION`, installed when missing."""
     found = _newest_binaries()
     if found is None:
-        install(["postgresql"], why=f"PostgreSQL {MINIMUM_VERSION} or newer is not installed", say=say)
+        install(["postgresql"], why=f"PostgreSQL {MINIMUM_VERSION} or newer is not installed", report=report)
         found = _newest_binaries()
     if found is None:
         raise ServerUnavailable(

@@ -92,7 +92,7 @@ def find_servers(
     environment: Mapping[str, str] | None = None,
     redis: bool = False,
     durable: bool = True,
-    say: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Servers:
     """Decide where each server comes from, without starting any.
 
@@ -106,7 +106,7 @@ def find_servers(
     origins: list[str] = []
     docker_works = False
     if not (given.get("DATABASE_URL") and given.get("BROKER_URL")):
-        docker_works = _docker_offers_servers(given, say)
+        docker_works = _docker_offers_servers(given, report)
 
     postgresql: Server
     if database_url := given.get("DATABASE_URL"):
@@ -116,7 +116,7 @@ def find_servers(
         postgresql = _postgresql_container(state_dir, ports)
         origins.append(f"PostgreSQL in a container of {POSTGRESQL_IMAGE}")
     else:
-        postgresql = PrivatePostgresql(state_dir, ports.postgresql, say=say, durable=durable)
+        postgresql = PrivatePostgresql(state_dir, ports.postgresql, report=report, durable=durable)
         origins.append("PostgreSQL as a private process")
 
     rabbitmq: Server
@@ -128,7 +128,7 @@ def find_servers(
         rabbitmq, management_url = _rabbitmq_container(state_dir, ports)
         origins.append(f"RabbitMQ in a container of {RABBITMQ_IMAGE}")
     else:
-        rabbitmq = private = PrivateRabbitmq(state_dir, ports, say=say)
+        rabbitmq = private = PrivateRabbitmq(state_dir, ports, report=report)
         management_url = private.management_url
         origins.append("RabbitMQ as a private process")
 
@@ -136,7 +136,7 @@ def find_servers(
     if store_url := given.get("RATE_LIMIT_STORE_URL"):
         store = GivenServer("redis", store_url, variable="RATE_LIMIT_STORE_URL", default_port=6379)
     elif redis:
-        store = PrivateRedis(state_dir, ports.redis, say=say)
+        store = PrivateRedis(state_dir, ports.redis, report=report)
     return Servers(postgresql, rabbitmq, store, management_url, state_dir, ", ".join(origins))
 
 
@@ -146,28 +146,28 @@ def start_servers(
     *,
     environment: Mapping[str, str] | None = None,
     redis: bool = False,
-    say: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Servers:
     """Find the servers and start them, on the ports above `port_base` (+60 PostgreSQL, +61 AMQP, +62 management).
 
     Raises:
         ServerUnavailable: one could be neither found nor started; the message says what to do.
     """
-    servers = find_servers(state_dir, ServerPorts.above(port_base), environment=environment, redis=redis, say=say)
+    servers = find_servers(state_dir, ServerPorts.above(port_base), environment=environment, redis=redis, report=report)
     servers.start()
     return servers
 
 
-def _docker_offers_servers(given: Mapping[str, str], say: Callable[[str], None]) -> bool:
+def _docker_offers_servers(given: Mapping[str, str], report: Callable[[str], None]) -> bool:
     if not _docker_engine_listens():
         return False
     from campus_tools.servers import docker
 
     wanted = {"DATABASE_URL": POSTGRESQL_IMAGE, "BROKER_URL": RABBITMQ_IMAGE}
     try:
-        docker.have_images([image for variable, image in wanted.items() if not given.get(variable)], say)
+        docker.have_images([image for variable, image in wanted.items() if not given.get(variable)], report)
     except ServerUnavailable as error:
-        say(f"A Docker engine listens, but {error}. Using local processes instead.")
+        report(f"A Docker engine listens, but {error}. Using local processes instead.")
         return False
     return True
 

@@ -58,11 +58,11 @@ class PrivateRabbitmq:
     name = "rabbitmq"
     private = True
 
-    def __init__(self, state_dir: Path, ports: ServerPorts, *, say: Callable[[str], None]) -> None:
+    def __init__(self, state_dir: Path, ports: ServerPorts, *, report: Callable[[str], None]) -> None:
         self._records = state_dir / "servers"
         self._home = self._records / "rabbitmq"
         self._ports = ports
-        self._say = say
+        self._report = report
         self._password = server_password(state_dir, "rabbitmq")
         self._child: subprocess.Popen[bytes] | None = None
         self._name_server: subprocess.Popen[bytes] | None = None
@@ -85,7 +85,7 @@ class PrivateRabbitmq:
     def start(self) -> None:
         if self._child is not None and self._child.poll() is None:
             return
-        binary = find_binary(self._say)
+        binary = find_binary(self._report)
         for left_behind in ("rabbitmq.pid", "epmd.pid"):
             end_recorded_process(self._records / left_behind)
         self._write_home()
@@ -196,11 +196,11 @@ def speaks_amqp(port: int, host: str = "127.0.0.1") -> bool:
         return False
 
 
-def find_binary(say: Callable[[str], None]) -> Path:
+def find_binary(report: Callable[[str], None]) -> Path:
     """The server's start script (not the wrapper that insists on the user rabbitmq), installed when missing."""
     found = _binary()
     if found is None:
-        install(["rabbitmq-server"], why="RabbitMQ is not installed", say=say)
+        install(["rabbitmq-server"], why="RabbitMQ is not installed", report=report)
         found = _binary()
     if found is None:
         raise ServerUnavailable("RabbitMQ was installed, but rabbitmq-server was not found: set BROKER_URL.")

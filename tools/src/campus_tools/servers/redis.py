@@ -27,10 +27,10 @@ class PrivateRedis:
     name = "redis"
     private = True
 
-    def __init__(self, state_dir: Path, port: int, *, say: Callable[[str], None]) -> None:
+    def __init__(self, state_dir: Path, port: int, *, report: Callable[[str], None]) -> None:
         self._home = state_dir / "servers"
         self._port = port
-        self._say = say
+        self._report = report
         self._password = server_password(state_dir, "redis")
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -45,7 +45,7 @@ class PrivateRedis:
     def start(self) -> None:
         if self._child is not None and self._child.poll() is None:
             return
-        binary = _find_binary(self._say)
+        binary = _find_binary(self._report)
         end_recorded_process(self._home / "redis.pid")
         settings = self._home / "redis.conf"
         settings.touch(mode=0o600)
@@ -85,11 +85,11 @@ class PrivateRedis:
             return False
 
 
-def _find_binary(say: Callable[[str], None]) -> str:
+def _find_binary(report: Callable[[str], None]) -> str:
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return found
-    install(["redis-server"], why="Redis is not installed", say=say)
+    install(["redis-server"], why="Redis is not installed", report=report)
     if found := shutil.which("redis-server"):
         return found
     raise ServerUnavailable("Redis was installed, but redis-server is not on PATH: set RATE_LIMIT_STORE_URL.")

@@ -10,7 +10,7 @@ from lab.bench import seeds
 from lab.bench.cpu import Meter
 from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Figures, Goal, Reading, Row, percentile
-from operations.journey import Marketplace, Person
+from operations.journey import Marketplace, SignedInUser
 
 _POLL_SECONDS = 0.002
 _WITHIN_SECONDS = 30.0
@@ -59,7 +59,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
     ]
 
 
-async def _purchase(market: Marketplace, buyer: Person, product: str, watch: Any) -> float:
+async def _purchase(market: Marketplace, buyer: SignedInUser, product: str, watch: Any) -> float:
     """Check out and pay; the milliseconds until the order is paid."""
     began = time.perf_counter()
     order = await market.checkout(buyer, product)

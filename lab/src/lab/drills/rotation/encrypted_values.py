@@ -8,7 +8,7 @@ from typing import Any, Final
 import asyncpg
 
 from lab.drills.rotation.environment import DrillEnvironment, expect
-from operations.journey import Person
+from operations.journey import SignedInUser
 from operations.secrets import write_secrets
 
 # The phases: the new key is readable, it encrypts, the old one is dropped.
@@ -25,8 +25,8 @@ class EarlierValues:
     """Delivery PINs, a bank account number and TOTP secrets from before the rotation."""
 
     drill: DrillEnvironment
-    buyer: Person
-    vendor: Person
+    buyer: SignedInUser
+    vendor: SignedInUser
     pins: list[tuple[str, str]] = field(default_factory=list)
 
     @classmethod

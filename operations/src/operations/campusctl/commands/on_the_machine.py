@@ -114,11 +114,11 @@ def audit(
 def _lines(report: Report, where: str, promise: str) -> list[dict[str, Any]]:
     """One line for a promise that holds, or one for each kind of its findings."""
     told = {"where": where, "promise": promise}
-    if promise == GATEWAY.promise and report.not_compared is not None:
+    if promise == GATEWAY.rule and report.not_compared is not None:
         return [
             {**told, "holds": None, "kind": "not_compared", "rows": (f"{report.gateway_url}: {report.not_compared}",)}
         ]
-    found = [finding for finding in report.findings if (finding.where, finding.promise) == (where, promise)]
+    found = [finding for finding in report.findings if (finding.where, finding.rule) == (where, promise)]
     lines = [
         {**told, "holds": finding.kind != "broken", "kind": finding.kind, "rows": finding.rows} for finding in found
     ]
