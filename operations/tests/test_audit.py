@@ -40,7 +40,7 @@ class Outside:
     transfers: list[dict[str, Any]] = field(default_factory=list)
     status: int = 200
 
-    async def answer(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
         if request.headers.get("authorization") != f"Bearer {KEY}" or self.status != 200:
             return JSONResponse({"status": False}, 401 if self.status == 200 else self.status)
         if request.url.path == "/balance":
@@ -93,7 +93,7 @@ class World:
 @pytest.fixture
 async def world(fresh_database: DatabaseFactory) -> AsyncIterator[World]:
     outside = Outside()
-    app = Starlette(routes=[Route("/{path:path}", outside.answer)])
+    app = Starlette(routes=[Route("/{path:path}", outside.respond)])
     async with AsyncExitStack() as stack:
         outside.url = await stack.enter_async_context(served(app))
         databases = {}
@@ -104,7 +104,7 @@ async def world(fresh_database: DatabaseFactory) -> AsyncIterator[World]:
         yield World(databases, outside)
 
 
-async def an_escrow_that_payouts_has_not_heard_of(world: World) -> tuple[UUID, UUID]:
+async def an_escrow_unknown_to_payouts(world: World) -> tuple[UUID, UUID]:
     """The order's id, and the id of the event that payouts has not processed."""
     order_id, event_id = uuid4(), uuid4()
     await world.insert(
@@ -120,8 +120,8 @@ async def an_escrow_that_payouts_has_not_heard_of(world: World) -> tuple[UUID, U
     return order_id, event_id
 
 
-async def kind_of(world: World, promise: str) -> str | None:
-    return (await world.kinds()).get(promise)
+async def kind_of(world: World, rule: str) -> str | None:
+    return (await world.kinds()).get(rule)
 
 
 async def test_a_system_in_which_nothing_differs_is_clean_and_was_compared_with_its_gateway(world: World) -> None:
@@ -142,14 +142,14 @@ async def test_an_audit_that_could_not_ask_the_gateway_says_so(world: World, fau
         "reason": report.not_compared,
     }
     print_report(report, Console(highlight=False, width=300))
-    said = capsys.readouterr().out
-    assert f"Not compared with the payment gateway at {world.outside.url}" in said
+    printed = capsys.readouterr().out
+    assert f"Not compared with the payment gateway at {world.outside.url}" in printed
 
 
 async def test_a_difference_is_waiting_while_its_event_is_under_way_open_as_a_dead_letter_and_else_broken(
     world: World,
 ) -> None:
-    order_id, event_id = await an_escrow_that_payouts_has_not_heard_of(world)
+    order_id, event_id = await an_escrow_unknown_to_payouts(world)
     assert await kind_of(world, LOCKED) == "waiting"
     await world.insert(
         "payouts", "dead_letters", id=uuid4(), queue="payouts.payments", event_id=event_id,
@@ -296,17 +296,17 @@ def test_the_command_ends_with_one_only_for_what_is_broken_and_shows_each_kind_a
         with pytest.raises(SystemExit) as ended:
             command.main()
         assert ended.value.code == status
-        said = capsys.readouterr().out
+        printed = capsys.readouterr().out
         if arguments[-1] == "--json":
-            told = json.loads(said)
-            assert told["verdict"] == verdict
-            assert [finding["kind"] for finding in told["findings"]] == list(kinds)
+            document = json.loads(printed)
+            assert document["verdict"] == verdict
+            assert [finding["kind"] for finding in document["findings"]] == list(kinds)
             assert all(
-                set(finding) == {"check", "kind", "subject", "expected", "actual"} for finding in told["findings"]
+                set(finding) == {"check", "kind", "subject", "expected", "actual"} for finding in document["findings"]
             )
         else:
             headings = {"broken": "Broken: a rule", "open": "Open: a person", "waiting": "Waiting: under way"}
-            assert [kind for kind, heading in headings.items() if heading in said] == [
+            assert [kind for kind, heading in headings.items() if heading in printed] == [
                 kind for kind in headings if kind in kinds
             ]
-            assert "Compared with the payment gateway at http://gateway" in said
+            assert "Compared with the payment gateway at http://gateway" in printed

@@ -29,27 +29,27 @@ class Gateway:
     """What the server answers, and what it was asked."""
 
     url: str = ""
-    answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    responses: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    requests: list[dict[str, Any]] = field(default_factory=list)
     expires_in: int = 900
     # So many next requests get no answer.
-    silent: int = 0
+    dropped: int = 0
 
     def bodies(self, path: str) -> list[Any]:
-        return [request["body"] for request in self.asked if request["path"] == path]
+        return [request["body"] for request in self.requests if request["path"] == path]
 
 
 def tokens(gateway: Gateway, aal: str) -> dict[str, Any]:
-    number = len(gateway.asked)
+    number = len(gateway.requests)
     return {
         "accessToken": f"secret-access-{number}", "refreshToken": f"secret-refresh-{number}", "tokenType": "Bearer",
         "expiresIn": gateway.expires_in, "aal": aal, "mfaRequired": aal == "aal1",
     }  # fmt: skip
 
 
-def answer_of(gateway: Gateway, path: str) -> tuple[int, dict[str, Any]]:
+def response_of(gateway: Gateway, path: str) -> tuple[int, dict[str, Any]]:
     """Status and document for a path: an envelope or a problem."""
-    known = dict(gateway.answers)
+    known = dict(gateway.responses)
     for name, aal in (("login", "aal1"), ("mfa/verify", "aal2"), ("refresh", "aal2")):
         known.setdefault(f"/api/auth/{name}", (200, tokens(gateway, aal)))
     status, content = known.get(path, (404, "There is no such thing."))
@@ -67,20 +67,20 @@ def handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
             """Nothing: the tests read what was asked from the gateway."""
 
         def do_GET(self) -> None:
-            self._answer()
+            self._respond()
 
         def do_POST(self) -> None:
-            self._answer()
+            self._respond()
 
-        def _answer(self) -> None:
+        def _respond(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
             path = self.path.split("?")[0]
-            gateway.asked.append({"path": path, "line": self.path, "body": body, "headers": dict(self.headers)})
-            if gateway.silent:
-                gateway.silent -= 1
+            gateway.requests.append({"path": path, "line": self.path, "body": body, "headers": dict(self.headers)})
+            if gateway.dropped:
+                gateway.dropped -= 1
                 self.close_connection = True
                 return
-            status, document = answer_of(gateway, path)
+            status, document = response_of(gateway, path)
             self._write(status, "application/json" if status < 400 else "application/problem+json", document)
 
         def _write(self, status: int, media: str, document: Any) -> None:
@@ -118,7 +118,7 @@ def gateway(tmp_path, monkeypatch) -> Iterator[Gateway]:
 @pytest.fixture
 def signed_in(gateway) -> Gateway:
     assert call("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")[0] == 0
-    gateway.asked.clear()
+    gateway.requests.clear()
     return gateway
 
 
@@ -166,7 +166,7 @@ def test_tokens_rest_where_nobody_else_reads_them_and_are_never_printed(gateway,
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert PASSWORD not in kept.read_text()
     assert gateway.bodies("/api/auth/mfa/verify") == [{"code": CODE}]
-    assert gateway.asked[-1]["headers"]["Authorization"].startswith("Bearer secret-access-")
+    assert gateway.requests[-1]["headers"]["Authorization"].startswith("Bearer secret-access-")
 
 
 def test_a_script_signs_in_by_the_environment(gateway, monkeypatch):
@@ -177,38 +177,38 @@ def test_a_script_signs_in_by_the_environment(gateway, monkeypatch):
 
 
 def test_a_refused_sign_in_keeps_nothing(gateway, tmp_path):
-    gateway.answers["/api/auth/mfa/verify"] = (401, "The code is wrong.")
-    code, said = call_json("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
-    assert (code, said["error"]["detail"]) == (1, "The code is wrong.")
+    gateway.responses["/api/auth/mfa/verify"] = (401, "The code is wrong.")
+    code, document = call_json("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
+    assert (code, document["error"]["detail"]) == (1, "The code is wrong.")
     assert not (tmp_path / "campusctl.json").exists()
 
 
 def test_a_token_is_never_given_to_another_address(signed_in):
-    code, said = call_json("alerts", "list", "--base-url", signed_in.url.replace("127.0.0.1", "localhost"))
-    assert (code, said["error"]["advice"]) == (1, "Sign in again: campusctl login")
-    assert signed_in.asked == []
+    code, document = call_json("alerts", "list", "--base-url", signed_in.url.replace("127.0.0.1", "localhost"))
+    assert (code, document["error"]["advice"]) == (1, "Sign in again: campusctl login")
+    assert signed_in.requests == []
 
 
 def test_an_old_token_is_renewed_before_it_is_used(gateway):
     gateway.expires_in = 1
     call("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
-    gateway.asked.clear()
-    gateway.answers["/api/alerts"] = (200, [])
+    gateway.requests.clear()
+    gateway.responses["/api/alerts"] = (200, [])
     assert call_json("alerts", "list")[0] == 0
-    assert [request["path"] for request in gateway.asked] == ["/api/auth/refresh", "/api/alerts"]
-    assert gateway.asked[0]["body"]["refreshToken"].startswith("secret-refresh-")
+    assert [request["path"] for request in gateway.requests] == ["/api/auth/refresh", "/api/alerts"]
+    assert gateway.requests[0]["body"]["refreshToken"].startswith("secret-refresh-")
 
 
 def test_a_list_is_one_document_with_its_page(signed_in):
-    signed_in.answers["/api/payouts"] = (200, [PAYOUT])
-    code, said = call_json("payouts", "list", "--status", "failed", "--limit", "5")
-    assert (code, said["data"]) == (0, [PAYOUT])
-    assert said["page"] == {"page": 1, "limit": 20, "total": 1, "totalPages": 1}
-    assert signed_in.asked[0]["line"] == "/api/payouts?page=1&limit=5&status=failed"
+    signed_in.responses["/api/payouts"] = (200, [PAYOUT])
+    code, document = call_json("payouts", "list", "--status", "failed", "--limit", "5")
+    assert (code, document["data"]) == (0, [PAYOUT])
+    assert document["page"] == {"page": 1, "limit": 20, "total": 1, "totalPages": 1}
+    assert signed_in.requests[0]["line"] == "/api/payouts?page=1&limit=5&status=failed"
 
 
 def test_people_read_a_table_with_naira_and_no_control_characters(signed_in):
-    signed_in.answers["/api/payouts"] = (200, [{**PAYOUT, "status": "\x1b[31m[bold]red"}])
+    signed_in.responses["/api/payouts"] = (200, [{**PAYOUT, "status": "\x1b[31m[bold]red"}])
     code, out, _ = call("payouts", "list", env={"COLUMNS": "250"})
     assert code == 0
     assert "₦4,500.50" in out
@@ -218,9 +218,9 @@ def test_people_read_a_table_with_naira_and_no_control_characters(signed_in):
 
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 422, 429, 500, 503])
 def test_a_refusal_says_what_happened_and_what_to_do(signed_in, status):
-    signed_in.answers[f"/api/payouts/{ID}"] = (status, "It was refused.")
-    code, said = call_json("payouts", "show", ID)
-    error = said["error"]
+    signed_in.responses[f"/api/payouts/{ID}"] = (status, "It was refused.")
+    code, document = call_json("payouts", "show", ID)
+    error = document["error"]
     assert (code, error["exitCode"], error["status"], error["code"]) == (1, 1, status, "SOME_CODE")
     assert (error["detail"], error["requestId"]) == ("It was refused.", META["requestId"])
     assert error["advice"]
@@ -232,9 +232,9 @@ def test_a_refusal_says_what_happened_and_what_to_do(signed_in, status):
 
 
 def test_whoever_is_not_reachable_is_exit_code_three():
-    code, said = call_json("keys", "show", "--base-url", "http://127.0.0.1:9")
-    assert (code, said["error"]["exitCode"]) == (3, 3)
-    assert "CAMPUS_URL" in said["error"]["advice"]
+    code, document = call_json("keys", "show", "--base-url", "http://127.0.0.1:9")
+    assert (code, document["error"]["exitCode"]) == (3, 3)
+    assert "CAMPUS_URL" in document["error"]["advice"]
 
 
 @pytest.mark.parametrize(
@@ -251,15 +251,15 @@ def test_wrong_usage_is_exit_code_two_and_asks_nobody(gateway, arguments):
     code, out, err = call(*arguments, "--json")
     assert (code, out) == (2, "")
     assert err
-    assert gateway.asked == []
+    assert gateway.requests == []
 
 
 def test_no_money_moves_without_confirmation(signed_in):
-    signed_in.answers["/api/payout-exceptions"] = (200, [{"id": OTHER, "payoutId": ID, "amountMinor": 450_050}])
-    signed_in.answers[f"/api/payouts/{ID}/reset"] = (200, PAYOUT)
-    for answer in ("n\n", ""):
-        code, said = call_json("payouts", "reset", ID, "--reason", "bank down", input=answer)
-        assert (code, said["error"]["detail"]) == (1, "Not confirmed: nothing was changed.")
+    signed_in.responses["/api/payout-exceptions"] = (200, [{"id": OTHER, "payoutId": ID, "amountMinor": 450_050}])
+    signed_in.responses[f"/api/payouts/{ID}/reset"] = (200, PAYOUT)
+    for reply in ("n\n", ""):
+        code, document = call_json("payouts", "reset", ID, "--reason", "bank down", input=reply)
+        assert (code, document["error"]["detail"]) == (1, "Not confirmed: nothing was changed.")
     assert signed_in.bodies(f"/api/payouts/{ID}/reset") == []
     code, _, err = call("payouts", "reset", ID, "--reason", "bank down", input="y\n")
     assert code == 0
@@ -270,7 +270,7 @@ def test_no_money_moves_without_confirmation(signed_in):
 
 def test_what_was_confirmed_is_exactly_what_is_dispatched(signed_in):
     plan = {"transfers": [{"payoutId": ID}, {"payoutId": OTHER}], "totalMinor": 100}
-    signed_in.answers["/api/payouts/dispatch"] = (200, plan)
+    signed_in.responses["/api/payouts/dispatch"] = (200, plan)
     assert call_json("payouts", "dispatch", "--max-total-minor", "500", input="y\n")[0] == 0
     assert signed_in.bodies("/api/payouts/dispatch") == [
         {"maxTotalMinor": 500, "dryRun": True},
@@ -279,17 +279,17 @@ def test_what_was_confirmed_is_exactly_what_is_dispatched(signed_in):
 
 
 def test_a_dry_run_sends_nothing_and_asks_nothing(signed_in):
-    signed_in.answers["/api/payouts/dispatch"] = (200, {"transfers": []})
+    signed_in.responses["/api/payouts/dispatch"] = (200, {"transfers": []})
     assert call_json("payouts", "dispatch", ID, "--dry-run")[0] == 0
     assert signed_in.bodies("/api/payouts/dispatch") == [{"payoutIds": [ID], "dryRun": True}]
 
 
 def test_a_lost_answer_is_asked_for_again_under_the_same_key(signed_in):
     path = f"/api/reconciliations/{ID}/approve"
-    signed_in.answers[path] = (200, {"id": ID})
-    signed_in.silent = 2
+    signed_in.responses[path] = (200, {"id": ID})
+    signed_in.dropped = 2
     assert call_json("reconciliations", "approve", ID, "--hash", HASH, "--yes")[0] == 0
-    keys = [request["headers"]["Idempotency-Key"] for request in signed_in.asked if request["path"] == path]
+    keys = [request["headers"]["Idempotency-Key"] for request in signed_in.requests if request["path"] == path]
     assert len(keys) == 3
     assert len(set(keys)) == 1
 
@@ -304,8 +304,8 @@ APPROVALS = {
 @pytest.mark.parametrize("group", APPROVALS)
 def test_an_approval_shows_the_decision_and_sends_its_hash(signed_in, group):
     path, prepared = APPROVALS[group]
-    signed_in.answers[path] = (200, {"id": ID, "hash": HASH, **prepared})
-    signed_in.answers[f"{path}/approve"] = (200, {"id": ID})
+    signed_in.responses[path] = (200, {"id": ID, "hash": HASH, **prepared})
+    signed_in.responses[f"{path}/approve"] = (200, {"id": ID})
     assert call(group, "approve", ID, input="n\n")[0] == 1
     assert signed_in.bodies(f"{path}/approve") == []
     code, _, err = call(group, "approve", ID, input="y\n")
@@ -316,34 +316,34 @@ def test_an_approval_shows_the_decision_and_sends_its_hash(signed_in, group):
 @pytest.mark.parametrize("group", APPROVALS)
 def test_nothing_is_approved_unread(signed_in, group):
     path, _ = APPROVALS[group]
-    signed_in.answers[f"{path}/approve"] = (200, {"id": ID})
-    code, said = call_json(group, "approve", ID, "--yes")
-    assert (code, "--hash" in said["error"]["advice"]) == (1, True)
-    assert signed_in.asked == []
+    signed_in.responses[f"{path}/approve"] = (200, {"id": ID})
+    code, document = call_json(group, "approve", ID, "--yes")
+    assert (code, "--hash" in document["error"]["advice"]) == (1, True)
+    assert signed_in.requests == []
     assert call_json(group, "approve", ID, "--yes", "--hash", HASH)[0] == 0
     assert signed_in.bodies(f"{path}/approve") == [{"hash": HASH}]
 
 
 def test_who_gets_no_answer_is_told_the_key_and_may_use_it(signed_in):
     path = f"/api/dead-letters/orders/{ID}/replay"
-    signed_in.silent = 3
-    code, said = call_json("dead-letters", "replay", "orders", ID)
-    key = signed_in.asked[0]["headers"]["Idempotency-Key"]
+    signed_in.dropped = 3
+    code, document = call_json("dead-letters", "replay", "orders", ID)
+    key = signed_in.requests[0]["headers"]["Idempotency-Key"]
     assert code == 3
-    assert key in said["error"]["advice"]
-    signed_in.answers[path] = (200, {"id": ID})
+    assert key in document["error"]["advice"]
+    signed_in.responses[path] = (200, {"id": ID})
     assert call_json("dead-letters", "replay", "orders", ID, "--idempotency-key", key)[0] == 0
-    assert {request["headers"]["Idempotency-Key"] for request in signed_in.asked} == {key}
+    assert {request["headers"]["Idempotency-Key"] for request in signed_in.requests} == {key}
 
 
 def test_a_dead_webhook_is_found_in_the_list(signed_in):
-    signed_in.answers["/api/dead-letter-webhooks"] = (200, [{"id": ID, "eventType": "charge.success"}])
+    signed_in.responses["/api/dead-letter-webhooks"] = (200, [{"id": ID, "eventType": "charge.success"}])
     assert call_json("webhooks", "dead", "show", ID)[1]["data"]["eventType"] == "charge.success"
     assert call_json("webhooks", "dead", "show", OTHER)[0] == 1
 
 
 def test_quotas_are_what_the_edge_says(signed_in):
-    signed_in.answers["/api/profiles/current"] = (200, {})
+    signed_in.responses["/api/profiles/current"] = (200, {})
     shown = call_json("quotas", "show")[1]["data"]
     assert (shown["limit"], shown["remaining"], shown["resetAt"]) == (600, 599, 1_780_000_000)
 
@@ -359,14 +359,14 @@ def test_quotas_are_what_the_edge_says(signed_in):
     ],
 )
 def test_commands_of_the_machine_say_when_no_system_is_there(gateway, arguments):
-    code, said = call_json(*arguments)
+    code, document = call_json(*arguments)
     assert code == 3
-    assert "STATE_DIR" in said["error"]["advice"]
+    assert "STATE_DIR" in document["error"]["advice"]
 
 
 def test_any_other_door_is_called_under_the_same_token_and_asks_before_it_changes_something(signed_in):
     path = f"/api/reconciliation-cases/{ID}/close"
-    signed_in.answers = {path: (200, {"id": ID}), "/api/reconciliation-cases": (200, [{"id": ID}])}
+    signed_in.responses = {path: (200, {"id": ID}), "/api/reconciliation-cases": (200, [{"id": ID}])}
     assert call_json("call", "GET", "/api/reconciliation-cases?status=open")[1]["data"] == [{"id": ID}]
     body = ("--body", '{"evidence": "Letter"}')
     assert call("call", "POST", path, *body, input="n\n")[0] == 1
@@ -378,7 +378,7 @@ def test_any_other_door_is_called_under_the_same_token_and_asks_before_it_change
 
 
 def test_a_session_that_ended_elsewhere_is_forgotten_by_a_sign_out(signed_in, tmp_path):
-    signed_in.answers = {"/api/auth/logout": (401, "The session has ended.")}
+    signed_in.responses = {"/api/auth/logout": (401, "The session has ended.")}
     assert call("logout")[0] == 0
     assert call_json("logout")[1]["error"]["detail"].startswith("Nobody is signed in")
 
@@ -421,19 +421,19 @@ def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_i
         "decision": {"outcome": "return", "reason": "paid in cedis"},
         "hash": "f" * 64,
     }
-    signed_in.answers["/api/quarantined-charges"] = (200, [charge])
-    signed_in.answers |= {path: (200, charge), f"{path}/prepare": (200, charge), f"{path}/reject": (200, charge)}
-    signed_in.answers[f"{path}/approve"] = (200, {**charge, "status": "returned"})
+    signed_in.responses["/api/quarantined-charges"] = (200, [charge])
+    signed_in.responses |= {path: (200, charge), f"{path}/prepare": (200, charge), f"{path}/reject": (200, charge)}
+    signed_in.responses[f"{path}/approve"] = (200, {**charge, "status": "returned"})
     assert call_json("quarantine", "list", "--status", "prepared")[1]["data"] == [charge]
     assert call_json("quarantine", "show", ID)[1]["data"] == charge
     reason = ("--reason", "paid in cedis")
     assert call_json("quarantine", "prepare", ID, "--outcome", "return", *reason)[0] == 0
     assert signed_in.bodies(f"{path}/prepare") == [{"outcome": "return", "reason": "paid in cedis"}]
-    code, _, asked = call("quarantine", "approve", ID, input="n\n")
+    code, _, requests = call("quarantine", "approve", ID, input="n\n")
     assert code == 1
     assert signed_in.bodies(f"{path}/approve") == []
     for fact in ("return", "500000 GHS in minor units", "ch-1", "order unknown", "paid in cedis"):
-        assert fact in asked
+        assert fact in requests
     assert call_json("quarantine", "approve", ID, "--yes", "--hash", "f" * 64)[1]["data"]["status"] == "returned"
     assert signed_in.bodies(f"{path}/approve") == [{"hash": "f" * 64}]
     assert call_json("quarantine", "reject", ID, "--reason", "ask first")[0] == 0

@@ -33,8 +33,8 @@ _LOGINS_THERE = "SELECT rolname FROM pg_roles WHERE rolname ~ '^campus_.*_(api|s
 
 def urls(own_servers: Servers, secrets: dict[str, str]) -> tuple[str, str]:
     """The two addresses that the processes of orders get."""
-    told = service_database_urls(own_servers.database_url, ORDERS, secrets)
-    return told["API_DATABASE_URL"], told["SERVICE_DATABASE_URL"]
+    variables = service_database_urls(own_servers.database_url, ORDERS, secrets)
+    return variables["API_DATABASE_URL"], variables["SERVICE_DATABASE_URL"]
 
 
 async def test_both_passwords_open_until_the_old_one_is_closed(own_servers: Servers, secrets: dict[str, str]) -> None:
@@ -50,8 +50,8 @@ async def test_both_passwords_open_until_the_old_one_is_closed(own_servers: Serv
         return not any(login.sessions for login in await list_logins(own_servers.database_url, newer, [ORDERS]))
 
     await eventually(closed)
-    gone = await close_previous_logins(own_servers.database_url, newer, [ORDERS])
-    assert [login.name for login in gone] == [f"{role}_a" for role in ORDERS.running_roles]
+    closed = await close_previous_logins(own_servers.database_url, newer, [ORDERS])
+    assert [login.name for login in closed] == [f"{role}_a" for role in ORDERS.running_roles]
     for url in urls(own_servers, secrets):
         with pytest.raises(REFUSED):
             await asyncpg.connect(url)
@@ -102,8 +102,8 @@ async def test_row_security_and_grants_are_the_same_under_both(own_servers: Serv
         """
     )
     newer = {**secrets, **await open_next_logins(own_servers.database_url, secrets, [ORDERS])}
-    for told in (secrets, newer):
-        api, service = [await asyncpg.connect(url) for url in urls(own_servers, told)]
+    for variables in (secrets, newer):
+        api, service = [await asyncpg.connect(url) for url in urls(own_servers, variables)]
         async with api.transaction():
             await api.execute("SELECT set_config('app.user_id', 'me', true)")
             assert await api.fetchval("SELECT array_agg(words) FROM notes") == ["mine"]

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from operations.campusctl.app import app
 from operations.rotation.measurements import Counted, counted_between
-from operations.rotation.secret_store import VARIABLE_OF, RotationRefused, Secret, begun, ended, may_encrypt, switched
+from operations.rotation.secret_store import VARIABLE_OF, RotationRefused, Secret, ended, may_encrypt, started, switched
 from operations.rotation.trail import lines_of
 from operations.rotation.verdict import Seen, Stretch, reasons_against
 
@@ -25,10 +25,10 @@ QUIET = Stretch(10_000, {401: 100, 403: 20})
 
 def test_the_old_key_stays_beside_the_new_one_until_the_rotation_ends() -> None:
     kept = {"GATEWAY_SECRET_KEY": "old"}
-    kept |= begun(kept, Secret.gateway, "new", compromised=False)
+    kept |= started(kept, Secret.gateway, "new", compromised=False)
     assert kept == {"GATEWAY_SECRET_KEY": "new", "GATEWAY_SECRET_KEY_PREVIOUS": "old"}
     with pytest.raises(RotationRefused, match="still valid"):
-        begun(kept, Secret.gateway, "newer", compromised=False)
+        started(kept, Secret.gateway, "newer", compromised=False)
     kept |= ended(kept, Secret.gateway)
     assert kept == {"GATEWAY_SECRET_KEY": "new", "GATEWAY_SECRET_KEY_PREVIOUS": ""}
     assert ended(kept, Secret.gateway) == {}
@@ -36,7 +36,7 @@ def test_the_old_key_stays_beside_the_new_one_until_the_rotation_ends() -> None:
 
 def test_a_compromised_key_and_its_predecessor_stay_beside_nothing() -> None:
     kept = {"SERVICE_ROLE_KEY": "known", "SERVICE_ROLE_KEY_PREVIOUS": "older"}
-    changed = begun(kept, Secret.service_role, None, compromised=True)
+    changed = started(kept, Secret.service_role, None, compromised=True)
     assert changed["SERVICE_ROLE_KEY_PREVIOUS"] == ""
     assert changed["SERVICE_ROLE_KEY"] not in ("known", "older", "")
 
@@ -44,24 +44,24 @@ def test_a_compromised_key_and_its_predecessor_stay_beside_nothing() -> None:
 def test_a_value_that_a_provider_makes_is_never_made_up() -> None:
     for secret in (Secret.gateway, Secret.assistant):
         with pytest.raises(RotationRefused, match="NEW_SECRET"):
-            begun({}, secret, None, compromised=False)
-    assert begun({"AI_API_KEY": "old"}, Secret.assistant, "new", compromised=False) == {"AI_API_KEY": "new"}
+            started({}, secret, None, compromised=False)
+    assert started({"AI_API_KEY": "old"}, Secret.assistant, "new", compromised=False) == {"AI_API_KEY": "new"}
     with pytest.raises(RotationRefused, match="in use"):
-        begun({"AI_API_KEY": "same"}, Secret.assistant, "same", compromised=False)
+        started({"AI_API_KEY": "same"}, Secret.assistant, "same", compromised=False)
 
 
-@pytest.mark.parametrize("secret", [Secret.sealing, Secret.pin])
+@pytest.mark.parametrize("secret", [Secret.encryption, Secret.pin])
 def test_a_key_that_encrypts_is_readable_everywhere_before_it_writes(secret: Secret) -> None:
     name = VARIABLE_OF[secret]
     kept = {name: "old"}
     with pytest.raises(RotationRefused, match="begin"):
         switched(kept, secret)
-    kept |= begun(kept, secret, None, compromised=False)
+    kept |= started(kept, secret, None, compromised=False)
     assert kept[name] == "old"
     new = kept[f"{name}_PREVIOUS"]
     assert new not in ("", "old")
     with pytest.raises(RotationRefused, match="still valid"):
-        begun(kept, secret, None, compromised=False)
+        started(kept, secret, None, compromised=False)
     kept |= switched(kept, secret)
     assert (kept[name], kept[f"{name}_PREVIOUS"]) == (new, "old")
     with pytest.raises(RotationRefused, match="No new key waits"):
@@ -70,35 +70,35 @@ def test_a_key_that_encrypts_is_readable_everywhere_before_it_writes(secret: Sec
     assert kept == {name: new, f"{name}_PREVIOUS": "", f"{name}_PHASE": ""}
 
 
-@pytest.mark.parametrize("secret", [Secret.sealing, Secret.pin])
+@pytest.mark.parametrize("secret", [Secret.encryption, Secret.pin])
 def test_a_compromised_key_that_encrypts_writes_nothing_more_and_still_opens_what_is_under_it(secret: Secret) -> None:
     name = VARIABLE_OF[secret]
     kept = {name: "known"}
-    kept |= begun(kept, secret, "new", compromised=True)
+    kept |= started(kept, secret, "new", compromised=True)
     assert (kept[name], kept[f"{name}_PREVIOUS"]) == ("new", "known")
     # The one before is needed until nothing is under it any more.
     with pytest.raises(RotationRefused, match="re-encrypt"):
-        begun(kept, secret, "newer", compromised=True)
+        started(kept, secret, "newer", compromised=True)
 
 
 def test_a_begun_rotation_of_a_key_that_encrypts_is_given_up_by_its_end() -> None:
     kept = {"SEALING_KEY": "old"}
-    kept |= begun(kept, Secret.sealing, "new", compromised=False)
-    assert not may_encrypt(kept, Secret.sealing)
-    assert may_encrypt({**kept, **switched(kept, Secret.sealing)}, Secret.sealing)
-    kept |= ended(kept, Secret.sealing)
+    kept |= started(kept, Secret.encryption, "new", compromised=False)
+    assert not may_encrypt(kept, Secret.encryption)
+    assert may_encrypt({**kept, **switched(kept, Secret.encryption)}, Secret.encryption)
+    kept |= ended(kept, Secret.encryption)
     assert kept == {"SEALING_KEY": "old", "SEALING_KEY_PREVIOUS": "", "SEALING_KEY_PHASE": ""}
 
 
 def test_the_first_rotation_separates_what_the_release_before_shared() -> None:
     kept = {"SEALING_KEY": "shared", "SHARED_SEALING_KEY": "shared", "PIN_KEY": "pin"}
     with pytest.raises(RotationRefused, match="sealing-key first"):
-        begun(kept, Secret.pin, None, compromised=False)
-    kept |= begun(kept, Secret.sealing, "new", compromised=False)
+        started(kept, Secret.pin, None, compromised=False)
+    kept |= started(kept, Secret.encryption, "new", compromised=False)
     assert kept["SHARED_SEALING_KEY"] == "shared"
-    kept |= switched(kept, Secret.sealing)
+    kept |= switched(kept, Secret.encryption)
     assert (kept["SHARED_SEALING_KEY"], kept["SHARED_SEALING_KEY_PREVIOUS"]) == ("", "shared")
-    kept |= ended(kept, Secret.sealing)
+    kept |= ended(kept, Secret.encryption)
     assert kept["SHARED_SEALING_KEY_PREVIOUS"] == ""
 
 
@@ -144,7 +144,11 @@ def test_a_process_that_began_anew_counts_from_nothing() -> None:
     earlier = {"a": Counted(100, {401: 10, 403: 0}, {}), "b": Counted(50, {401: 5, 403: 0}, {"service-role-key": 4})}
     later = {"a": Counted(20, {401: 1, 403: 0}, {}), "b": Counted(60, {401: 5, 403: 0}, {"service-role-key": 6})}
     between = counted_between(earlier, later)
-    assert (between.answers, between.refused, between.previous_uses) == (30, {401: 1, 403: 0}, {"service-role-key": 2})
+    assert (between.responses, between.refused, between.previous_uses) == (
+        30,
+        {401: 1, 403: 0},
+        {"service-role-key": 2},
+    )
 
 
 # ---- The command --------------------------------------------------------------------------------------------------------
@@ -155,25 +159,25 @@ class Metrics(ThreadingHTTPServer):
 
     text = ""
     sums: Mapping[str, float] = {}
-    asked: list[str]
+    queries: list[str]
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
 
-class _Answer(BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
     server: Metrics
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
 
     def do_GET(self) -> None:
-        asked = urlsplit(self.path)
+        queries = urlsplit(self.path)
         body = self.server.text
-        if asked.path == "/api/v1/query":
-            query = parse_qs(asked.query)["query"][0]
-            self.server.asked.append(query)
+        if queries.path == "/api/v1/query":
+            query = parse_qs(queries.query)["query"][0]
+            self.server.queries.append(query)
             value = next((number for part, number in self.server.sums.items() if part in query), 0)
             row = {"metric": {"secret": "service-role-key"} if "by (secret)" in query else {}, "value": [0, str(value)]}
             body = json.dumps({"data": {"result": [row]}})
@@ -185,8 +189,8 @@ class _Answer(BaseHTTPRequestHandler):
 @pytest.fixture
 def metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metrics]:
     monkeypatch.setenv("STATE_DIR", str(tmp_path))
-    server = Metrics(("127.0.0.1", 0), _Answer)
-    server.asked = []
+    server = Metrics(("127.0.0.1", 0), _Handler)
+    server.queries = []
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield server
@@ -208,30 +212,30 @@ def test_the_check_asks_prometheus_for_the_time_and_the_same_time_before(metrics
         "gateway_requests_total[": 1000,
         "gateway_requests_total": 900,
     }
-    code, said = checked("--minutes", "30", "--prometheus", metrics.url)
-    assert (code, said["mayRevoke"], said["answersSince"]) == (0, True, 1000)
-    assert 'sum(increase(gateway_requests_total{status="401"}[1800s] offset 1800s))' in metrics.asked
-    assert "sum by (secret) (increase(previous_key_accepted_total[300s]))" in metrics.asked
+    code, document = checked("--minutes", "30", "--prometheus", metrics.url)
+    assert (code, document["mayRevoke"], document["answersSince"]) == (0, True, 1000)
+    assert 'sum(increase(gateway_requests_total{status="401"}[1800s] offset 1800s))' in metrics.queries
+    assert "sum by (secret) (increase(previous_key_accepted_total[300s]))" in metrics.queries
     metrics.sums = {**metrics.sums, "previous_key": 7}
-    code, said = checked("--prometheus", metrics.url)
-    assert (code, said["reasons"]) == (4, ["the previous service-role-key was used 7 times lately"])
+    code, document = checked("--prometheus", metrics.url)
+    assert (code, document["reasons"]) == (4, ["the previous service-role-key was used 7 times lately"])
 
 
 def test_without_prometheus_the_doors_are_sampled_and_it_is_said(metrics: Metrics) -> None:
     metrics.text = (
         'gateway_requests_total{route="/x",status="200"} 90\ngateway_requests_total{route="/x",status="401"} 10\n'
     )
-    code, said = checked("--metrics", metrics.url, "--sample-seconds", "1")
+    code, document = checked("--metrics", metrics.url, "--sample-seconds", "1")
     assert code == 4, "nothing was answered meanwhile"
-    assert "sampled for 1 s at 1 processes" in str(said["how"])
-    assert (said["answersBefore"], said["share401Before"]) == (100, 0.1)
+    assert "sampled for 1 s at 1 processes" in str(document["how"])
+    assert (document["answersBefore"], document["share401Before"]) == (100, 0.1)
 
 
 def test_a_check_that_reaches_nothing_is_no_good_news(metrics: Metrics) -> None:
     for option in ("--prometheus", "--metrics"):
-        code, said = checked(option, "http://127.0.0.1:9", "--sample-seconds", "1")
+        code, document = checked(option, "http://127.0.0.1:9", "--sample-seconds", "1")
         assert code == 3
-        assert "127.0.0.1:9" in str(said["detail"])
+        assert "127.0.0.1:9" in str(document["detail"])
 
 
 # ---- The trail ----------------------------------------------------------------------------------------------------------

@@ -30,10 +30,10 @@ def test_a_holder_knows_its_own_secrets_and_no_others(tmp_path: Path) -> None:
     kept = read_secrets(tmp_path / "system" / "secrets.env")
     assert kept["PIN_KEY"] in words_of(tmp_path / "orders")
     assert kept["GATEWAY_SECRET_KEY"] in words_of(tmp_path / "payments")
-    for stranger in ("api-gateway", "identity", "payments", "payouts", "notifications", "sandbox"):
-        assert kept["PIN_KEY"] not in words_of(tmp_path / stranger)
-    for stranger in ("api-gateway", "identity", "orders", "notifications"):
-        assert kept["GATEWAY_SECRET_KEY"] not in words_of(tmp_path / stranger)
+    for other in ("api-gateway", "identity", "payments", "payouts", "notifications", "sandbox"):
+        assert kept["PIN_KEY"] not in words_of(tmp_path / other)
+    for other in ("api-gateway", "identity", "orders", "notifications"):
+        assert kept["GATEWAY_SECRET_KEY"] not in words_of(tmp_path / other)
 
 
 def test_no_service_holds_a_key_of_a_purpose_that_is_not_its_own(tmp_path: Path) -> None:

@@ -45,12 +45,12 @@ def test_what_is_written_is_read_back_by_us_and_by_a_shell(tmp_path: Path) -> No
 
 
 def test_each_purpose_has_a_key_of_its_own_from_which_no_other_follows() -> None:
-    told = keys_of_purposes({"SEALING_KEY": "root", "SEALING_KEY_PREVIOUS": "other root"})
-    keys = [told[name + ending] for name in KEYS_OF_PURPOSES for ending in ("", "_PREVIOUS")]
+    keys_by_name = keys_of_purposes({"SEALING_KEY": "root", "SEALING_KEY_PREVIOUS": "other root"})
+    keys = [keys_by_name[name + ending] for name in KEYS_OF_PURPOSES for ending in ("", "_PREVIOUS")]
     assert len(set(keys)) == 2 * len(KEYS_OF_PURPOSES)
-    assert not {"root", "other root"} & set(told.values())
+    assert not {"root", "other root"} & set(keys_by_name.values())
     assert all(len(base64.urlsafe_b64decode(key)) == 32 for key in keys)
-    assert told["SEALING_KEY"] == told["SEALING_KEY_PREVIOUS"] == ""
+    assert keys_by_name["SEALING_KEY"] == keys_by_name["SEALING_KEY_PREVIOUS"] == ""
     assert keys_of_purposes({"SEALING_KEY": "root"})["MESSAGE_KEY_PREVIOUS"] == ""
 
 

@@ -94,7 +94,7 @@ def test_local_processes_serve_where_the_images_cannot_be_had(tmp_path: Path, mo
 
     monkeypatch.setattr("campus_tools.servers.provider._docker_engine_listens", lambda: True)
     monkeypatch.setattr(docker, "DockerClient", refuses)
-    said: list[str] = []
-    found = find_servers(tmp_path, ServerPorts.above(9000), environment={}, report=said.append)
+    reports: list[str] = []
+    found = find_servers(tmp_path, ServerPorts.above(9000), environment={}, report=reports.append)
     assert "private process" in found.origin
-    assert "no engine" in said[0]
+    assert "no engine" in reports[0]

@@ -101,10 +101,10 @@ def test_a_roll_restarts_those_whose_secrets_changed_one_after_another(
         path = system.state_dir / "secrets.env"
         kept = read_secrets(path)
         write_secrets(path, {**kept, "GATEWAY_SECRET_KEY": "new", "GATEWAY_SECRET_KEY_PREVIOUS": "old"})
-        leaving: list[str] = []
-        assert system.roll(before_stop=leaving.append) == leaving == ["payments"]
-        told = httpx.get(f"{system.health_url('payments')}/", trust_env=False, timeout=60).json()
-        assert (told["GATEWAY_SECRET_KEY"], told["GATEWAY_SECRET_KEY_PREVIOUS"]) == ("new", "old")
+        stopped: list[str] = []
+        assert system.roll(before_stop=stopped.append) == stopped == ["payments"]
+        received = httpx.get(f"{system.health_url('payments')}/", trust_env=False, timeout=60).json()
+        assert (received["GATEWAY_SECRET_KEY"], received["GATEWAY_SECRET_KEY_PREVIOUS"]) == ("new", "old")
         assert {name for name, pid in first.items() if system.process(name).pid != pid} == {"payments"}
         assert system.process("payments").restarts == 0, "it did not die"
         assert system.roll() == []
@@ -149,9 +149,9 @@ def test_a_taken_port_is_named_with_its_holder_and_the_setting(
         second = System(tmp_path / "second", first.port_base, plan=SMALL, servers=servers)
         with pytest.raises(
             StartFailed, match=rf"port {first.port_base + 21}, for worker, is held by .*process"
-        ) as told:
+        ) as received:
             second.start()
-        assert "PORT_BASE" in str(told.value)
+        assert "PORT_BASE" in str(received.value)
 
 
 @pytest.mark.parametrize("text", ["eight", "80", "65436"])
@@ -193,7 +193,7 @@ def test_migrations_run_before_demo_data_and_an_unknown_command_is_no_mistake(
     (programs / "orders.py").write_text("import sys; sys.exit(64 if sys.argv[1] == 'demo-data' else 0)")
     services = (service_named("identity"), service_named("orders"))
     plan = SystemPlan(services, SMALL.processes, demo_services=("identity", "orders"))
-    said: list[str] = []
+    reports: list[str] = []
     servers.postgresql.start()
     servers.rabbitmq.start()
     with System(
@@ -201,10 +201,10 @@ def test_migrations_run_before_demo_data_and_an_unknown_command_is_no_mistake(
         environment=role_passwords(servers.database_url),
         plan=plan,
         servers=servers,
-        tell=lambda who, what: said.append(f"{who} {what}"),
+        report=lambda who, what: reports.append(f"{who} {what}"),
     ) as system:
         assert (tmp_path / "calls").read_text().split("\n") == ["migrate as owner", "demo-data", ""]
-        assert "orders has no demo-data" in said
+        assert "orders has no demo-data" in reports
         assert system.secrets["AUDIT_DATABASE_URL"].startswith("postgresql://campus_audit:")
 
 
@@ -247,7 +247,7 @@ def test_each_process_knows_only_its_own_secrets(tmp_path: Path, servers: Server
         servers=servers,
         secrets=load_secrets(tmp_path, {}),
     )
-    told = {
+    received = {
         plan.name: environments.for_process(plan, service_named(plan.service) if plan.service != "sandbox" else None)
         for plan in CAMPUS.processes
     }
@@ -258,15 +258,15 @@ def test_each_process_knows_only_its_own_secrets(tmp_path: Path, servers: Server
         "DEMO_PASSWORD": {"identity-api", "identity-worker"},
         "OWNER_DATABASE_URL": set(),
         "UNRELATED": set(),
-        "RATE_TIER_1": set(told),
-        "API_DATABASE_URL": set(told) - {"sandbox"},
+        "RATE_TIER_1": set(received),
+        "API_DATABASE_URL": set(received) - {"sandbox"},
     }
     for name, expected in keepers.items():
-        assert {process for process, variables in told.items() if name in variables} == expected, name
-    assert told["api-gateway"]["PORT"] == "9000"
-    assert told["api-gateway"]["METRICS_PORT"] == "9010"
-    assert told["orders-worker"]["METRICS_PORT"] == "9022"
-    assert told["orders-api"]["API_DATABASE_URL"].endswith("/campus_orders")
+        assert {process for process, variables in received.items() if name in variables} == expected, name
+    assert received["api-gateway"]["PORT"] == "9000"
+    assert received["api-gateway"]["METRICS_PORT"] == "9010"
+    assert received["orders-worker"]["METRICS_PORT"] == "9022"
+    assert received["orders-api"]["API_DATABASE_URL"].endswith("/campus_orders")
 
 
 def test_a_watched_process_that_is_stopped_stays_stopped(programs: Path, tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_watched_process_that_is_stopped_stays_stopped(programs: Path, tmp_pat
         port=1,
         health_port=1,
         state_dir=tmp_path,
-        tell=lambda _who, _what: None,
+        report=lambda _who, _what: None,
         changed=lambda: None,
     )
     process.start()

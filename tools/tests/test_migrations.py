@@ -139,8 +139,8 @@ async def test_a_migration_gives_way_to_the_holder_of_a_table_and_ends_when_the_
     config.set_main_option("script_location", str(folder))
     holder, watcher = await asyncpg.connect(urls.owner), await asyncpg.connect(urls.admin)
 
-    async def waits(wanted: bool) -> bool:
-        return bool(await watcher.fetchval(WAITING)) is wanted
+    async def waits(expected: bool) -> bool:
+        return bool(await watcher.fetchval(WAITING)) is expected
 
     try:
         await holder.execute("BEGIN; LOCK TABLE wallets IN SHARE MODE")

@@ -7,7 +7,7 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from campus_tools.supply.advisories import AdvisoriesUnavailable, Asked, Finding, judge
+from campus_tools.supply.advisories import AdvisoriesUnavailable, AdvisoryReport, Finding, parse_report
 from campus_tools.supply.bill import IMAGES, bill_of
 from campus_tools.supply.lock import LOCK, Requirement, part_for, requirements_in
 
@@ -69,17 +69,17 @@ def test_every_requirement_of_the_lock_is_read():
     assert {line.name for line in read if line.marker} == set(re.findall(r"^([a-z0-9-]+)==.* ; ", text, re.MULTILINE))
 
 
-def answer(**more):
+def output(**more):
     return json.dumps({"dependencies": [{"name": "Jinja2", "version": "3.1.6", "vulns": [], **more}], "fixes": []})
 
 
 def test_what_was_looked_up_and_has_no_advisory_is_clean():
-    assert judge(answer(), "", LOCKED) == Asked(())
+    assert parse_report(output(), "", LOCKED) == AdvisoryReport(())
 
 
 def test_an_advisory_is_told_with_the_version_that_mends_it():
-    said = judge(answer(vulns=[{"id": "PYSEC-1", "fix_versions": ["3.1.7"]}]), "", LOCKED)
-    assert said == Asked((Finding("Jinja2", "3.1.6", "PYSEC-1", ("3.1.7",)),))
+    report = parse_report(output(vulns=[{"id": "PYSEC-1", "fix_versions": ["3.1.7"]}]), "", LOCKED)
+    assert report == AdvisoryReport((Finding("Jinja2", "3.1.6", "PYSEC-1", ("3.1.7",)),))
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_an_advisory_is_told_with_the_version_that_mends_it():
         ("", "the name cannot be resolved"),
         ('{"dependencies": []}', "nothing was said about jinja2"),
         ('{"dependencies": [{"name": "jinja2", "skip_reason": "unknown there"}]}', "1 of 1 were not looked up, the first: unknown there"),
-        (answer(version="3.1.5"), "nothing was said about jinja2"),
+        (output(version="3.1.5"), "nothing was said about jinja2"),
     ],
 )  # fmt: skip
 def test_silence_is_no_answer(stdout, why):
-    assert judge(stdout, "a traceback\nthe name cannot be resolved\n", LOCKED) == AdvisoriesUnavailable(why)
+    assert parse_report(stdout, "a traceback\nthe name cannot be resolved\n", LOCKED) == AdvisoriesUnavailable(why)

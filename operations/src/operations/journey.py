@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import httpx
 import pyotp
 
-Answer = TypeVar("Answer")
+Found = TypeVar("Found")
 
 # A step of a running system answers within this, even while a part of it is being started again.
 STEP_SECONDS_MAX = 60.0
@@ -26,13 +26,13 @@ _CODE = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
 class StepFailed(Exception):
     """A step of the story was refused; the problem document says why."""
 
-    def __init__(self, step: str, answer: httpx.Response) -> None:
-        self.status = answer.status_code
-        self.headers = answer.headers
+    def __init__(self, step: str, response: httpx.Response) -> None:
+        self.status = response.status_code
+        self.headers = response.headers
         try:
-            self.problem: dict[str, Any] = answer.json()
+            self.problem: dict[str, Any] = response.json()
         except ValueError:
-            self.problem = {"detail": answer.text[:300]}
+            self.problem = {"detail": response.text[:300]}
         super().__init__(
             f"{step}: {self.status} {self.problem.get('code', '')} {self.problem.get('detail', self.problem)}"
         )
@@ -99,24 +99,24 @@ class Marketplace:
         tokens = await self.post("/api/auth/otp/verify", shown)
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
-    async def prove_number(self, person: SignedInUser, phone: str) -> None:
+    async def prove_number(self, user: SignedInUser, phone: str) -> None:
         """The person's number is proven by the code that it receives (contract section 10.1)."""
-        code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, person))
-        await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, person)
+        code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, user))
+        await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, user)
 
-    async def _code_of(self, name: str, to: str, channel: str, asking: Awaitable[Any]) -> str:
+    async def _code_of(self, name: str, to: str, channel: str, request: Awaitable[Any]) -> str:
         """The code that arrives after it was asked for."""
         known = {message["id"] for message in await self.messages(to, channel)}
-        await asking
+        await request
 
-        async def look() -> str | None:
+        async def probe() -> str | None:
             for message in await self.messages(to, channel):
                 found = None if message["id"] in known else _CODE.search(message["text"])
                 if found:
                     return found[0]
             return None
 
-        return await self.until(f"{name} for {to}", look, self.wait_seconds_max, every=0.1)
+        return await self.until(f"{name} for {to}", probe, self.wait_seconds_max, every=0.1)
 
     async def sign_in(self, email: str, password: str | None = None) -> SignedInUser:
         body = {"email": email, "password": password or self.secrets["DEMO_PASSWORD"]}
@@ -125,7 +125,7 @@ class Marketplace:
 
     async def sign_in_with_two_factors(self, email: str, name: str) -> SignedInUser:
         """Signs in a demo account whose TOTP secret is `DEMO_TOTP_<name>`, up to AAL2. A code works once: waits for the next."""
-        person = await self.sign_in(email)
+        user = await self.sign_in(email)
         secret = pyotp.TOTP(self.secrets[f"DEMO_TOTP_{name}"])
         deadline = time.monotonic() + 3 * TOTP_STEP_SECONDS
         while True:
@@ -134,12 +134,12 @@ class Marketplace:
                 if code in self._used_codes.setdefault(name, set()):
                     continue
                 self._used_codes[name].add(code)
-                answer = await self._send("POST", "/api/auth/mfa/verify", person, json={"code": code})
-                if answer.is_success:
-                    tokens = answer.json()["data"]
+                response = await self._send("POST", "/api/auth/mfa/verify", user, json={"code": code})
+                if response.is_success:
+                    tokens = response.json()["data"]
                     return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
                 if time.monotonic() > deadline:
-                    raise StepFailed("mfa/verify", answer)
+                    raise StepFailed("mfa/verify", response)
             await asyncio.sleep(2)
 
     # The buyer
@@ -156,7 +156,7 @@ class Marketplace:
     async def pay_intent(self, buyer: SignedInUser, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
         """Payments answers 404 for an order that it did not hear of within 3 s: it is asked again, as the contract has it."""
 
-        async def look() -> dict[str, Any] | None:
+        async def probe() -> dict[str, Any] | None:
             try:
                 return dict(await self.post("/api/payments/intent", {"orderId": order_id}, buyer, key=key or uuid4()))
             except StepFailed as refusal:
@@ -164,38 +164,38 @@ class Marketplace:
                     raise
                 return None
 
-        return await self.until(f"an intent for {order_id}", look, self.wait_seconds_max, every=0.3)
+        return await self.until(f"an intent for {order_id}", probe, self.wait_seconds_max, every=0.3)
 
     async def pay(self, intent: Mapping[str, Any], **overrides: Any) -> None:
         """Pays on the gateway's page, as a person would; `amount` and `currency` may differ from what is owed."""
         form = {"action": "pay", **overrides}
-        answer = await self.sandbox.post(
+        response = await self.sandbox.post(
             f"/pay/{intent['accessCode']}", data=form, headers={"Accept": "application/json"}
         )
-        if not answer.is_success:
-            raise StepFailed("pay", answer)
+        if not response.is_success:
+            raise StepFailed("pay", response)
 
-    async def order(self, person: SignedInUser, order_id: str) -> dict[str, Any]:
-        return dict(await self.get(f"/api/orders/{order_id}", person))
+    async def order(self, user: SignedInUser, order_id: str) -> dict[str, Any]:
+        return dict(await self.get(f"/api/orders/{order_id}", user))
 
     async def order_reaches(
-        self, person: SignedInUser, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX
+        self, user: SignedInUser, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX
     ) -> dict[str, Any]:
         """The order, once it stands in one of these states."""
 
-        async def look() -> dict[str, Any] | None:
-            order = await self.order(person, order_id)
+        async def probe() -> dict[str, Any] | None:
+            order = await self.order(user, order_id)
             return order if order["status"] in statuses else None
 
-        return await self.until(f"order reaches {' or '.join(statuses)}", look, within)
+        return await self.until(f"order reaches {' or '.join(statuses)}", probe, within)
 
     async def delivery_pin(self, buyer: SignedInUser, order_id: str) -> str:
         return str((await self.get(f"/api/orders/{order_id}/delivery-pin", buyer))["pin"])
 
     async def messages(self, to: str, channel: str) -> list[dict[str, Any]]:
         """What the sandbox's phone or mailbox received, newest first."""
-        answer = await self.sandbox.get("/control/messages", params={"to": to, "channel": channel})
-        received = answer.json()
+        response = await self.sandbox.get("/control/messages", params={"to": to, "channel": channel})
+        received = response.json()
         return list(received["data"] if isinstance(received, dict) and "data" in received else received)
 
     # The vendor
@@ -204,11 +204,9 @@ class Marketplace:
         return dict(await self.post(f"/api/orders/{order_id}/dispatch", {}, vendor))
 
     async def verify_delivery(
-        self, person: SignedInUser, order_id: str, pin: str, *, key: UUID | None = None
+        self, user: SignedInUser, order_id: str, pin: str, *, key: UUID | None = None
     ) -> dict[str, Any]:
-        return dict(
-            await self.post(f"/api/orders/{order_id}/verify-delivery", {"pin": pin}, person, key=key or uuid4())
-        )
+        return dict(await self.post(f"/api/orders/{order_id}/verify-delivery", {"pin": pin}, user, key=key or uuid4()))
 
     async def wallet(self, vendor: SignedInUser) -> dict[str, Any]:
         return dict(await self.get("/api/wallets/current", vendor))
@@ -218,11 +216,11 @@ class Marketplace:
     ) -> dict[str, Any]:
         """The wallet, once at least this much is available, in kobo."""
 
-        async def look() -> dict[str, Any] | None:
+        async def probe() -> dict[str, Any] | None:
             wallet = await self.wallet(vendor)
             return wallet if wallet["availableMinor"] >= available_minor else None
 
-        return await self.until(f"wallet holds {available_minor}", look, within)
+        return await self.until(f"wallet holds {available_minor}", probe, within)
 
     async def request_payout(
         self, vendor: SignedInUser, amount_minor: int, *, key: UUID | None = None
@@ -230,13 +228,13 @@ class Marketplace:
         return dict(await self.post("/api/payouts", {"amountMinor": amount_minor}, vendor, key=key or uuid4()))
 
     async def payout_reaches(
-        self, person: SignedInUser, payout_id: str, status: str, within: float = STEP_SECONDS_MAX
+        self, user: SignedInUser, payout_id: str, status: str, within: float = STEP_SECONDS_MAX
     ) -> dict[str, Any]:
-        async def look() -> dict[str, Any] | None:
-            payout = dict(await self.get(f"/api/payouts/{payout_id}", person))
+        async def probe() -> dict[str, Any] | None:
+            payout = dict(await self.get(f"/api/payouts/{payout_id}", user))
             return payout if payout["status"] == status else None
 
-        return await self.until(f"payout reaches {status}", look, within)
+        return await self.until(f"payout reaches {status}", probe, within)
 
     # Staff
 
@@ -247,34 +245,32 @@ class Marketplace:
 
     # The wire
 
-    async def get(
-        self, path: str, person: SignedInUser | None = None, *, params: Mapping[str, Any] | None = None
-    ) -> Any:
+    async def get(self, path: str, user: SignedInUser | None = None, *, params: Mapping[str, Any] | None = None) -> Any:
         """The `data` of a GET; raises StepFailed."""
-        answer = await self._send("GET", path, person, params=params)
-        if not answer.is_success:
-            raise StepFailed(f"GET {path}", answer)
-        return answer.json()["data"]
+        response = await self._send("GET", path, user, params=params)
+        if not response.is_success:
+            raise StepFailed(f"GET {path}", response)
+        return response.json()["data"]
 
     async def post(
-        self, path: str, body: Mapping[str, Any], person: SignedInUser | None = None, *, key: UUID | None = None
+        self, path: str, body: Mapping[str, Any], user: SignedInUser | None = None, *, key: UUID | None = None
     ) -> Any:
         """The `data` of a POST; raises StepFailed."""
         headers = {"Idempotency-Key": str(key)} if key else {}
-        answer = await self._send("POST", path, person, json=body, headers=headers)
-        if not answer.is_success:
-            raise StepFailed(f"POST {path}", answer)
-        return answer.json()["data"]
+        response = await self._send("POST", path, user, json=body, headers=headers)
+        if not response.is_success:
+            raise StepFailed(f"POST {path}", response)
+        return response.json()["data"]
 
-    async def _send(self, method: str, path: str, person: SignedInUser | None, **request: Any) -> httpx.Response:
-        headers = {**(person.headers if person else {}), **request.pop("headers", {})}
+    async def _send(self, method: str, path: str, user: SignedInUser | None, **request: Any) -> httpx.Response:
+        headers = {**(user.headers if user else {}), **request.pop("headers", {})}
         deadline = time.monotonic() + self.wait_seconds_max
         while True:
             try:
-                answer = await self.http.request(method, path, headers=headers, **request)
-                if not self._worth_another_try(answer, headers) or time.monotonic() > deadline:
-                    return answer
-                await asyncio.sleep(min(float(answer.headers.get("Retry-After", 0.3)), 3.0))
+                response = await self.http.request(method, path, headers=headers, **request)
+                if not self._worth_another_try(response, headers) or time.monotonic() > deadline:
+                    return response
+                await asyncio.sleep(min(float(response.headers.get("Retry-After", 0.3)), 3.0))
             except httpx.TransportError:
                 # A POST without a key may have had its effect: only safe calls are repeated blindly.
                 repeatable = method == "GET" or "Idempotency-Key" in headers
@@ -282,20 +278,20 @@ class Marketplace:
                     raise
                 await asyncio.sleep(0.3)
 
-    def _worth_another_try(self, answer: httpx.Response, headers: Mapping[str, str]) -> bool:
+    def _worth_another_try(self, response: httpx.Response, headers: Mapping[str, str]) -> bool:
         if not self.patient:
             return False
-        in_flight = answer.status_code == 409 and "Idempotency-Key" in headers and "Retry-After" in answer.headers
-        return answer.status_code in (429, 500, 502, 503, 504) or in_flight
+        in_flight = response.status_code == 409 and "Idempotency-Key" in headers and "Retry-After" in response.headers
+        return response.status_code in (429, 500, 502, 503, 504) or in_flight
 
     @staticmethod
     async def until(
-        what: str, look: Callable[[], Awaitable[Answer | None]], within: float, *, every: float = 0.05
-    ) -> Answer:
+        what: str, probe: Callable[[], Awaitable[Found | None]], within: float, *, every: float = 0.05
+    ) -> Found:
         """The first true answer of `look`, asked `every` so many seconds; raises TimeoutError with what was waited for."""
         deadline = time.monotonic() + within
         while True:
-            seen = await look()
+            seen = await probe()
             if seen is not None:
                 return seen
             if time.monotonic() > deadline:

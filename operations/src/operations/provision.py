@@ -73,10 +73,10 @@ def login_in_use(service: Service, secrets: Mapping[str, str]) -> str:
     Raises:
         ProvisioningFailed: the letter is none of the two.
     """
-    letter = secrets.get(login_variable(service)) or LOGINS[0]
-    if letter not in LOGINS:
-        raise ProvisioningFailed(f"{login_variable(service)} must be one of {', '.join(LOGINS)}, not {letter!r}.")
-    return letter
+    suffix = secrets.get(login_variable(service)) or LOGINS[0]
+    if suffix not in LOGINS:
+        raise ProvisioningFailed(f"{login_variable(service)} must be one of {', '.join(LOGINS)}, not {suffix!r}.")
+    return suffix
 
 
 def audit_database_url(admin_url: str, secrets: Mapping[str, str]) -> str:
@@ -189,8 +189,8 @@ async def _make_logins(connection: asyncpg.Connection, service: Service, role: s
     first one the role itself is, where an earlier version had made it one."""
     row_security = "BYPASSRLS" if role == service.service_role else "NOBYPASSRLS"
     await _make_role(connection, role, row_security)
-    for letter in LOGINS:
-        login = login_of(role, letter)
+    for suffix in LOGINS:
+        login = login_of(role, suffix)
         await _make_role(connection, login, f"INHERIT {row_security}")
         if not await connection.fetchval("SELECT pg_has_role($1, $2, 'MEMBER')", login, role):
             await connection.execute(f"GRANT {role} TO {login}")
@@ -248,9 +248,9 @@ async def _make_account(api: httpx.AsyncClient, host: str, name: str, password: 
 async def _put(api: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> None:
     """What another start makes at this moment is answered 400: then it is there, and is set again."""
     for attempt in range(_PUT_ATTEMPTS_MAX):
-        answer = await api.put(path, json=body)
-        if answer.status_code != httpx.codes.BAD_REQUEST or attempt == _PUT_ATTEMPTS_MAX - 1:
-            answer.raise_for_status()
+        response = await api.put(path, json=body)
+        if response.status_code != httpx.codes.BAD_REQUEST or attempt == _PUT_ATTEMPTS_MAX - 1:
+            response.raise_for_status()
             return
 
 

@@ -21,7 +21,7 @@ from operations.provision import (
     service_database_urls,
     subscriber_broker_url,
 )
-from operations.secrets import LOGIN_LETTERS, ROLE_PASSWORDS, keys_of_purposes, load_secrets, write_secrets
+from operations.secrets import LOGIN_SUFFIXES, ROLE_PASSWORDS, keys_of_purposes, load_secrets, write_secrets
 from operations.services import SERVICES
 
 # The accounts of deploy/Dockerfile: what runs, and what migrates.
@@ -58,7 +58,7 @@ def write_secret_files(
     # The servers read their files as accounts of their own images; nobody else mounts these two folders.
     _write(folder / "postgres" / "password", kept["POSTGRES_PASSWORD"], mode=0o444)
     _write(folder / "rabbitmq" / "rabbitmq.conf", _broker_settings(broker, kept["RABBITMQ_PASSWORD"]), mode=0o444)
-    provision = {name: kept[name] for name in ("DATABASE_URL", "BROKER_URL", *ROLE_PASSWORDS, *LOGIN_LETTERS)}
+    provision = {name: kept[name] for name in ("DATABASE_URL", "BROKER_URL", *ROLE_PASSWORDS, *LOGIN_SUFFIXES)}
     _write_variables(
         folder / "provision" / "environment", {**provision, "BROKER_MANAGEMENT_URL": management}, running_user
     )

@@ -64,7 +64,7 @@ ROLE_PASSWORDS = (
     password_variable("subscriber_demo"),
     *(password_variable(broker_account(service)) for service in SERVICES),
 )
-LOGIN_LETTERS = tuple(login_variable(service) for service in SERVICES)
+LOGIN_SUFFIXES = tuple(login_variable(service) for service in SERVICES)
 
 
 def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -100,13 +100,13 @@ def keys_of_purposes(known: Mapping[str, str]) -> dict[str, str]:
 
     Under these two names they get the key that all services shared before, while texts under it remain (decision 36).
     """
-    told = {}
+    keys = {}
     for ending in ("", "_PREVIOUS"):
         root = known.get(f"SEALING_KEY{ending}")
         for name, purpose in KEYS_OF_PURPOSES.items():
-            told[name + ending] = base64.urlsafe_b64encode(derive_key(root, purpose)).decode() if root else ""
-        told[f"SEALING_KEY{ending}"] = known.get(f"SHARED_SEALING_KEY{ending}", "")
-    return told
+            keys[name + ending] = base64.urlsafe_b64encode(derive_key(root, purpose)).decode() if root else ""
+        keys[f"SEALING_KEY{ending}"] = known.get(f"SHARED_SEALING_KEY{ending}", "")
+    return keys
 
 
 def read_secrets(path: Path) -> dict[str, str]:
@@ -154,7 +154,7 @@ def _new_secrets() -> dict[str, str]:
     values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
     values["BOOTSTRAP_ADMIN_PASSWORD"] = f"Admin-{secrets.token_hex(12)}-7"
     values |= {name: new_password() for name in ROLE_PASSWORDS}
-    values |= dict.fromkeys(LOGIN_LETTERS, LOGINS[0])
+    values |= dict.fromkeys(LOGIN_SUFFIXES, LOGINS[0])
     return values
 
 

@@ -7,14 +7,14 @@ LOGINS: Final = ("a", "b")
 """A role that processes work under has two logins: one is theirs, and the other takes the next password (decision 24)."""
 
 
-def login_of(role: str, letter: str) -> str:
+def login_of(role: str, suffix: str) -> str:
     """The account that connects and holds whatever `role` was granted."""
-    return f"{role}_{letter}"
+    return f"{role}_{suffix}"
 
 
-def other_login(letter: str) -> str:
+def other_login(suffix: str) -> str:
     """The one that is idle while `letter` is in use."""
-    return LOGINS[1 - LOGINS.index(letter)]
+    return LOGINS[1 - LOGINS.index(suffix)]
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ class Authenticator:
         client = self._client("webauthn.create", options)
         key = cbor2.dumps(self.public_key())
         named = len(self.credential_id).to_bytes(2, "big") + self.credential_id
-        told = self._told(self.flags | HAS_CREDENTIAL) + bytes(16) + named + key
-        attestation = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": told})
+        authenticator_data = self._authenticator_data(self.flags | HAS_CREDENTIAL) + bytes(16) + named + key
+        attestation = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": authenticator_data})
         response = {"clientDataJSON": b64(client), "attestationObject": b64(attestation), "transports": ["internal"]}
         return self._credential(response)
 
@@ -52,11 +52,11 @@ class Authenticator:
         if self.counts:
             self.counter += 1
         client = self._client("webauthn.get", options)
-        told = self._told(self.flags)
-        signature = self._sign(told + hashlib.sha256(client).digest())
+        authenticator_data = self._authenticator_data(self.flags)
+        signature = self._sign(authenticator_data + hashlib.sha256(client).digest())
         response = {
             "clientDataJSON": b64(client),
-            "authenticatorData": b64(told),
+            "authenticatorData": b64(authenticator_data),
             "signature": b64(signature),
         }
         if user_handle is not None:
@@ -71,10 +71,10 @@ class Authenticator:
         return {1: 2, 3: -7, -1: 1, -2: point.x.to_bytes(32, "big"), -3: point.y.to_bytes(32, "big")}
 
     def _client(self, kind: str, options: dict[str, Any]) -> bytes:
-        said = {"type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": False}
-        return json.dumps(said | self.client_fields).encode()
+        fields = {"type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": False}
+        return json.dumps(fields | self.client_fields).encode()
 
-    def _told(self, flags: int) -> bytes:
+    def _authenticator_data(self, flags: int) -> bytes:
         return hashlib.sha256(self.rp_id.encode()).digest() + bytes([flags]) + self.counter.to_bytes(4, "big")
 
     def _sign(self, content: bytes) -> bytes:

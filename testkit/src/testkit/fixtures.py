@@ -74,8 +74,8 @@ async def eventually(
     deadline = time.monotonic() + within
     while True:
         try:
-            answer = probe()
-            seen = await answer if inspect.isawaitable(answer) else answer
+            result = probe()
+            seen = await result if inspect.isawaitable(result) else result
             if seen:
                 return seen
             last = repr(seen)
@@ -117,7 +117,7 @@ _LIMITS = (
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _patience() -> Iterator[None]:
+def _long_limits() -> Iterator[None]:
     """A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that loop a
     tenth of its time: what takes milliseconds is late there without anything being away."""
     with pytest.MonkeyPatch.context() as patch:

@@ -39,17 +39,17 @@ class _Spawner:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, name="spawner", daemon=True)
                 self._thread.start()
-        answer: Future[subprocess.Popen[bytes]] = Future()
-        self._jobs.put((job, answer))
-        return answer.result()
+        result: Future[subprocess.Popen[bytes]] = Future()
+        self._jobs.put((job, result))
+        return result.result()
 
     def _serve(self) -> None:
         while True:
-            job, answer = self._jobs.get()
+            job, result = self._jobs.get()
             try:
-                answer.set_result(job())
+                result.set_result(job())
             except BaseException as error:
-                answer.set_exception(error)
+                result.set_exception(error)
 
 
 _spawner = _Spawner()

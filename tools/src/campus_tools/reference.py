@@ -105,8 +105,8 @@ def _endpoints_shown(opened: Iterable[Endpoint], *, beside: str = "") -> str:
     for endpoint in opened:
         others = [f"`{name}`" for name in endpoint.permissions if name != beside]
         needs_step_up = endpoint.guard.step_up or (beside and beside == endpoint.guard.step_up_with)
-        asked = [*(["AAL2"] if needs_step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
-        shown.append(f"`{endpoint.name}`" + (f" ({'; '.join(asked)})" if asked else ""))
+        conditions = [*(["AAL2"] if needs_step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
+        shown.append(f"`{endpoint.name}`" + (f" ({'; '.join(conditions)})" if conditions else ""))
     return "<br>".join(shown)
 
 

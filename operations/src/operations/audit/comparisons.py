@@ -24,11 +24,11 @@ _ESCROWS: Final = (
     "FROM escrows"
 )
 _SHARES: Final = "SELECT order_id, remaining_vendor_minor FROM order_shares"
-_ORDERS_TOLD: Final = "SELECT id, buyer_id, vendor_id, total_amount, commission_minor, delivery_fee_minor FROM orders"
-_ORDERS_HEARD: Final = (
+_ORDER_TERMS: Final = "SELECT id, buyer_id, vendor_id, total_amount, commission_minor, delivery_fee_minor FROM orders"
+_PAYABLE_ORDERS: Final = (
     "SELECT id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor FROM payable_orders"
 )
-_OWED_TO_VENDORS: Final = """
+_VENDOR_PAYABLES: Final = """
 SELECT split_part(account, ':', 2) AS vendor, balance_minor AS minor FROM ledger_balances
 WHERE account LIKE 'vendor_payable:%' AND balance_minor <> 0
 """
@@ -120,11 +120,11 @@ async def _orders_and_escrow(databases: Connections, _: Gateway) -> list[Offence
         escrow = escrows.pop(order["id"], None)
         locked = escrow["locked_minor"] if escrow else 0
         # What a bank took of a disputed order is gone from escrow, and staff have not resolved it yet.
-        owed = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
-        released_by_staff = escrow is not None and order["status"] in HELD and locked < owed
-        if order["status"] in HELD and locked != owed and not (released_by_staff and locked > 0):
+        due_minor = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
+        released_by_staff = escrow is not None and order["status"] in HELD and locked < due_minor
+        if order["status"] in HELD and locked != due_minor and not (released_by_staff and locked > 0):
             offending.append(
-                _of_order(order["id"], f"{owed} kobo in escrow while {order['status']}", f"{locked} kobo held")
+                _of_order(order["id"], f"{due_minor} kobo in escrow while {order['status']}", f"{locked} kobo held")
             )
         if order["status"] in NOT_HELD and locked != 0:
             offending.append(
@@ -162,18 +162,18 @@ async def _escrow_and_wallets(databases: Connections, _: Gateway) -> list[Offenc
     ]
 
 
-async def _two_books(databases: Connections, _: Gateway) -> list[Offence]:
-    owed = Counter({row["vendor"]: row["minor"] for row in await databases["payments"].fetch(_OWED_TO_VENDORS)})
+async def _released_shares(databases: Connections, _: Gateway) -> list[Offence]:
+    released = Counter({row["vendor"]: row["minor"] for row in await databases["payments"].fetch(_VENDOR_PAYABLES)})
     received = Counter({row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_RECEIVED_BY_VENDORS)})
     return [
         Offence(
             f"vendor {vendor}",
-            f"{owed[vendor]} kobo received, as payments released",
+            f"{released[vendor]} kobo received, as payments released",
             f"payouts received {received[vendor]}",
             ids=(vendor,),
         )
-        for vendor in sorted(owed.keys() | received.keys())
-        if owed[vendor] != received[vendor]
+        for vendor in sorted(released.keys() | received.keys())
+        if released[vendor] != received[vendor]
     ]
 
 
@@ -202,27 +202,27 @@ async def _lines_and_postings(databases: Connections, _: Gateway) -> list[Offenc
     ]
 
 
-async def _orders_as_told(databases: Connections, _: Gateway) -> list[Offence]:
-    heard = {row["id"]: tuple(row) for row in await databases["payments"].fetch(_ORDERS_HEARD)}
+async def _order_terms(databases: Connections, _: Gateway) -> list[Offence]:
+    recorded = {row["id"]: tuple(row) for row in await databases["payments"].fetch(_PAYABLE_ORDERS)}
     return [
         _of_order(order["id"], "the parties and amounts of the order", "payments knows others, or none")
-        for order in await databases["orders"].fetch(_ORDERS_TOLD)
-        if heard.get(order["id"]) != tuple(order)
+        for order in await databases["orders"].fetch(_ORDER_TERMS)
+        if recorded.get(order["id"]) != tuple(order)
     ]
 
 
-async def _gateway_book(databases: Connections, gateway: Gateway) -> list[Offence]:
-    book = await gateway.read()
+async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Offence]:
+    statement = await gateway.read()
     payments, payouts = databases["payments"], databases["payouts"]
     ours = await payments.fetchval(_ENTRIES_OF, "gateway_cash") + await payouts.fetchval(_ENTRIES_OF, "gateway_cash")
     # A transfer leaves the gateway when it is accepted, and our book when the bank confirms it.
-    on_the_way = await payouts.fetchval(_ON_THE_WAY, book.left)
-    on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, book.left)
-    theirs = book.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, book.left)
+    on_the_way = await payouts.fetchval(_ON_THE_WAY, statement.left)
+    on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, statement.left)
+    theirs = statement.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, statement.left)
     if ours == theirs:
         return []
-    undecided = await payouts.fetchval(_UNDECIDED_PAYOUTS, book.arrived)
-    undecided += await payouts.fetchval(_UNDECIDED_TRANSFERS, book.left)
+    undecided = await payouts.fetchval(_UNDECIDED_PAYOUTS, statement.arrived)
+    undecided += await payouts.fetchval(_UNDECIDED_TRANSFERS, statement.left)
     undecided += await payments.fetchval(_UNDECIDED_CASES)
     kind: Kind = "broken"
     actual = f"our books say {ours}"
@@ -244,13 +244,13 @@ def _chain(service: str) -> Comparison:
 
 
 # Compared with the gateway, when it answers.
-GATEWAY: Final = Comparison("the payment gateway's own book equals ours", _gateway_book)
+GATEWAY: Final = Comparison("the payment gateway's own book equals ours", _gateway_balance)
 COMPARISONS: Final[tuple[Comparison, ...]] = (
-    Comparison("every order is of the parties and amounts that payments heard", _orders_as_told, ("payments",)),
+    Comparison("every order is of the parties and amounts that payments heard", _order_terms, ("payments",)),
     Comparison("escrow equals the orders whose money is held", _orders_and_escrow, ("orders", "payments")),
     Comparison("what each order shows as refunded is what payments posted", _refunds, ("orders", "payments")),
     Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets, ("payouts",)),
-    Comparison("what payments released is what payouts received", _two_books, ("payouts",)),
+    Comparison("what payments released is what payouts received", _released_shares, ("payouts",)),
     Comparison(
         "every line that a release, refund or chargeback made in a wallet is a posting of payments",
         _lines_and_postings,

@@ -59,9 +59,9 @@ class Report:
         return "open" if self.findings else "clean"
 
 
-def grouped(where: str, promise: str, offences: Sequence[Offence], rows_max: int) -> Iterable[Finding]:
+def grouped(where: str, rule: str, offences: Sequence[Offence], rows_max: int) -> Iterable[Finding]:
     """One finding for each kind among the offences."""
     for kind in KINDS:
         of_kind = tuple(offence for offence in offences if offence.kind == kind)[:rows_max]
         if of_kind:
-            yield Finding(where, promise, kind, of_kind)
+            yield Finding(where, rule, kind, of_kind)

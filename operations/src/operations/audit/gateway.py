@@ -34,7 +34,7 @@ class Gateway:
         opening = environment.get("OPENING_BALANCE_MINOR") or "0"
         return cls(url.rstrip("/"), key, int(opening) if opening.isdigit() else 0)
 
-    async def read(self) -> "GatewayBook":
+    async def read(self) -> "GatewayStatement":
         """Its balance in naira, and all transfers that it ever took. Raises GatewayNotCompared."""
         if not self.key:
             raise GatewayNotCompared("GATEWAY_SECRET_KEY is not known")
@@ -54,18 +54,18 @@ class Gateway:
             statuses = {str(line["reference"]): str(line["status"]) for line in transfers if line["currency"] == "NGN"}
         except (httpx.HTTPError, KeyError, TypeError, ValueError, StopIteration) as error:
             raise GatewayNotCompared(f"{type(error).__name__}: {error}") from error
-        return GatewayBook(balance_minor - self.opening_minor, statuses)
+        return GatewayStatement(balance_minor - self.opening_minor, statuses)
 
     async def _get(self, client: httpx.AsyncClient, path: str, **params: int) -> list[dict[str, Any]]:
-        answer = await client.get(f"{self.url}/{path}", params=params)
-        if answer.status_code != 200:
-            raise GatewayNotCompared(f"{path} answered {answer.status_code}")
-        listed: list[dict[str, Any]] = answer.json()["data"]
+        response = await client.get(f"{self.url}/{path}", params=params)
+        if response.status_code != 200:
+            raise GatewayNotCompared(f"{path} answered {response.status_code}")
+        listed: list[dict[str, Any]] = response.json()["data"]
         return listed
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayBook:
+class GatewayStatement:
     """What came to the gateway and has not left it, in kobo, and the present state of each transfer by its reference."""
 
     held_minor: int

@@ -23,7 +23,7 @@ class Invariant:
     undecided: str = ""
 
 
-def _book(service: str) -> tuple[Invariant, ...]:
+def _ledger(service: str) -> tuple[Invariant, ...]:
     return (
         Invariant(
             service,
@@ -55,8 +55,8 @@ def _book(service: str) -> tuple[Invariant, ...]:
 
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
-    *_book("payments"),
-    *_book("payouts"),
+    *_ledger("payments"),
+    *_ledger("payouts"),
     Invariant(
         "payments",
         "no kobo waits for an explanation",

@@ -34,7 +34,7 @@ async def audit(secrets: Mapping[str, str], gateway: Gateway, *, settle_seconds:
     async with _connections(secrets["AUDIT_DATABASE_URL"]) as databases:
         deadline = time.monotonic() + settle_seconds
         while True:
-            report = await look(databases, gateway)
+            report = await check_once(databases, gateway)
             if all(finding.kind == "open" for finding in report.findings) or time.monotonic() > deadline:
                 return report
             await asyncio.sleep(0.5)
@@ -71,12 +71,12 @@ def print_report(report: Report, console: Console) -> None:
     worst: dict[tuple[str, str], str] = {}
     for finding in sorted(report.findings, key=lambda finding: KINDS.index(finding.kind), reverse=True):
         worst[finding.where, finding.rule] = finding.kind
-    for where, promise in promises():
-        kind = worst.get((where, promise))
-        if promise == GATEWAY.rule and report.not_compared is not None:
-            console.print(f"  [bold yellow]?[/] {where}: {promise}: not compared", soft_wrap=True)
+    for where, rule in rules():
+        kind = worst.get((where, rule))
+        if rule == GATEWAY.rule and report.not_compared is not None:
+            console.print(f"  [bold yellow]?[/] {where}: {rule}: not compared", soft_wrap=True)
         else:
-            console.print(f"  {'[green]✓[/]' if kind is None else _MARKS[kind]} {where}: {promise}", soft_wrap=True)
+            console.print(f"  {'[green]✓[/]' if kind is None else _MARKS[kind]} {where}: {rule}", soft_wrap=True)
     for kind in KINDS:
         of_kind = [finding for finding in report.findings if finding.kind == kind]
         if of_kind:
@@ -119,7 +119,7 @@ def report_as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def promises() -> list[tuple[str, str]]:
+def rules() -> list[tuple[str, str]]:
     """Where each promise is checked, and the promise."""
     return [(line.service, line.rule) for line in INVARIANTS] + [("all", line.rule) for line in COMPARISONS]
 
@@ -133,7 +133,7 @@ def _verdict_of(report: Report) -> str:
     return f"[bold red]{counts['broken']} promises are broken[/]; {counts['open']} open, {counts['waiting']} waiting."
 
 
-async def look(databases: Connections, gateway: Gateway) -> Report:
+async def check_once(databases: Connections, gateway: Gateway) -> Report:
     """The findings of this moment."""
     findings: list[Finding] = []
     for line in INVARIANTS:

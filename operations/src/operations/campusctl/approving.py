@@ -9,7 +9,7 @@ import typer
 
 from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Operator
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 
 Hash = Annotated[
     str | None,
@@ -25,7 +25,7 @@ def approve_decision(
     approved_hash: str | None,
     yes: bool,
     key: str | None,
-) -> Answer:
+) -> Output:
     """Without --yes the decision is shown on stderr, and its approval confirmed. Raises Refused."""
     if yes and approved_hash is None:
         raise Refused("--yes approves only a decision that was read.", f"Name its hash: --hash, from {path}")
@@ -34,4 +34,4 @@ def approve_decision(
         sys.stderr.write(json.dumps(prepared, indent=2, ensure_ascii=False) + "\n")
         operator.confirm(question(prepared), yes=False)
         approved_hash = approved_hash or prepared["hash"]
-    return Answer(operator.api.act(f"{path}/approve", {"hash": approved_hash}, key).data)
+    return Output(operator.api.act(f"{path}/approve", {"hash": approved_hash}, key).data)

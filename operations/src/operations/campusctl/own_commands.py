@@ -34,7 +34,7 @@ class Ended:
     """How a service's command ended."""
 
     exit_code: int
-    said: str
+    output: str
     complained: str
 
 
@@ -85,9 +85,9 @@ class OwnCommands:
         """The same; what it said, or Refused with its last words."""
         ended = self.run(service_name, *arguments)
         if ended.exit_code != 0:
-            words = (ended.complained or ended.said).splitlines() or [f"exit code {ended.exit_code}"]
+            words = (ended.complained or ended.output).splitlines() or [f"exit code {ended.exit_code}"]
             raise Refused(words[-1], f"It was: python -m {service_named(service_name).import_name} {arguments[0]}")
-        return ended.said
+        return ended.output
 
     def _environments(self) -> Environments:
         known = self.secrets()

@@ -12,7 +12,7 @@ import httpx
 from operations.campusctl.exits import NOT_REACHABLE, Refused
 from operations.campusctl.sign_ins import SignIn, SignIns
 
-ANSWER_SECONDS_MAX: Final = 60.0
+RESPONSE_SECONDS_MAX: Final = 60.0
 # A key makes a repeated act the same act, so a lost answer may be asked for again.
 TRIES_MAX: Final = 3
 # A token that ends within this is renewed first: the call may wait in a queue.
@@ -28,7 +28,7 @@ _ADVICE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ApiResult:
     """What a call brought: the envelope's `data` and `meta`, and the headers."""
 
     data: Any
@@ -42,12 +42,12 @@ class PublicApi:
     def __init__(self, base_url: str, sign_ins: SignIns) -> None:
         self._base_url = base_url
         self._sign_ins = sign_ins
-        self._http = httpx.Client(base_url=base_url, timeout=ANSWER_SECONDS_MAX, trust_env=False)
+        self._http = httpx.Client(base_url=base_url, timeout=RESPONSE_SECONDS_MAX, trust_env=False)
 
     def close(self) -> None:
         self._http.close()
 
-    def get(self, path: str, **query: Any) -> Answered:
+    def get(self, path: str, **query: Any) -> ApiResult:
         """A GET; what is None is left out of the query."""
         given = {name: value for name, value in query.items() if value is not None}
         return self._call("GET", path, self._token(), params=given)
@@ -56,12 +56,12 @@ class PublicApi:
         """The bare JSON of a document that everybody may read."""
         return _object_of(self._send("GET", path, {}))
 
-    def act(self, path: str, body: Mapping[str, Any], key: str | None = None) -> Answered:
+    def act(self, path: str, body: Mapping[str, Any], key: str | None = None) -> ApiResult:
         """A POST with an idempotency key, the same one when its answer is lost and it is sent again."""
         given = {name: value for name, value in body.items() if value is not None}
         return self._call("POST", path, self._token(), json=given, key=key or str(uuid4()))
 
-    def call(self, method: str, path: str, body: Mapping[str, Any], key: str | None = None) -> Answered:
+    def call(self, method: str, path: str, body: Mapping[str, Any], key: str | None = None) -> ApiResult:
         """Any other door: a GET without a body, else the body under an idempotency key."""
         if method == "GET":
             return self._call("GET", path, self._token())
@@ -73,8 +73,8 @@ class PublicApi:
 
     def second_step(self, first: SignIn, code: str) -> SignIn:
         """The second step with a code of the authenticator; keeps the tokens."""
-        answered = self._call("POST", "/api/auth/mfa/verify", first.access_token, json={"code": code})
-        sign_in = _sign_in(first.email, answered)
+        result = self._call("POST", "/api/auth/mfa/verify", first.access_token, json={"code": code})
+        sign_in = _sign_in(first.email, result)
         with self._sign_ins.held():
             self._sign_ins.keep(self._base_url, sign_in)
         return sign_in
@@ -83,9 +83,9 @@ class PublicApi:
         """Ends the session there and forgets it here."""
         try:
             self._call("POST", "/api/auth/logout", self._token(), json={})
-        except Refused as refusal:
+        except Refused as error:
             # A session that has ended there already is only forgotten.
-            if refusal.status != HTTPStatus.UNAUTHORIZED:
+            if error.status != HTTPStatus.UNAUTHORIZED:
                 raise
         with self._sign_ins.held():
             self._sign_ins.forget(self._base_url)
@@ -105,19 +105,19 @@ class PublicApi:
         self._sign_ins.keep(self._base_url, renewed)
         return renewed
 
-    def _call(self, method: str, path: str, token: str | None, *, key: str | None = None, **more: Any) -> Answered:
+    def _call(self, method: str, path: str, token: str | None, *, key: str | None = None, **more: Any) -> ApiResult:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         if key is not None:
             headers["Idempotency-Key"] = key
-        answer = self._send(method, path, headers, **more)
-        envelope = _json_of(answer)
-        return Answered(envelope["data"], envelope.get("meta", {}), answer.headers)
+        response = self._send(method, path, headers, **more)
+        envelope = _json_of(response)
+        return ApiResult(envelope["data"], envelope.get("meta", {}), response.headers)
 
     def _send(self, method: str, path: str, headers: Mapping[str, str], **more: Any) -> httpx.Response:
         repeatable = method == "GET" or "Idempotency-Key" in headers
         for attempt in range(TRIES_MAX if repeatable else 1):
             try:
-                answer = self._http.request(method, path, headers=headers, **more)
+                response = self._http.request(method, path, headers=headers, **more)
             except httpx.ConnectError as error:
                 raise self._not_reachable(error) from error
             except httpx.TransportError as error:
@@ -125,9 +125,9 @@ class PublicApi:
                 # The first request may still run there; it gets a moment to end.
                 time.sleep(0.2 * attempt)
                 continue
-            if not answer.is_success:
-                raise _refusal(answer)
-            return answer
+            if not response.is_success:
+                raise _problem_of(response)
+            return response
         raise self._lost(lost, headers.get("Idempotency-Key"))
 
     def _not_reachable(self, error: Exception) -> Refused:
@@ -142,22 +142,22 @@ class PublicApi:
         return Refused(f"{self._base_url} gave no answer: {error or type(error).__name__}", advice, NOT_REACHABLE)
 
 
-def _sign_in(email: str, answered: Answered) -> SignIn:
-    tokens = answered.data
+def _sign_in(email: str, result: ApiResult) -> SignIn:
+    tokens = result.data
     ends = time.time() + float(tokens["expiresIn"])
     return SignIn(email, tokens["accessToken"], tokens["refreshToken"], ends)
 
 
-def _json_of(answer: httpx.Response) -> dict[str, Any]:
-    envelope = _object_of(answer)
+def _json_of(response: httpx.Response) -> dict[str, Any]:
+    envelope = _object_of(response)
     if "data" not in envelope:
         raise _not_ours()
     return envelope
 
 
-def _object_of(answer: httpx.Response) -> dict[str, Any]:
+def _object_of(response: httpx.Response) -> dict[str, Any]:
     try:
-        document = answer.json()
+        document = response.json()
     except ValueError:
         document = None
     if not isinstance(document, dict):
@@ -169,22 +169,22 @@ def _not_ours() -> Refused:
     return Refused("The answer is not one of the marketplace.", "Does --base-url name the gateway?")
 
 
-def _refusal(answer: httpx.Response) -> Refused:
+def _problem_of(response: httpx.Response) -> Refused:
     try:
-        problem = answer.json()
+        problem = response.json()
     except ValueError:
         problem = {}
     if not isinstance(problem, dict):
         problem = {}
-    wait = answer.headers.get("Retry-After")
+    wait = response.headers.get("Retry-After")
     advice = (
-        f"Try again in {wait} s" if wait else _ADVICE.get(answer.status_code, "Give the requestId to the developers")
+        f"Try again in {wait} s" if wait else _ADVICE.get(response.status_code, "Give the requestId to the developers")
     )
     return Refused(
-        detail=str(problem.get("detail") or problem.get("title") or f"HTTP status {answer.status_code}"),
+        detail=str(problem.get("detail") or problem.get("title") or f"HTTP status {response.status_code}"),
         advice=advice,
-        status=answer.status_code,
+        status=response.status_code,
         code=problem.get("code"),
-        request_id=problem.get("requestId") or answer.headers.get("X-Request-Id"),
+        request_id=problem.get("requestId") or response.headers.get("X-Request-Id"),
         invalid_params=problem.get("invalid_params") or [],
     )

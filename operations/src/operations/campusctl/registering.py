@@ -13,7 +13,7 @@ import typer
 from operations.campusctl.exits import DONE, Refused
 from operations.campusctl.own_commands import OwnCommands
 from operations.campusctl.public_api import PublicApi
-from operations.campusctl.showing import Answer, show_answer, show_refusal
+from operations.campusctl.showing import Output, show_error, show_output
 from operations.campusctl.sign_ins import SignIns
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
@@ -57,7 +57,7 @@ class Operator:
             raise Refused("Not confirmed: nothing was changed.", "In a script, add --yes")
 
 
-Verb = Callable[..., Answer]
+Verb = Callable[..., Output]
 
 
 def command(group: typer.Typer, name: str, *examples: str, passes_on: bool = False) -> Callable[[Verb], Verb]:
@@ -98,12 +98,12 @@ def _run(verb: Verb, as_json: bool, base_url: str | None, given: dict[str, Any])
             operator.base_url = f"http://localhost:{operator.own.port_base}"
         elif not operator.base_url.startswith(("http://", "https://")):
             raise Refused(f"{base_url!r} is no address.", "Give --base-url as http://host:port", exit_code=2)
-        answer = verb(operator, **given)
+        output = verb(operator, **given)
     except Refused as refusal:
-        show_refusal(refusal, as_json=as_json)
+        show_error(refusal, as_json=as_json)
         return refusal.exit_code
     finally:
         if "api" in operator.__dict__:
             operator.api.close()
-    show_answer(answer, as_json=as_json)
-    return answer.exit_code or DONE
+    show_output(output, as_json=as_json)
+    return output.exit_code or DONE

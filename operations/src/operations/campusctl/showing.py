@@ -15,7 +15,7 @@ _PAGE_FIELDS: Final = {"page": "page", "limit": "limit", "total": "total", "tota
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Output:
     """What a command found or did; `columns` are the fields that a table of it shows."""
 
     content: Any
@@ -30,18 +30,18 @@ class Answer:
         return {"ok": self.exit_code == DONE, "data": self.content, "page": page, "error": None}
 
 
-def show_answer(answer: Answer, *, as_json: bool) -> None:
+def show_output(output: Output, *, as_json: bool) -> None:
     if as_json:
-        _print_json(answer.as_json())
+        _print_json(output.as_json())
         return
     console = Console(highlight=False)
-    content = answer.content
-    if answer.is_document:
+    content = output.content
+    if output.is_document:
         _print_json(content)
     elif isinstance(content, list):
-        console.print(_table(content, answer.columns) if content else Text("Nothing."))
-        if "total" in answer.meta:
-            page, pages, total = (answer.meta.get(name) for name in ("page", "total_pages", "total"))
+        console.print(_table(content, output.columns) if content else Text("Nothing."))
+        if "total" in output.meta:
+            page, pages, total = (output.meta.get(name) for name in ("page", "total_pages", "total"))
             console.print(Text(f"Page {page} of {pages}, {total} in all"))
     elif isinstance(content, Mapping):
         console.print(_fields(content))
@@ -49,19 +49,19 @@ def show_answer(answer: Answer, *, as_json: bool) -> None:
         console.print(Text(str(content)), soft_wrap=True)
 
 
-def show_refusal(refusal: Refused, *, as_json: bool) -> None:
+def show_error(error: Refused, *, as_json: bool) -> None:
     if as_json:
-        _print_json({"ok": False, "data": None, "page": None, "error": refusal.as_json()})
+        _print_json({"ok": False, "data": None, "page": None, "error": error.as_json()})
         return
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    heading = " ".join(str(part) for part in (refusal.status, refusal.code) if part)
-    console.print(Text(f"{heading}: {refusal.detail}" if heading else refusal.detail, "bold red"))
-    for param in refusal.invalid_params:
+    heading = " ".join(str(part) for part in (error.status, error.code) if part)
+    console.print(Text(f"{heading}: {error.detail}" if heading else error.detail, "bold red"))
+    for param in error.invalid_params:
         console.print(Text(f"  {param.get('name')}: {param.get('reason')}"))
-    if refusal.advice:
-        console.print(Text(refusal.advice))
-    if refusal.request_id:
-        console.print(Text(f"requestId {refusal.request_id}"))
+    if error.advice:
+        console.print(Text(error.advice))
+    if error.request_id:
+        console.print(Text(f"requestId {error.request_id}"))
 
 
 def naira(minor: int) -> str:
@@ -104,4 +104,4 @@ def _cell(name: str, value: Any) -> Text:
     if isinstance(value, list | dict):
         return Text(json.dumps(value, ensure_ascii=True))
     # Others wrote these texts: what would move the cursor is shown as a question mark.
-    return Text("".join(letter if letter.isprintable() else "?" for letter in str(value)))
+    return Text("".join(character if character.isprintable() else "?" for character in str(value)))

@@ -42,19 +42,19 @@ async def open_next_logins(admin_url: str, secrets: Mapping[str, str], services:
     changed: dict[str, str] = {}
     async with _administrator(admin_url) as connection:
         for service in services:
-            standing = await _logins_of(connection, service, secrets)
-            if open_ones := [login.name for login in standing if login.is_open and not login.is_in_use]:
+            logins = await _logins_of(connection, service, secrets)
+            if open_ones := [login.name for login in logins if login.is_open and not login.is_in_use]:
                 raise LoginsRefused(
                     f"{', '.join(open_ones)} is still open, from the last rotation. End that one first: its password is "
                     "perhaps in use."
                 )
         async with connection.transaction():
             for service in services:
-                letter = other_login(login_in_use(service, secrets))
-                changed[login_variable(service)] = letter
+                suffix = other_login(login_in_use(service, secrets))
+                changed[login_variable(service)] = suffix
                 for role in service.running_roles:
                     changed[password_variable(role)] = new_password()
-                    await set_password(connection, login_of(role, letter), changed[password_variable(role)])
+                    await set_password(connection, login_of(role, suffix), changed[password_variable(role)])
     return changed
 
 
@@ -91,7 +91,7 @@ async def _logins_of(connection: asyncpg.Connection, service: Service, secrets: 
     in_use = login_in_use(service, secrets)
     found = []
     for role in service.running_roles:
-        names = {role: False, **{login_of(role, letter): letter == in_use for letter in LOGINS}}
+        names = {role: False, **{login_of(role, suffix): suffix == in_use for suffix in LOGINS}}
         rows = await connection.fetch(_LOGINS, list(names))
         sessions: dict[str, dict[str, int]] = {}
         for row in await connection.fetch(_SESSIONS, list(names)):

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from operations.rotation.verdict import REJECTED_STATUSES, Stretch
 
-ANSWERS: Final = "gateway_requests_total"
+RESPONSES: Final = "gateway_requests_total"
 PREVIOUS: Final = "previous_key_accepted_total"
 _SECONDS_MAX: Final = 10.0
 
@@ -22,21 +22,21 @@ class Unmeasured(Exception):
 class Counted:
     """The counters at one moment, summed over the processes."""
 
-    answers: float
+    responses: float
     refused: dict[int, float]
     previous_uses: dict[str, float]
 
     def minus(self, earlier: "Counted") -> "Counted":
         """What was counted since. A counter that fell began anew with its process, and all of it is since."""
         return Counted(
-            _since(self.answers, earlier.answers),
+            _since(self.responses, earlier.responses),
             {status: _since(number, earlier.refused.get(status, 0)) for status, number in self.refused.items()},
             {name: _since(number, earlier.previous_uses.get(name, 0)) for name, number in self.previous_uses.items()},
         )
 
     @property
     def stretch(self) -> Stretch:
-        return Stretch(self.answers, self.refused)
+        return Stretch(self.responses, self.refused)
 
 
 def _since(later: float, earlier: float) -> float:
@@ -51,21 +51,21 @@ def read_processes(urls: Sequence[str]) -> dict[str, Counted]:
 def _read_process(url: str) -> Counted:
     address = url if url.rstrip("/").endswith("/metrics") else f"{url.rstrip('/')}/metrics"
     try:
-        answer = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False).raise_for_status()
+        response = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False).raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise Unmeasured(f"{address} gave no metrics: {error or type(error).__name__}") from error
-    answers, refused = 0.0, dict.fromkeys(REJECTED_STATUSES, 0.0)
+    responses, refused = 0.0, dict.fromkeys(REJECTED_STATUSES, 0.0)
     previous: dict[str, float] = {}
-    for family in text_string_to_metric_families(answer.text):
+    for family in text_string_to_metric_families(response.text):
         for sample in family.samples:
-            if sample.name == ANSWERS:
-                answers += sample.value
+            if sample.name == RESPONSES:
+                responses += sample.value
                 status = int(sample.labels["status"])
                 if status in refused:
                     refused[status] += sample.value
             elif sample.name == PREVIOUS:
                 previous[sample.labels["secret"]] = previous.get(sample.labels["secret"], 0.0) + sample.value
-    return Counted(answers, refused, previous)
+    return Counted(responses, refused, previous)
 
 
 def counted_between(earlier: dict[str, Counted], later: dict[str, Counted]) -> Counted:
@@ -75,7 +75,7 @@ def counted_between(earlier: dict[str, Counted], later: dict[str, Counted]) -> C
 
 def total(parts: Sequence[Counted]) -> Counted:
     return Counted(
-        sum(part.answers for part in parts),
+        sum(part.responses for part in parts),
         {status: sum(part.refused.get(status, 0.0) for part in parts) for status in REJECTED_STATUSES},
         {
             name: sum(part.previous_uses.get(name, 0.0) for part in parts)
@@ -95,10 +95,11 @@ class Prometheus:
         """The answers at the edge over so many minutes. Raises Unmeasured."""
         window = _window(minutes, ended_minutes_ago)
         found = {
-            status: self._sums(f'sum(increase({ANSWERS}{{status="{status}"}}{window}))') for status in REJECTED_STATUSES
+            status: self._sums(f'sum(increase({RESPONSES}{{status="{status}"}}{window}))')
+            for status in REJECTED_STATUSES
         }
-        answers = self._sums(f"sum(increase({ANSWERS}{window}))")
-        return Stretch(answers.get("", 0.0), {status: sums.get("", 0.0) for status, sums in found.items()})
+        responses = self._sums(f"sum(increase({RESPONSES}{window}))")
+        return Stretch(responses.get("", 0.0), {status: sums.get("", 0.0) for status, sums in found.items()})
 
     def previous_uses(self, minutes: float) -> dict[str, float]:
         """Uses of previous values by secret. Raises Unmeasured."""
@@ -107,8 +108,8 @@ class Prometheus:
     def _sums(self, query: str) -> dict[str, float]:
         address = f"{self.url.rstrip('/')}/api/v1/query"
         try:
-            answer = httpx.get(address, params={"query": query}, timeout=_SECONDS_MAX, trust_env=False)
-            rows: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["result"]
+            response = httpx.get(address, params={"query": query}, timeout=_SECONDS_MAX, trust_env=False)
+            rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]["result"]
             return {row["metric"].get("secret", ""): float(row["value"][1]) for row in rows}
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError, IndexError) as error:
             raise Unmeasured(f"{address} did not answer {query}: {error!r}") from error

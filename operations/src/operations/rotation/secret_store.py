@@ -15,7 +15,7 @@ class Secret(StrEnum):
     signing = "jwt-signing-keys"
     database = "database-passwords"
     assistant = "ai-provider-key"
-    sealing = "sealing-key"
+    encryption = "sealing-key"
     pin = "pin-key"
 
 
@@ -23,11 +23,11 @@ VARIABLE_OF = {
     Secret.gateway: "GATEWAY_SECRET_KEY",
     Secret.service_role: "SERVICE_ROLE_KEY",
     Secret.assistant: "AI_API_KEY",
-    Secret.sealing: "SEALING_KEY",
+    Secret.encryption: "SEALING_KEY",
     Secret.pin: "PIN_KEY",
 }
 """Those that are one value. Somebody else makes the first and the last."""
-ENCRYPTING = (Secret.sealing, Secret.pin)
+ENCRYPTING = (Secret.encryption, Secret.pin)
 """Those under which values rest: every process reads the new key before one writes with it, and values are encrypted anew."""
 _WITH_PREVIOUS = (Secret.gateway, Secret.service_role, *ENCRYPTING)
 _READABLE = "readable"
@@ -44,7 +44,7 @@ def previous_of(secret: Secret) -> str | None:
     return f"{VARIABLE_OF[secret]}_PREVIOUS" if secret in _WITH_PREVIOUS else None
 
 
-def begun(kept: Mapping[str, str], secret: Secret, given: str | None, *, compromised: bool) -> dict[str, str]:
+def started(kept: Mapping[str, str], secret: Secret, given: str | None, *, compromised: bool) -> dict[str, str]:
     """What changes when the rotation begins: the new value comes in, and the old one stays beside it unless it is compromised.
 
     A key that encrypts is only readable at first: it is `_PREVIOUS` until `switched`. When it is compromised it encrypts at once,
@@ -97,7 +97,7 @@ def may_encrypt(kept: Mapping[str, str], secret: Secret) -> bool:
 def _encrypting(kept: Mapping[str, str], secret: Secret, current: str, previous: str) -> dict[str, str]:
     variable = VARIABLE_OF[secret]
     changed = {variable: current, f"{variable}_PREVIOUS": previous, f"{variable}_PHASE": ""}
-    if secret is Secret.sealing and kept.get("SHARED_SEALING_KEY"):
+    if secret is Secret.encryption and kept.get("SHARED_SEALING_KEY"):
         changed |= {"SHARED_SEALING_KEY": "", "SHARED_SEALING_KEY_PREVIOUS": kept["SHARED_SEALING_KEY"]}
     return changed
 
@@ -108,6 +108,6 @@ def ended(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
     names = [previous] if previous else []
     if secret in ENCRYPTING:
         names.append(f"{VARIABLE_OF[secret]}_PHASE")
-    if secret is Secret.sealing:
+    if secret is Secret.encryption:
         names.append("SHARED_SEALING_KEY_PREVIOUS")
     return {name: "" for name in names if kept.get(name)}

@@ -15,12 +15,12 @@ REJECTED_STATUSES: Final = (401, 403)
 class Stretch:
     """Answers at the edge over a time: all, and those of each refusal."""
 
-    answers: float
+    responses: float
     refused: Mapping[int, float] = field(default_factory=dict)
 
     def share(self, status: int) -> float:
         """Of all answers, 0 to 1."""
-        return self.refused.get(status, 0.0) / self.answers if self.answers else 0.0
+        return self.refused.get(status, 0.0) / self.responses if self.responses else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Seen:
 def reasons_against(seen: Seen) -> list[str]:
     """Why the old secret must stay for now; empty: it may be revoked."""
     reasons = []
-    if not seen.since.answers:
+    if not seen.since.responses:
         reasons.append("nothing was answered in this time: the metrics tell nothing")
     for status in REJECTED_STATUSES:
         now, before = seen.since.share(status), seen.before.share(status)

@@ -104,17 +104,17 @@ def data_schemas() -> dict[str, Any]:
 
 def example_of(event: type[Event], samples: Samples) -> dict[str, Any]:
     """A whole message."""
-    told = samples.of({"$ref": _SCHEMAS + event.__name__})
+    data = samples.of({"$ref": _SCHEMAS + event.__name__})
     return {
         "specversion": "1.0",
         "id": SOME_ID,
         "source": f"/services/{event.publisher()}",
         "type": event.TYPE,
-        "subject": next(iter(told.values())),
+        "subject": next(iter(data.values())),
         "time": TIME,
         "datacontenttype": "application/json",
         "sequence": 3,
-        "data": told,
+        "data": data,
     }
 
 

@@ -35,22 +35,22 @@ def described() -> tuple[list[Described], dict[str, Any]]:
     routes = {(route.upstream, route.method, route.path): route for route in ROUTES}
     guards = {(endpoint.service, endpoint.method, endpoint.path): endpoint.guard for endpoint in endpoints()}
     schemas: dict[str, Any] = {}
-    told: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
+    operations: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
     for service in SERVICES_WITH_ENDPOINTS:
         document = _document_of(service)
         prefix = service.capitalize()
         for name, schema in document.get("components", {}).get("schemas", {}).items():
             schemas[prefix + name] = _renamed(schema, prefix)
         for path, method, operation in _operations_of(document):
-            told[(service, method, template_of(path))] = (path, _renamed(operation, prefix))
-    _must_agree(set(routes), {key for key in told if not key[2].startswith(_INTERNAL)})
-    found = [Described(route, guards[key], *told[key]) for key, route in routes.items()]
+            operations[(service, method, template_of(path))] = (path, _renamed(operation, prefix))
+    _must_agree(set(routes), {key for key in operations if not key[2].startswith(_INTERNAL)})
+    found = [Described(route, guards[key], *operations[key]) for key, route in routes.items()]
     return _with_one_name_for_each_path(found), schemas
 
 
-def _must_agree(routes: set[tuple[str, str, str]], told: set[tuple[str, str, str]]) -> None:
-    without_operation = sorted(" ".join(key) for key in routes - told)
-    without_route = sorted(" ".join(key) for key in told - routes)
+def _must_agree(routes: set[tuple[str, str, str]], operations: set[tuple[str, str, str]]) -> None:
+    without_operation = sorted(" ".join(key) for key in routes - operations)
+    without_route = sorted(" ".join(key) for key in operations - routes)
     if without_operation or without_route:
         raise Drifted(f"routes without an operation: {without_operation}; operations without a route: {without_route}")
 

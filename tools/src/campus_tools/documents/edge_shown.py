@@ -90,7 +90,7 @@ _READY: Final[Mapping[str, Any]] = {
 
 def _health(operation_id: str, payload: Mapping[str, Any], summary: str) -> dict[str, Any]:
     schema = envelope_of(payload, "Meta")
-    answers: dict[str, Any] = {
+    responses: dict[str, Any] = {
         "200": {
             "description": "Yes.",
             "headers": headers_shown(*EVERYWHERE),
@@ -98,11 +98,11 @@ def _health(operation_id: str, payload: Mapping[str, Any], summary: str) -> dict
         }
     }
     if payload is _READY:
-        answers["503"] = {"$ref": "#/components/responses/Refused503"}
+        responses["503"] = {"$ref": "#/components/responses/Refused503"}
     return {
         "operationId": operation_id,
         "tags": ["health"],
         "summary": summary,
-        "responses": answers,
+        "responses": responses,
         "security": [],
     }

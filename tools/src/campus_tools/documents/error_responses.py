@@ -92,7 +92,7 @@ _ERRORS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
     503: ("A part of the system is away. Wait for the seconds in `Retry-After`.", {"away": Unavailable()}),
 }
 # Their body says who is calling, and it may say so wrongly; the other ways in never tell whether somebody is known.
-_JUDGED_BY_BODY: Final = frozenset({"/api/auth/login", "/api/auth/refresh", "/api/auth/otp/verify"})
+_CREDENTIALS_IN_BODY: Final = frozenset({"/api/auth/login", "/api/auth/refresh", "/api/auth/otp/verify"})
 # What asks for money that escrow may hold (contract sections 7 and 8).
 _MAY_BE_LOCKED: Final = frozenset({"POST /api/payouts", "POST /api/orders/:id/release"})
 HEADERS: Final[Mapping[str, Any]] = {
@@ -172,7 +172,7 @@ def headers_shown(*names: str) -> dict[str, Any]:
 
 def error_responses() -> dict[str, Any]:
     """`components.responses`."""
-    return {_name(status): _shown(status, *told) for status, told in _ERRORS.items()}
+    return {_name(status): _shown(status, *error) for status, error in _ERRORS.items()}
 
 
 def errors_of(entry: Described) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def errors_of(entry: Described) -> dict[str, Any]:
 def _of_the_gateway(entry: Described) -> Iterator[int]:
     route, operation = entry.route, entry.operation
     yield from (500, 503)
-    if route.access is not Access.CREDENTIALS or route.path in _JUDGED_BY_BODY:
+    if route.access is not Access.CREDENTIALS or route.path in _CREDENTIALS_IN_BODY:
         yield 401
     if route.name in _MAY_BE_LOCKED:
         yield 423

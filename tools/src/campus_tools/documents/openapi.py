@@ -69,30 +69,30 @@ def document() -> dict[str, Any]:
         },
     }
     whole["components"]["schemas"] = _reached(whole, schemas)
-    used = {name for entry in entries for asked in security_of(entry) for name in asked}
-    whole["components"]["securitySchemes"] = {name: told for name, told in SECURITY_SCHEMES.items() if name in used}
-    told: dict[str, Any] = _in_the_words_of_json_schema(whole)
-    return told
+    used = {name for entry in entries for requirement in security_of(entry) for name in requirement}
+    whole["components"]["securitySchemes"] = {name: scheme for name, scheme in SECURITY_SCHEMES.items() if name in used}
+    translated: dict[str, Any] = _in_the_words_of_json_schema(whole)
+    return translated
 
 
 def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
-    route, told = entry.route, entry.operation
-    description = _described_with_guard(str(told.get("description", "")), entry.guard)
+    route, operation = entry.route, entry.operation
+    description = _described_with_guard(str(operation.get("description", "")), entry.guard)
     shown: dict[str, Any] = {
         "operationId": operation_id(route.method, route.path),
-        "tags": list(told.get("tags", [route.upstream])),
-        "summary": _summary(str(told["summary"])),
+        "tags": list(operation.get("tags", [route.upstream])),
+        "summary": _summary(str(operation["summary"])),
     }
     if description:
         shown["description"] = description
-    parameters = [_parameter(parameter, samples) for parameter in told.get("parameters", [])]
+    parameters = [_parameter(parameter, samples) for parameter in operation.get("parameters", [])]
     parameters = [parameter for parameter in parameters if parameter["name"].lower() != "idempotency-key"]
     if route.idempotency is not Idempotency.IGNORED:
         parameters.append(_idempotency_key(route))
     if parameters:
         shown["parameters"] = parameters
-    if "requestBody" in told:
-        shown["requestBody"] = _body(entry, told["requestBody"], samples)
+    if "requestBody" in operation:
+        shown["requestBody"] = _body(entry, operation["requestBody"], samples)
     elif route.name in SIGNED_BODIES:
         media, example = SIGNED_BODIES[route.name]
         shown["requestBody"] = {
@@ -139,34 +139,36 @@ def operation_id(method: str, path: str) -> str:
     return "_".join([method.lower(), *named])
 
 
-def _summary(told: str) -> str:
-    words = told.removesuffix(" Route").split()
+def _summary(name: str) -> str:
+    words = name.removesuffix(" Route").split()
     return " ".join([words[0], *(word.lower() for word in words[1:])])
 
 
-def _described_with_guard(told: str, guard: Guard) -> str:
-    asked = [told.strip()] if told.strip() else []
+def _described_with_guard(description: str, guard: Guard) -> str:
+    sentences = [description.strip()] if description.strip() else []
     permissions = [guard.permission] if guard.permission else list(guard.one_of)
     if permissions:
-        asked.append(f"Needs the permission {' or '.join(f'`{name}`' for name in permissions)}.")
+        sentences.append(f"Needs the permission {' or '.join(f'`{name}`' for name in permissions)}.")
     if guard.step_up:
-        asked.append("Needs a second factor shown within the last 15 minutes (AAL2).")
+        sentences.append("Needs a second factor shown within the last 15 minutes (AAL2).")
     elif guard.step_up_with:
-        asked.append(f"Who holds `{guard.step_up_with}` needs a second factor shown within the last 15 minutes (AAL2).")
-    return "\n\n".join(asked)
+        sentences.append(
+            f"Who holds `{guard.step_up_with}` needs a second factor shown within the last 15 minutes (AAL2)."
+        )
+    return "\n\n".join(sentences)
 
 
-def _parameter(told: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
-    schema = told.get("schema", {})
-    shown = {**told, "schema": {name: value for name, value in schema.items() if name != "title"}}
-    if told["name"].lower() == "if-match":
+def _parameter(parameter: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+    schema = parameter.get("schema", {})
+    shown = {**parameter, "schema": {name: value for name, value in schema.items() if name != "title"}}
+    if parameter["name"].lower() == "if-match":
         shown["name"] = "If-Match"
         shown["description"] = "The revision that was read, quoted. A stale one is 409."
         shown["example"] = '"3"'
-    elif told["name"] == "cursor":
+    elif parameter["name"] == "cursor":
         shown["description"] = "`meta.next_cursor` of the page before; none for the first."
     else:
-        shown["example"] = samples.of_parameter(told["name"], schema)
+        shown["example"] = samples.of_parameter(parameter["name"], schema)
     return shown
 
 
@@ -181,9 +183,9 @@ def _idempotency_key(route: Route) -> dict[str, Any]:
     }
 
 
-def _body(entry: Described, told: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+def _body(entry: Described, body: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
     content = {}
-    for media, inner in told["content"].items():
+    for media, inner in body["content"].items():
         content[media] = dict(inner)
         if media == "application/json":
             example = REQUESTS.get(entry.route.name)
@@ -191,33 +193,33 @@ def _body(entry: Described, told: Mapping[str, Any], samples: Samples) -> dict[s
             content[media]["example"] = samples.of(schema, whole=False) if example is None else example
         else:
             content[media]["example"] = samples.of(inner["schema"])
-    return {**told, "content": content}
+    return {**body, "content": content}
 
 
 def _successes(entry: Described, schemas: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
-    told = {
-        status: answer
-        for status, answer in entry.operation.get("responses", {}).items()
+    described = {
+        status: response
+        for status, response in entry.operation.get("responses", {}).items()
         if status.startswith(("2", "3"))
     }
-    if "204" in told:
-        told = {"204": told["204"]}
+    if "204" in described:
+        described = {"204": described["204"]}
     shown = {}
-    for status, answer in told.items():
+    for status, response in described.items():
         names = [*EVERYWHERE]
         if entry.route.idempotency is not Idempotency.IGNORED:
             names.append("X-Cache-Lookup")
         shown[status] = {
             "description": _SUCCESSES.get(status, "Done."),
-            "headers": {**answer.get("headers", {}), **headers_shown(*names)},
+            "headers": {**response.get("headers", {}), **headers_shown(*names)},
         }
         content = {
             media: _content(entry, media, inner, schemas, samples)
-            for media, inner in answer.get("content", {}).items()
-            if media == "application/json" or len(answer["content"]) == 1 or inner.get("schema")
+            for media, inner in response.get("content", {}).items()
+            if media == "application/json" or len(response["content"]) == 1 or inner.get("schema")
         }
         # FastAPI adds an empty JSON shape beside the one that a file's route declares.
-        if len(content) > 1 and not answer["content"].get("application/json", {"schema": 1}).get("schema"):
+        if len(content) > 1 and not response["content"].get("application/json", {"schema": 1}).get("schema"):
             del content["application/json"]
         if content:
             shown[status]["content"] = content
@@ -234,9 +236,9 @@ _SUCCESSES: Final[Mapping[str, str]] = {
 
 
 def _content(
-    entry: Described, media: str, told: Mapping[str, Any], schemas: Mapping[str, Any], samples: Samples
+    entry: Described, media: str, content: Mapping[str, Any], schemas: Mapping[str, Any], samples: Samples
 ) -> dict[str, Any]:
-    schema = told.get("schema", {})
+    schema = content.get("schema", {})
     if media != "application/json":
         example = FILES.get(entry.route.path)
         return {} if example is None else {"schema": {"type": "string"}, "example": example}

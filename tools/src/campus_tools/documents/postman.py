@@ -66,12 +66,12 @@ def _request(request: Request) -> dict[str, Any]:
 
 def _url(request: Request) -> dict[str, Any]:
     path = [f":{part[1:-1]}" if part.startswith("{") else part for part in request.path.strip("/").split("/")]
-    told: dict[str, Any] = {"raw": "{{baseUrl}}/" + "/".join(path), "host": ["{{baseUrl}}"], "path": path}
+    url: dict[str, Any] = {"raw": "{{baseUrl}}/" + "/".join(path), "host": ["{{baseUrl}}"], "path": path}
     if request.in_query:
-        told["query"] = [_pair(parameter) for parameter in request.in_query]
+        url["query"] = [_pair(parameter) for parameter in request.in_query]
     if request.in_path:
-        told["variable"] = [{"key": parameter.name, "value": parameter.value} for parameter in request.in_path]
-    return told
+        url["variable"] = [{"key": parameter.name, "value": parameter.value} for parameter in request.in_path]
+    return url
 
 
 def _pair(parameter: Parameter) -> Mapping[str, Any]:

@@ -88,17 +88,17 @@ def _method(document: dict[str, Any], verb: str, path: str, operation: dict[str,
     named = [*_path_arguments(parameters), *_body_argument(operation)]
     loose = _loose_arguments(parameters)
     signature = ", ".join(["self", *named, *(["*", *loose] if loose else [])])
-    returns, reading = _answer(document, operation)
+    returns, reading = _result(document, operation)
     call = ", ".join([f'"{verb}"', _address(path), *_sent(operation, parameters)])
     text = f"{operation['summary']}.\n\n{operation.get('description', '')}".strip()
-    told = '"""' + text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n        ") + '\n        """'
+    docstring = '"""' + text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n        ") + '\n        """'
     if returns == "AsyncIterator[ServerSentEvent]":
         return (
-            f"    def {operation['operationId']}({signature}) -> {returns}:\n        {told}\n"
+            f"    def {operation['operationId']}({signature}) -> {returns}:\n        {docstring}\n"
             f"        return self.follow({call})\n"
         )
     return (
-        f"    async def {operation['operationId']}({signature}) -> {returns}:\n        {told}\n"
+        f"    async def {operation['operationId']}({signature}) -> {returns}:\n        {docstring}\n"
         f"        {reading.format(call=f'await self.send({call})')}\n"
     )
 
@@ -153,7 +153,7 @@ def _sent(operation: dict[str, Any], parameters: list[dict[str, Any]]) -> list[s
     return sent
 
 
-def _answer(document: dict[str, Any], operation: dict[str, Any]) -> tuple[str, str]:
+def _result(document: dict[str, Any], operation: dict[str, Any]) -> tuple[str, str]:
     """The type that a method gives, and the statement that makes it of the `{call}`."""
     status = min(status for status in operation["responses"] if status.startswith("2"))
     content = operation["responses"][status].get("content", {})

@@ -63,19 +63,19 @@ def _mapping(schema: dict[str, Any], models: str) -> str:
 
 def model_source(name: str, schema: dict[str, Any]) -> str:
     """A class for an object; a name for anything else."""
-    told = _told(schema)
+    docstring = _docstring(schema)
     if schema.get("type") != "object" or "properties" not in schema:
         return f"{model_name(name)} = {type_of(schema)}\n"
     parent = "Request" if schema.get("additionalProperties") is False else "Answer"
     required = set(schema.get("required", []))
     lines = (
-        [f"class {model_name(name)}({parent}):", f'    """{told}"""\n']
-        if told
+        [f"class {model_name(name)}({parent}):", f'    """{docstring}"""\n']
+        if docstring
         else [f"class {model_name(name)}({parent}):"]
     )
     fields = sorted(schema["properties"].items(), key=lambda field: field[0] not in required)
     lines += [_field(field, inner, field in required) for field, inner in fields]
-    return "\n".join(lines if told or fields else [*lines, "    pass"]) + "\n"
+    return "\n".join(lines if docstring or fields else [*lines, "    pass"]) + "\n"
 
 
 def _field(name: str, schema: dict[str, Any], required: bool) -> str:
@@ -90,7 +90,7 @@ def _field(name: str, schema: dict[str, Any], required: bool) -> str:
     return f"    {python}: {kind} = Field({', '.join(options)})" if options else f"    {python}: {kind}"
 
 
-def _told(schema: dict[str, Any]) -> str:
+def _docstring(schema: dict[str, Any]) -> str:
     """The first sentence or so of what the document says about a schema."""
     text = " ".join(schema.get("description", "").split()).replace("\\", "").replace('"', "'")
     return text if len(text) <= _LINE_MAX else text[:_LINE_MAX].rpartition(" ")[0] + " ..."

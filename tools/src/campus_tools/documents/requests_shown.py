@@ -75,7 +75,7 @@ def _request(method: str, path: str, operation: Mapping[str, Any]) -> Request:
         json_body=None if body is None else json.dumps(body, indent=2, ensure_ascii=False),
         has_file="multipart/form-data" in content,
         secret=_secret(operation["security"]),
-        signs_in=_answers_with_token(operation),
+        signs_in=_returns_token(operation),
     )
 
 
@@ -89,11 +89,11 @@ def _parameters(parameters: list[Mapping[str, Any]], place: str) -> Iterator[Par
 
 def _secret(security: list[Mapping[str, Any]]) -> str | None:
     """The variable that opens it: a token also where it may be left out; none for what is open or signed."""
-    names = {name for asked in security for name in asked}
+    names = {name for requirement in security for name in requirement}
     return "accessToken" if "bearer" in names else "serviceRoleKey" if "serviceKey" in names else None
 
 
-def _answers_with_token(operation: Mapping[str, Any]) -> bool:
+def _returns_token(operation: Mapping[str, Any]) -> bool:
     shown = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("example", {})
-    told = shown.get("data") if isinstance(shown, dict) else None
-    return isinstance(told, dict) and "accessToken" in told
+    data = shown.get("data") if isinstance(shown, dict) else None
+    return isinstance(data, dict) and "accessToken" in data

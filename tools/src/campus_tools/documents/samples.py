@@ -136,9 +136,9 @@ class Samples:
             if isinstance(value, dict) and value.get("status") == _BY_NAME["status"]:
                 value["status"] = _status_in(schema["$ref"].removeprefix(_REFERENCE_PREFIX))
             return value
-        for told in ("example", "const", "default"):
-            if schema.get(told) not in (None, ""):
-                return schema[told]
+        for keyword in ("example", "const", "default"):
+            if schema.get(keyword) not in (None, ""):
+                return schema[keyword]
         if schema.get("examples"):
             return schema["examples"][0]
         if "enum" in schema:

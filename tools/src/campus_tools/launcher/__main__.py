@@ -22,7 +22,7 @@ SAME_SIGNAL_SECONDS = 1.0
 """Nobody presses Ctrl-C again in earnest before that."""
 
 
-class _StopAsked(BaseException):
+class _StopRequested(BaseException):
     """Ctrl-C, SIGTERM or a closed terminal; not an `Exception`, so that nothing on the way swallows it."""
 
 
@@ -38,7 +38,7 @@ def main(plan: SystemPlan = CAMPUS) -> int:
     except OSError as error:
         return _failed(f"STATE_DIR cannot be used ({error}): name a folder that you may write.")
     log = MergedLog()
-    system = System(state_dir, port_base, plan=plan, tell=log.tell)
+    system = System(state_dir, port_base, plan=plan, report=log.report)
     stop = threading.Event()
     _listen_for_stop(system, stop)
     _listen_for_roll(system, log)
@@ -51,13 +51,13 @@ def main(plan: SystemPlan = CAMPUS) -> int:
             show_demo_accounts(system, console)
         console.print("Ctrl-C stops everything. In another terminal: make demo")
         stop.wait()
-    except _StopAsked:
+    except _StopRequested:
         pass
     except (StartFailed, ServerUnavailable) as error:
         return _failed(str(error))
     finally:
         stop.set()
-        log.tell("launcher", "stopping")
+        log.report("launcher", "stopping")
         system.stop()
         log.end()
     return 0
@@ -66,15 +66,15 @@ def main(plan: SystemPlan = CAMPUS) -> int:
 def _listen_for_stop(system: System, stop: threading.Event) -> None:
     """The first signal stops in order, during the start too; the second ends everything at once."""
 
-    asked_at: list[float] = []
+    signalled_at: list[float] = []
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
-        asked_at.append(time.monotonic())
-        if len(asked_at) == 1:
+        signalled_at.append(time.monotonic())
+        if len(signalled_at) == 1:
             stop.set()
-            raise _StopAsked
+            raise _StopRequested
         # `make` hands a SIGTERM on to us: when the whole group was signalled it arrives twice in one moment.
-        if asked_at[-1] - asked_at[0] > SAME_SIGNAL_SECONDS:
+        if signalled_at[-1] - signalled_at[0] > SAME_SIGNAL_SECONDS:
             system.abandon()
             os._exit(1)
 
@@ -89,7 +89,7 @@ def _listen_for_roll(system: System, log: MergedLog) -> None:
         try:
             system.roll(every=every)
         except TimeoutError as error:
-            log.tell("launcher", str(error))
+            log.report("launcher", str(error))
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
         every = number == signal.SIGUSR2

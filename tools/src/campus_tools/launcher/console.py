@@ -46,7 +46,7 @@ class MergedLog:
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="merged log", daemon=True)
 
-    def tell(self, who: str, what: str) -> None:
+    def report(self, who: str, what: str) -> None:
         """One line, or several, about a process."""
         with self._lock:
             colour = self._colours.setdefault(who, next(_COLOURS))
@@ -81,7 +81,7 @@ class MergedLog:
                 fresh = unfinished.get(name, b"") + file.read()
                 lines, _, unfinished[name] = fresh.rpartition(b"\n")
                 if lines:
-                    self.tell(name, lines.decode(errors="replace"))
+                    self.report(name, lines.decode(errors="replace"))
         for file in self._files.values():
             file.close()
 

@@ -4,22 +4,22 @@ import json
 from typing import Any, Final
 
 # Said by the name in front of the line, or of no use to somebody who looks on.
-_SAID_ALREADY: Final = frozenset({"event", "service", "level", "at", "exception"})
+_NOT_REPEATED: Final = frozenset({"event", "service", "level", "at", "exception"})
 
 
 def readable(line: str) -> list[str]:
     """One line of a process's log as one or more lines; what is no JSON object of ours is left as it is."""
     try:
-        told = json.loads(line)
+        record = json.loads(line)
     except ValueError:
         return [line]
-    if not isinstance(told, dict) or not isinstance(told.get("event"), str):
+    if not isinstance(record, dict) or not isinstance(record.get("event"), str):
         return [line]
-    rest = "  ".join(f"{name}={_short(value)}" for name, value in told.items() if name not in _SAID_ALREADY)
-    time = str(told.get("at", ""))[11:19]
-    words = (time, str(told.get("level", "")).ljust(7), told["event"], f" {rest}" if rest else "")
+    rest = "  ".join(f"{name}={_short(value)}" for name, value in record.items() if name not in _NOT_REPEATED)
+    time = str(record.get("at", ""))[11:19]
+    words = (time, str(record.get("level", "")).ljust(7), record["event"], f" {rest}" if rest else "")
     first = " ".join(word for word in words if word)
-    return [first, *(f"    {row}" for row in str(told.get("exception") or "").splitlines())]
+    return [first, *(f"    {row}" for row in str(record.get("exception") or "").splitlines())]
 
 
 def _short(value: Any) -> str:

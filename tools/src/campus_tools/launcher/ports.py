@@ -20,9 +20,9 @@ class OccupiedPort:
     holder: str
 
 
-def occupied_ports(wanted: Iterable[tuple[str, int]]) -> list[OccupiedPort]:
+def occupied_ports(needed: Iterable[tuple[str, int]]) -> list[OccupiedPort]:
     """Those of the (name, port) pairs that cannot be listened on."""
-    return [OccupiedPort(port, name, _holder(port)) for name, port in wanted if not _is_free(port)]
+    return [OccupiedPort(port, name, _holder(port)) for name, port in needed if not _is_free(port)]
 
 
 def free_port_base() -> int:

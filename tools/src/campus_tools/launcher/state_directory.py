@@ -20,7 +20,7 @@ class StateDirectory:
         self.path = Path(path).resolve()
         self._lock_file: IO[str] | None = None
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """From now on no other system starts here.
 
         Raises:
@@ -47,7 +47,7 @@ class StateDirectory:
             # Also those that an earlier version made.
             folder.chmod(0o700)
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Another system may start here. May be called again."""
         if self._lock_file is not None:
             self._lock_file.close()

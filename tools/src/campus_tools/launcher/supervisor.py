@@ -18,7 +18,7 @@ STEADY_SECONDS = 5.0
 LOG_BYTES_MAX = 20_000_000
 """A log that is larger at a start is put aside once, so that `STATE_DIR` does not grow without end."""
 
-Tell = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 """Says something (second) about a process (first) in the merged log."""
 
 
@@ -34,7 +34,7 @@ class SupervisedProcess:
         port: int,
         health_port: int,
         state_dir: Path,
-        tell: Tell,
+        report: Report,
         changed: Callable[[], None],
     ) -> None:
         self.name = name
@@ -46,7 +46,7 @@ class SupervisedProcess:
         self._command = command
         self._environment = environment
         self._record = state_dir / "processes" / f"{name}.pid"
-        self._tell = tell
+        self._report = report
         self._changed = changed
         self._child: subprocess.Popen[bytes] | None = None
         self._stopping = threading.Event()
@@ -105,8 +105,8 @@ class SupervisedProcess:
         Raises:
             TimeoutError: it did not come back in time.
         """
-        wanted = 1 if after is None else after + 1
-        if not wait_until(lambda: self.restarts >= wanted and responds_ready(self.health_port), within=within):
+        restarts_min = 1 if after is None else after + 1
+        if not wait_until(lambda: self.restarts >= restarts_min and responds_ready(self.health_port), within=within):
             raise TimeoutError(
                 f"{self.name} did not come back within {within} s; it was restarted {self.restarts} times"
             )
@@ -155,7 +155,7 @@ class SupervisedProcess:
             deaths = 0 if time.monotonic() - started > STEADY_SECONDS else deaths
             pause = BACK_OFF_SECONDS[min(deaths, len(BACK_OFF_SECONDS) - 1)]
             deaths += 1
-            self._tell(self.name, f"ended with {_describe(code)}; starting it again in {pause} s")
+            self._report(self.name, f"ended with {_describe(code)}; starting it again in {pause} s")
             if self._stopping.wait(pause):
                 return
             with self._state:
@@ -168,9 +168,9 @@ class SupervisedProcess:
 class WatchedServer:
     """Starts a private server again when it dies without being told to."""
 
-    def __init__(self, server: Server, *, tell: Tell, changed: Callable[[], None]) -> None:
+    def __init__(self, server: Server, *, report: Report, changed: Callable[[], None]) -> None:
         self._server = server
-        self._tell = tell
+        self._report = report
         self._changed = changed
         self._stopping = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name=f"watch {server.name}", daemon=True)
@@ -189,23 +189,23 @@ class WatchedServer:
     def _watch(self) -> None:
         deaths = 0
         # A server that did not start is none that has died: it is tried again all the same.
-        is_owed = False
+        is_due = False
         while not self._stopping.wait(0.2):
-            if not (is_owed or self._server.has_died()):
+            if not (is_due or self._server.has_died()):
                 continue
             pause = BACK_OFF_SECONDS[min(deaths, len(BACK_OFF_SECONDS) - 1)]
             deaths += 1
-            self._tell(self._server.name, f"ended unexpectedly; starting it again in {pause} s")
-            if self._stopping.wait(pause) or not (is_owed or self._server.has_died()):
+            self._report(self._server.name, f"ended unexpectedly; starting it again in {pause} s")
+            if self._stopping.wait(pause) or not (is_due or self._server.has_died()):
                 continue
             try:
                 self._server.start()
             except ServerUnavailable as error:
-                is_owed = True
-                self._tell(self._server.name, str(error))
+                is_due = True
+                self._report(self._server.name, str(error))
             else:
-                is_owed = False
-                self._tell(self._server.name, "runs again")
+                is_due = False
+                self._report(self._server.name, "runs again")
             self._changed()
 
 

@@ -23,7 +23,7 @@ from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, occupied_ports
 from campus_tools.launcher.readiness import responds_ready
 from campus_tools.launcher.state_directory import StateDirectory
-from campus_tools.launcher.supervisor import SupervisedProcess, Tell, WatchedServer
+from campus_tools.launcher.supervisor import Report, SupervisedProcess, WatchedServer
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from common.messaging.declaring import DeclarationFailed, declare_broker
 from operations.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment
@@ -59,7 +59,7 @@ class System:
         *,
         plan: SystemPlan = CAMPUS,
         servers: Servers | None = None,
-        tell: Tell | None = None,
+        report: Report | None = None,
         ready_seconds: float = READY_SECONDS_MAX,
     ) -> None:
         """`environment` lies over that of this program; without `port_base` a free one is taken.
@@ -73,7 +73,7 @@ class System:
         self.plan = plan
         self.is_first_start = not (self.state_dir / "secrets.env").exists()
         self._caller = callers_environment(environment)
-        self._tell: Tell = tell or (lambda _who, _what: None)
+        self._report: Report = report or (lambda _who, _what: None)
         self._ready_seconds = ready_seconds
         self._own_servers = servers is None
         self._servers = servers
@@ -142,7 +142,7 @@ class System:
             StartFailed: a port is taken, a migration failed, or a process never became ready.
             ServerUnavailable: PostgreSQL or RabbitMQ could be neither found nor started.
         """
-        self._state.take()
+        self._state.acquire()
         pool = ThreadPoolExecutor(16, thread_name_prefix="start")
         try:
             self._end_leftovers()
@@ -151,7 +151,7 @@ class System:
                     self.state_dir,
                     ServerPorts.above(self.port_base),
                     environment=self._caller,
-                    report=lambda text: self._tell("servers", text),
+                    report=lambda text: self._report("servers", text),
                 )
             self._reject_occupied_ports()
             self._start_parts(pool)
@@ -185,7 +185,7 @@ class System:
                         continue
                     if before_stop is not None:
                         before_stop(plan.name)
-                    self._tell(plan.name, "restarts with what secrets.env says now")
+                    self._report(plan.name, "restarts with what secrets.env says now")
                     process.roll(environment, stop_within=ROLL_STOP_SECONDS, ready_within=READY_SECONDS_MAX)
                     rolled.append(plan.name)
             except TimeoutError as error:
@@ -221,7 +221,7 @@ class System:
         if self._own_servers and self._servers is not None:
             self._servers.stop()
         self._write_process_list()
-        self._state.leave()
+        self._state.release()
 
     def abandon(self) -> None:
         """End everything at once, without order; for the second Ctrl-C."""
@@ -253,12 +253,12 @@ class System:
     def _end_leftovers(self) -> None:
         folders = ["processes", *(["servers"] if self._own_servers else [])]
         for name in [name for folder in folders for name in self._state.end_leftovers(folder)]:
-            self._tell(name, "was left over by an earlier run and was ended")
+            self._report(name, "was left over by an earlier run and was ended")
 
     def _reject_occupied_ports(self) -> None:
-        taken = occupied_ports(self._needed_ports())
-        if taken:
-            lines = [f"  port {port.port}, for {port.needed_by}, is held by {port.holder}" for port in taken]
+        occupied = occupied_ports(self._needed_ports())
+        if occupied:
+            lines = [f"  port {port.port}, for {port.needed_by}, is held by {port.holder}" for port in occupied]
             raise StartFailed(
                 "These ports are taken:\n"
                 + "\n".join(lines)
@@ -281,7 +281,7 @@ class System:
                     yield f"RabbitMQ ({name})", getattr(ports, name)
 
     def _start_parts(self, pool: ThreadPoolExecutor) -> None:
-        self._tell("servers", self.servers.origin)
+        self._report("servers", self.servers.origin)
         # RabbitMQ boots for seconds: the databases are made and migrated meanwhile.
         broker = pool.submit(self._start_broker)
         store = pool.submit(self.servers.redis.start) if self._own_servers and self.servers.redis is not None else None
@@ -296,7 +296,7 @@ class System:
         }
         write_secrets(self.state_dir / "secrets.env", self._secrets)
         if self._secrets["SHARED_SEALING_KEY"]:
-            self._tell(
+            self._report(
                 "secrets", "all services still share SEALING_KEY: rotate it (docs/runbooks/rotate-sealing-keys.md)"
             )
         self._environments = self._environments_of(self._secrets)
@@ -309,13 +309,13 @@ class System:
                 provisioned.result()
             except ProvisioningFailed as error:
                 raise StartFailed(str(error)) from error
-        self._tell("databases", "migrating")
+        self._report("databases", "migrating")
         prepared = [pool.submit(self._prepare, service) for service in self.plan.services]
         _all_or_first_failure([*prepared, broker, *([store] if store else [])])
         if self.plan.services:
             self._provision_broker(pool)
         self._watched = [
-            WatchedServer(server, tell=self._tell, changed=self._write_process_list)
+            WatchedServer(server, report=self._report, changed=self._write_process_list)
             for server in (self.servers.all if self._own_servers else [])
         ]
         for watched in self._watched:
@@ -348,7 +348,7 @@ class System:
         except ProvisioningFailed as error:
             self._caller[BROKER_ACCOUNTS] = SHARED
             self._environments = self._environments_of(self._secrets)
-            self._tell(
+            self._report(
                 "rabbitmq",
                 "WARNING: every service uses the account of BROKER_URL, so that one could publish in the name of another, and "
                 f"SUBSCRIBER_BROKER_URL will not work. {error}",
@@ -361,7 +361,7 @@ class System:
             and self._caller.get("DEMO_DATA", "1") == "1"
             and not self._one_shots.run(service, "demo-data", self._environments.for_demo_data(service))
         ):
-            self._tell(service.name, "has no demo-data")
+            self._report(service.name, "has no demo-data")
 
     def _migrate(self, service: Service) -> None:
         if not self._one_shots.run(service, "migrate", self._environments.for_migration(service)):
@@ -375,7 +375,7 @@ class System:
             port=self.port_base + plan.port_offset,
             health_port=self.port_base + plan.health_offset,
             state_dir=self.state_dir,
-            tell=self._tell,
+            report=self._report,
             changed=self._write_process_list,
         )
         self._processes[plan.name] = process

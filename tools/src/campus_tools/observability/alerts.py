@@ -3,7 +3,7 @@
 from typing import Final
 
 from campus_tools.observability.inventory import SERVICES
-from campus_tools.observability.rules import ASKED_BY_PEOPLE, Alert
+from campus_tools.observability.rules import USER_REQUESTS, Alert
 
 # Queues of outside subscribers, and those in which retries wait, have no consumers of ours.
 _OURS: Final = rf"({'|'.join(SERVICES)})\\..*"
@@ -28,8 +28,8 @@ PROCESSES: Final = (
         "service-errors",
         "SEV-2",
         # Not what watches: a process that starts is not ready for a while, and says so with 503.
-        f'sum by (service) (rate(http_request_seconds_count{{status=~"5..",{ASKED_BY_PEOPLE}}}[5m]))'
-        f" / sum by (service) (rate(http_request_seconds_count{{{ASKED_BY_PEOPLE}}}[5m])) > 0.05",
+        f'sum by (service) (rate(http_request_seconds_count{{status=~"5..",{USER_REQUESTS}}}[5m]))'
+        f" / sum by (service) (rate(http_request_seconds_count{{{USER_REQUESTS}}}[5m])) > 0.05",
         "5m",
         "More than 5 % of the answers of {{ $labels.service }} are faults.",
     ),

@@ -48,12 +48,12 @@ def files() -> dict[str, str]:
 
 def left_over() -> list[Path]:
     """Files of earlier tables."""
-    wanted = files()
+    current = files()
     return [
         path
         for pattern in _MADE
         for path in sorted(FOLDER.glob(pattern))
-        if str(path.relative_to(FOLDER)) not in wanted
+        if str(path.relative_to(FOLDER)) not in current
     ]
 
 

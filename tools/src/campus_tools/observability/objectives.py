@@ -28,7 +28,7 @@ class Objective:
 
     name: str
     target: float
-    promise: str
+    statement: str
     errors: str
     events: str
 
@@ -89,7 +89,7 @@ def burn_alerts() -> list[Alert]:
             f' and slo:error_ratio:rate{short}{{slo="{objective.name}"}} > {factor:g} * {objective.budget:g}'
             f' and slo:events:last1h{{slo="{objective.name}"}} >= {EVENTS_MIN}',
             "2m",
-            f"Promised: {objective.promise}. The budget of 30 days burns {factor:g} times too fast.",
+            f"Promised: {objective.statement}. The budget of 30 days burns {factor:g} times too fast.",
         )
         for objective in OBJECTIVES
         for long, short, factor, severity in BURNS

@@ -9,7 +9,7 @@ RESPONSE: Final[dict[Severity, str]] = {"SEV-1": "15 minutes", "SEV-2": "1 hour"
 
 
 # The requests that are not those of the watchers: their answers say how a process is, not how people fare.
-ASKED_BY_PEOPLE: Final = 'route!~"/health/.*|/metrics"'
+USER_REQUESTS: Final = 'route!~"/health/.*|/metrics"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from campus_tools.servers.errors import ServerUnavailable
 from operations.ports import is_listening
 
-ANSWER_SECONDS_MAX = 30.0
+CONNECT_SECONDS_MAX = 30.0
 """A server started beside us (a compose file, a neighbour) may still be booting."""
 
 
@@ -30,7 +30,7 @@ class GivenServer:
         return []
 
     def start(self) -> None:
-        deadline = time.monotonic() + ANSWER_SECONDS_MAX
+        deadline = time.monotonic() + CONNECT_SECONDS_MAX
         while not is_listening(self._port, self._host):
             if time.monotonic() > deadline:
                 raise ServerUnavailable(

@@ -218,8 +218,8 @@ def _newest_binaries() -> Path | None:
 def _version(binary: Path) -> int:
     if not binary.exists():
         return 0
-    answer = subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"\) (\d+)", answer)
+    output = subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"\) (\d+)", output)
     return int(found[1]) if found else 0
 
 
@@ -249,8 +249,8 @@ def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
     if remembered.exists():
         place = Path(remembered.read_text().strip())
     else:
-        kept, thrown_away = _DATA_ROOTS
-        root = thrown_away if home.is_relative_to(thrown_away) else kept
+        kept, temporary = _DATA_ROOTS
+        root = temporary if home.is_relative_to(temporary) else kept
         place = root / f"campus-{secrets.token_hex(6)}"
         remembered.write_text(f"{place}\n")
     place.mkdir(mode=0o711, exist_ok=True)

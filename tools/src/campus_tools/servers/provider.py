@@ -163,9 +163,9 @@ def _docker_offers_servers(given: Mapping[str, str], report: Callable[[str], Non
         return False
     from campus_tools.servers import docker
 
-    wanted = {"DATABASE_URL": POSTGRESQL_IMAGE, "BROKER_URL": RABBITMQ_IMAGE}
+    images = {"DATABASE_URL": POSTGRESQL_IMAGE, "BROKER_URL": RABBITMQ_IMAGE}
     try:
-        docker.have_images([image for variable, image in wanted.items() if not given.get(variable)], report)
+        docker.have_images([image for variable, image in images.items() if not given.get(variable)], report)
     except ServerUnavailable as error:
         report(f"A Docker engine listens, but {error}. Using local processes instead.")
         return False

@@ -86,8 +86,8 @@ class PrivateRabbitmq:
         if self._child is not None and self._child.poll() is None:
             return
         binary = find_binary(self._report)
-        for left_behind in ("rabbitmq.pid", "epmd.pid"):
-            end_recorded_process(self._records / left_behind)
+        for record in ("rabbitmq.pid", "epmd.pid"):
+            end_recorded_process(self._records / record)
         self._write_home()
         environment = self._environment()
         with open_log(self._records / "rabbitmq.log") as output:
@@ -181,8 +181,8 @@ class PrivateRabbitmq:
         if not speaks_amqp(self._ports.amqp):
             return False
         with contextlib.suppress(httpx.HTTPError):
-            answer = httpx.get(f"{self.management_url}/api/overview", timeout=5, trust_env=False)
-            return answer.status_code == 200
+            output = httpx.get(f"{self.management_url}/api/overview", timeout=5, trust_env=False)
+            return output.status_code == 200
         return False
 
 
@@ -224,10 +224,10 @@ def _version(binary: Path) -> tuple[int, int]:
         found = re.search(r"rabbitmq_server-(\d+)\.(\d+)", home)
         if found:
             return int(found[1]), int(found[2])
-    answer = subprocess.run(
+    output = subprocess.run(
         [str(binary.with_name("rabbitmqctl")), "version"], capture_output=True, text=True, check=False
     ).stdout
-    found = re.search(r"(\d+)\.(\d+)", answer)
+    found = re.search(r"(\d+)\.(\d+)", output)
     if found is None:
         raise ServerUnavailable(f"The version of RabbitMQ at {binary} could not be found out.")
     return int(found[1]), int(found[2])

@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from campus_tools.supply.advisories import SERVICES, Asked, ask
+from campus_tools.supply.advisories import SERVICES, AdvisoryReport, query_advisories
 from campus_tools.supply.bill import FOLDER, write_bills
 from campus_tools.supply.lock import LOCK, ROOT, requirements_in
 
@@ -22,7 +22,7 @@ def main() -> int:
     advisories = kinds.add_parser("advisories", help="by pip-audit, about every requirement of requirements.lock")
     advisories.add_argument("--service", choices=SERVICES, default=SERVICES[0])
     options = parser.parse_args()
-    return _write(options.folder) if options.what == "bills" else _ask(options.service)
+    return _write(options.folder) if options.what == "bills" else _check(options.service)
 
 
 def _write(folder: Path) -> int:
@@ -31,17 +31,17 @@ def _write(folder: Path) -> int:
     return 0
 
 
-def _ask(service: str) -> int:
+def _check(service: str) -> int:
     requirements = requirements_in(LOCK.read_text())
-    said = ask(requirements, service)
-    if not isinstance(said, Asked):
-        print(f"COULD NOT ASK about the dependencies ({service}): {said.why}", file=sys.stderr)
+    report = query_advisories(requirements, service)
+    if not isinstance(report, AdvisoryReport):
+        print(f"COULD NOT ASK about the dependencies ({service}): {report.why}", file=sys.stderr)
         return _UNAVAILABLE
-    for finding in said.findings:
+    for finding in report.findings:
         mended = ", ".join(finding.mended_in) or "no version yet"
         print(f"{finding.name} {finding.version}: {finding.advisory}, mended in {mended}")
-    print(f"{len(requirements)} requirements asked about, {len(said.findings)} advisories")
-    return _UNSAFE if said.findings else 0
+    print(f"{len(requirements)} requirements asked about, {len(report.findings)} advisories")
+    return _UNSAFE if report.findings else 0
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AdvisoryReport:
     """Every requirement was looked up; the findings are all there are."""
 
     findings: tuple[Finding, ...]
@@ -41,7 +41,7 @@ class AdvisoriesUnavailable:
     why: str
 
 
-def ask(requirements: list[Requirement], service: str) -> Asked | AdvisoriesUnavailable:
+def query_advisories(requirements: list[Requirement], service: str) -> AdvisoryReport | AdvisoriesUnavailable:
     """Looks every requirement of the lock up in one service of advisories."""
     command = [
         sys.executable, "-m", "pip_audit", "--requirement", str(LOCK), "--require-hashes", "--disable-pip",
@@ -51,27 +51,27 @@ def ask(requirements: list[Requirement], service: str) -> Asked | AdvisoriesUnav
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX)
     except subprocess.TimeoutExpired:
         return AdvisoriesUnavailable(f"no answer within {_SECONDS_MAX} s")
-    return judge(done.stdout, done.stderr, requirements)
+    return parse_report(done.stdout, done.stderr, requirements)
 
 
-def judge(stdout: str, stderr: str, requirements: list[Requirement]) -> Asked | AdvisoriesUnavailable:
+def parse_report(stdout: str, stderr: str, requirements: list[Requirement]) -> AdvisoryReport | AdvisoriesUnavailable:
     """What the output of pip-audit says about these requirements."""
     try:
-        answers: list[dict[str, Any]] = json.loads(stdout)["dependencies"]
+        entries: list[dict[str, Any]] = json.loads(stdout)["dependencies"]
     except (ValueError, KeyError, TypeError):
         return AdvisoriesUnavailable((stderr.strip().splitlines() or ["no answer"])[-1])
-    skipped = [answer["skip_reason"] for answer in answers if "skip_reason" in answer]
+    skipped = [entry["skip_reason"] for entry in entries if "skip_reason" in entry]
     if skipped:
-        return AdvisoriesUnavailable(f"{len(skipped)} of {len(answers)} were not looked up, the first: {skipped[0]}")
-    heard = {(_plain(answer["name"]), answer["version"]) for answer in answers}
-    missing = [line.name for line in requirements if (_plain(line.name), line.version) not in heard]
+        return AdvisoriesUnavailable(f"{len(skipped)} of {len(entries)} were not looked up, the first: {skipped[0]}")
+    reported = {(_plain(entry["name"]), entry["version"]) for entry in entries}
+    missing = [line.name for line in requirements if (_plain(line.name), line.version) not in reported]
     if missing or not requirements:
         return AdvisoriesUnavailable(f"nothing was said about {', '.join(missing) or 'anything'}")
-    return Asked(
+    return AdvisoryReport(
         tuple(
-            Finding(answer["name"], answer["version"], weakness["id"], tuple(weakness["fix_versions"]))
-            for answer in answers
-            for weakness in answer["vulns"]
+            Finding(entry["name"], entry["version"], weakness["id"], tuple(weakness["fix_versions"]))
+            for entry in entries
+            for weakness in entry["vulns"]
         )
     )
 

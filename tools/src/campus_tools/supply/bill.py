@@ -53,13 +53,13 @@ def bill_of(image: str) -> str:
     others = {requirement.name: _locked(requirement) for requirement in requirements}
     bom.components.update([base, *own.values(), *others.values()])
     bom.register_dependency(whole, [base, own[project["name"]]])
-    asked = {component: list[Component]() for component in [*own.values(), *others.values()]}
+    dependencies = {component: list[Component]() for component in [*own.values(), *others.values()]}
     if _COMMON in own and project["name"] != _COMMON:
-        asked[own[project["name"]]].append(own[_COMMON])
+        dependencies[own[project["name"]]].append(own[_COMMON])
     for requirement in requirements:
-        for name in requirement.asked_by & (own.keys() | others.keys()):
-            asked[(own | others)[name]].append(others[requirement.name])
-    for component, needed in asked.items():
+        for name in requirement.required_by & (own.keys() | others.keys()):
+            dependencies[(own | others)[name]].append(others[requirement.name])
+    for component, needed in dependencies.items():
         bom.register_dependency(component, needed)
     return _written(bom)
 

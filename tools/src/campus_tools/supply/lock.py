@@ -24,7 +24,7 @@ class Requirement:
     version: str
     hashes: tuple[str, ...]
     """SHA-256 of every file that may be installed for it, one for each platform and form."""
-    asked_by: frozenset[str]
+    required_by: frozenset[str]
     """The distributions that need it, ours among them."""
     marker: str = ""
     """Where it is needed at all (PEP 508); empty: everywhere."""
@@ -46,6 +46,6 @@ def _requirement(block: str) -> Requirement:
     if found is None:
         raise ValueError(f"not a requirement: {block[:80]!r}")
     comment = block.partition("# via")[2]
-    asked_by = {word.split("[", 1)[0] for word in re.findall(r"[a-z0-9][a-z0-9._\[\]-]*", comment)}
+    required_by = {word.split("[", 1)[0] for word in re.findall(r"[a-z0-9][a-z0-9._\[\]-]*", comment)}
     hashes = tuple(re.findall(r"--hash=sha256:([0-9a-f]{64})", block))
-    return Requirement(found["name"], found["version"], hashes, frozenset(asked_by), found["marker"] or "")
+    return Requirement(found["name"], found["version"], hashes, frozenset(required_by), found["marker"] or "")

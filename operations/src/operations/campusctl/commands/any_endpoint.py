@@ -8,7 +8,7 @@ import typer
 
 from operations.campusctl.exits import MISUSED, Refused
 from operations.campusctl.registering import Key, Operator, Yes, command
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 
@@ -37,15 +37,15 @@ def call(
     body: Annotated[str, typer.Option(metavar="JSON", help="What is sent; no secrets.")] = "{}",
     yes: Yes = False,
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Call any door of the public API under your token, and show what it answers. Whatever is no GET is asked about first."""
     if not path.startswith("/api/"):
         raise Refused(f"{path!r} is no door of the public API.", "Doors begin with /api/", MISUSED)
     given = _object(body)
     if method is not Method.GET:
         operator.confirm(f"{method} {path} {body}?", yes=yes)
-    answered = operator.api.call(method, path, given, key)
-    return Answer(answered.data, meta=answered.meta, is_document=True)
+    reply = operator.api.call(method, path, given, key)
+    return Output(reply.data, meta=reply.meta, is_document=True)
 
 
 def _object(body: str) -> dict[str, Any]:

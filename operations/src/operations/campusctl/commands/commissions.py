@@ -8,7 +8,7 @@ import typer
 
 from operations.campusctl.approving import Hash, approve_decision
 from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _COLUMNS = ("id", "vendorId", "beforeBasisPoints", "commissionBasisPoints", "status", "preparedBy", "expiresAt")
@@ -32,11 +32,11 @@ def register(app: typer.Typer) -> None:
 
 def list_changes(
     operator: Operator, status: Status | None = None, vendor: UUID | None = None, page: Page = 1, limit: Limit = 20
-) -> Answer:
+) -> Output:
     """List commission changes."""
     narrowed = {"status": status and status.value, "vendorId": vendor and str(vendor)}
     found = operator.api.get("/api/commission-changes", page=page, limit=limit, **narrowed)
-    return Answer(found.data, _COLUMNS, found.meta)
+    return Output(found.data, _COLUMNS, found.meta)
 
 
 def prepare(
@@ -45,15 +45,15 @@ def prepare(
     basis_points: Annotated[
         int | None, typer.Option(min=0, max=10_000, help="Without it, back to the platform's default.")
     ] = None,
-) -> Answer:
+) -> Output:
     """Prepare another commission; it holds when another administrator approves it."""
     changed = operator.api.call("PATCH", f"/api/vendors/{vendor_id}", {"commissionBasisPoints": basis_points})
-    return Answer(changed.data.get("commissionChange") or changed.data)
+    return Output(changed.data.get("commissionChange") or changed.data)
 
 
 def approve(
     operator: Operator, change_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
-) -> Answer:
+) -> Output:
     """Approve the commission that another administrator prepared."""
 
     def question(change: dict[str, Any]) -> str:
@@ -63,10 +63,10 @@ def approve(
     return approve_decision(operator, path, question, approved_hash=approved_hash, yes=yes, key=key)
 
 
-def reject(operator: Operator, change_id: UUID, reason: str | None = None, key: Key = None) -> Answer:
+def reject(operator: Operator, change_id: UUID, reason: str | None = None, key: Key = None) -> Output:
     """Reject the commission that another administrator prepared."""
     body = {} if reason is None else {"reason": reason}
-    return Answer(operator.api.act(f"/api/commission-changes/{change_id}/reject", body, key).data)
+    return Output(operator.api.act(f"/api/commission-changes/{change_id}/reject", body, key).data)
 
 
 def _points(points: int | None) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Key, Limit, Operator, Page, command
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 
 _DEAD_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt", "error")
 _WEBHOOK_COLUMNS = ("id", "eventType", "eventId", "outcome", "attempts", "failedAt", "error")
@@ -27,7 +27,7 @@ class Service(StrEnum):
     notifications = "notifications"
 
 
-class Standing(StrEnum):
+class AlertStatus(StrEnum):
     open = "open"
     closed = "closed"
 
@@ -40,10 +40,10 @@ def register(app: typer.Typer) -> None:
     command(dead, "replay", f"campusctl webhooks dead replay {_ID}")(replay_webhook)
     webhooks.add_typer(dead, name="dead")
     app.add_typer(webhooks, name="webhooks")
-    letters = typer.Typer(help="Messages that a service gave up.", no_args_is_help=True)
-    command(letters, "list", "campusctl dead-letters list orders")(list_dead_letters)
-    command(letters, "replay", f"campusctl dead-letters replay orders {_ID}")(replay_dead_letter)
-    app.add_typer(letters, name="dead-letters")
+    group = typer.Typer(help="Messages that a service gave up.", no_args_is_help=True)
+    command(group, "list", "campusctl dead-letters list orders")(list_dead_letters)
+    command(group, "replay", f"campusctl dead-letters replay orders {_ID}")(replay_dead_letter)
+    app.add_typer(group, name="dead-letters")
     alerts = typer.Typer(help="Alerts.", no_args_is_help=True)
     command(alerts, "list", "campusctl alerts list --status open")(list_alerts)
     app.add_typer(alerts, name="alerts")
@@ -55,42 +55,42 @@ def list_webhooks(
     event_type: Annotated[str | None, typer.Option(help="charge.success, for example.")] = None,
     page: Page = 1,
     limit: Limit = 20,
-) -> Answer:
+) -> Output:
     """List the webhooks that were given up, with what became of them."""
     found = operator.api.get("/api/dead-letter-webhooks", outcome=outcome, eventType=event_type, page=page, limit=limit)
-    return Answer(found.data, _WEBHOOK_COLUMNS, found.meta)
+    return Output(found.data, _WEBHOOK_COLUMNS, found.meta)
 
 
-def show_webhook(operator: Operator, letter_id: UUID) -> Answer:
+def show_webhook(operator: Operator, letter_id: UUID) -> Output:
     """Show one of them, looked for in the list."""
     for page in range(1, _PAGES_MAX + 1):
         found = operator.api.get("/api/dead-letter-webhooks", page=page, limit=_ROWS_OF_A_PAGE)
         rows: list[dict[str, Any]] = found.data
         for row in rows:
             if row["id"] == str(letter_id):
-                return Answer(row)
+                return Output(row)
         if page >= found.meta.get("total_pages", 0):
             break
     raise Refused(f"There is no dead webhook {letter_id}.", "Look for it: campusctl webhooks dead list", status=404)
 
 
-def replay_webhook(operator: Operator, letter_id: UUID, key: Key = None) -> Answer:
+def replay_webhook(operator: Operator, letter_id: UUID, key: Key = None) -> Output:
     """Work on a webhook again; one that was effected after all has no second effect."""
-    return Answer(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/replay", {}, key).data)
+    return Output(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/replay", {}, key).data)
 
 
-def list_dead_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Answer:
+def list_dead_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Output:
     """List the messages that a service gave up. Their bodies are never shown."""
     found = operator.api.get(f"/api/dead-letters/{service.value}", page=page, limit=limit)
-    return Answer(found.data, _DEAD_LETTER_COLUMNS, found.meta)
+    return Output(found.data, _DEAD_LETTER_COLUMNS, found.meta)
 
 
-def replay_dead_letter(operator: Operator, service: Service, letter_id: UUID, key: Key = None) -> Answer:
+def replay_dead_letter(operator: Operator, service: Service, letter_id: UUID, key: Key = None) -> Output:
     """Put a message back on its queue as a first attempt; what took effect already takes none again."""
-    return Answer(operator.api.act(f"/api/dead-letters/{service.value}/{letter_id}/replay", {}, key).data)
+    return Output(operator.api.act(f"/api/dead-letters/{service.value}/{letter_id}/replay", {}, key).data)
 
 
-def list_alerts(operator: Operator, status: Standing | None = None, page: Page = 1, limit: Limit = 20) -> Answer:
+def list_alerts(operator: Operator, status: AlertStatus | None = None, page: Page = 1, limit: Limit = 20) -> Output:
     """List alerts with their runbooks."""
     found = operator.api.get("/api/alerts", status=status and status.value, page=page, limit=limit)
-    return Answer(found.data, _ALERT_COLUMNS, found.meta)
+    return Output(found.data, _ALERT_COLUMNS, found.meta)

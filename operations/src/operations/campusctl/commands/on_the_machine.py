@@ -11,11 +11,11 @@ import typer
 from operations.audit.comparisons import GATEWAY
 from operations.audit.findings import Report
 from operations.audit.gateway import Gateway
-from operations.audit.report import SETTLE_SECONDS, promises
+from operations.audit.report import SETTLE_SECONDS, rules
 from operations.audit.report import audit as audit_of
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
 from operations.campusctl.registering import Operator, Yes, command
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 from operations.processes import CAMPUS
 
 # argparse, and a service that has no such command.
@@ -24,7 +24,7 @@ _MISUSES: Final = frozenset({2, 64})
 _PROCESSES: Final = frozenset({"api", "worker", "all", "migrate"})
 
 
-class Book(StrEnum):
+class Ledger(StrEnum):
     payments = "payments"
     payouts = "payouts"
 
@@ -61,29 +61,29 @@ def register(app: typer.Typer) -> None:
     )(run_command_of_a_service)
 
 
-def show_keys(operator: Operator) -> Answer:
+def show_keys(operator: Operator) -> Output:
     """Show the public keys that tokens are checked with, as everybody may read them."""
-    return Answer(operator.api.get_openly("/.well-known/jwks.json")["keys"], ("kid", "kty", "crv", "alg", "use"))
+    return Output(operator.api.get_openly("/.well-known/jwks.json")["keys"], ("kid", "kty", "crv", "alg", "use"))
 
 
-def rotate_keys(operator: Operator, yes: Yes = False) -> Answer:
+def rotate_keys(operator: Operator, yes: Yes = False) -> Output:
     """Make a new signing key, from the machine itself (STATE_DIR); the earlier one is still believed until it is retired."""
     operator.own.secrets()
     operator.confirm("Make a new signing key?", yes=yes)
-    return Answer({"said": operator.own.must("identity", "rotate-keys")})
+    return Output({"said": operator.own.must("identity", "rotate-keys")})
 
 
 def retire_keys(
     operator: Operator,
     compromised: Annotated[str | None, typer.Option(metavar="KID", help="Distrust this key at once.")] = None,
     yes: Yes = False,
-) -> Answer:
+) -> Output:
     """Retire the keys that no valid token needs, from the machine itself (STATE_DIR)."""
     operator.own.secrets()
     if compromised:
         operator.confirm(f"Distrust the key {compromised} and every token it signed?", yes=yes)
     more = ("--compromised", compromised) if compromised else ()
-    return Answer({"said": operator.own.must("identity", "retire-keys", *more)})
+    return Output({"said": operator.own.must("identity", "retire-keys", *more)})
 
 
 def audit(
@@ -91,7 +91,7 @@ def audit(
     settle_seconds: Annotated[
         float, typer.Option(min=0, help="A difference counts when it stands this long; messages may be under way.")
     ] = SETTLE_SECONDS,
-) -> Answer:
+) -> Output:
     """Check every money invariant over all services, from the machine itself (STATE_DIR). A broken one ends with exit code 4.
 
     A finding is `broken`, `open` (a person has to decide) or `waiting` (it resolves itself); the last two end with 0.
@@ -106,57 +106,63 @@ def audit(
             "Is the system running (make run)? Another one: STATE_DIR and PORT_BASE",
             NOT_REACHABLE,
         ) from error
-    lines = [line for where, promise in promises() for line in _lines(report, where, promise)]
+    lines = [line for where, rule in rules() for line in _lines(report, where, rule)]
     exit_code = FINDINGS if report.verdict == "broken" else 0
-    return Answer(lines, ("holds", "kind", "where", "promise", "rows"), exit_code=exit_code)
+    return Output(lines, ("holds", "kind", "where", "promise", "rows"), exit_code=exit_code)
 
 
-def _lines(report: Report, where: str, promise: str) -> list[dict[str, Any]]:
+def _lines(report: Report, where: str, rule: str) -> list[dict[str, Any]]:
     """One line for a promise that holds, or one for each kind of its findings."""
-    told = {"where": where, "promise": promise}
-    if promise == GATEWAY.rule and report.not_compared is not None:
+    line = {"where": where, "promise": rule}
+    if rule == GATEWAY.rule and report.not_compared is not None:
         return [
-            {**told, "holds": None, "kind": "not_compared", "rows": (f"{report.gateway_url}: {report.not_compared}",)}
+            {**line, "holds": None, "kind": "not_compared", "rows": (f"{report.gateway_url}: {report.not_compared}",)}
         ]
-    found = [finding for finding in report.findings if (finding.where, finding.rule) == (where, promise)]
+    found = [finding for finding in report.findings if (finding.where, finding.rule) == (where, rule)]
     lines = [
-        {**told, "holds": finding.kind != "broken", "kind": finding.kind, "rows": finding.rows} for finding in found
+        {**line, "holds": finding.kind != "broken", "kind": finding.kind, "rows": finding.rows} for finding in found
     ]
-    return lines or [{**told, "holds": True, "kind": None, "rows": ()}]
+    return lines or [{**line, "holds": True, "kind": None, "rows": ()}]
 
 
 def verify_ledger(
     operator: Operator,
-    book: Annotated[Book | None, typer.Argument(help="One book; without it both.")] = None,
+    ledger: Annotated[Ledger | None, typer.Argument(help="One book; without it both.")] = None,
     length: Annotated[int | None, typer.Option(min=0, help="Of an earlier report.")] = None,
     head: Annotated[str | None, typer.Option(help="Of the same report: that link must still be the same.")] = None,
-) -> Answer:
+) -> Output:
     """Walk the chain of hashes from its first link, from the machine itself (STATE_DIR). A changed book ends with exit code 4."""
-    if (length is None) != (head is None) or (length is not None and book is None):
+    if (length is None) != (head is None) or (length is not None and ledger is None):
         raise Refused("--length and --head belong together, and to one book.", exit_code=2)
     earlier = () if length is None else (str(length), str(head))
-    walks = [_walk(operator, one, earlier) for one in ([book] if book else list(Book))]
+    walks = [_walk(operator, one, earlier) for one in ([ledger] if ledger else list(Ledger))]
     whole = all(walk["holds"] for walk in walks)
-    return Answer(walks, ("book", "holds", "length", "head", "broken"), exit_code=0 if whole else FINDINGS)
+    return Output(walks, ("book", "holds", "length", "head", "broken"), exit_code=0 if whole else FINDINGS)
 
 
-def _walk(operator: Operator, book: Book, earlier: tuple[str, ...]) -> dict[str, Any]:
-    ended = operator.own.run(book.value, "verify-book", *earlier)
-    report = ended.said.splitlines()[-1].split() if ended.said else []
+def _walk(operator: Operator, ledger: Ledger, earlier: tuple[str, ...]) -> dict[str, Any]:
+    ended = operator.own.run(ledger.value, "verify-book", *earlier)
+    report = ended.output.splitlines()[-1].split() if ended.output else []
     if len(report) != 2 or not report[0].isdigit():
         words = ended.complained.splitlines() or [f"exit code {ended.exit_code}"]
-        raise Refused(words[-1], f"It was: python -m {book.value} verify-book")
+        raise Refused(words[-1], f"It was: python -m {ledger.value} verify-book")
     broken = ended.complained.splitlines()[-1] if ended.exit_code != 0 else None
-    return {"book": book.value, "holds": broken is None, "length": int(report[0]), "head": report[1], "broken": broken}
+    return {
+        "book": ledger.value,
+        "holds": broken is None,
+        "length": int(report[0]),
+        "head": report[1],
+        "broken": broken,
+    }
 
 
-def load_demo(operator: Operator, yes: Yes = False) -> Answer:
+def load_demo(operator: Operator, yes: Yes = False) -> Output:
     """Load the demo people, shops and products, from the machine itself (STATE_DIR). What is there stays."""
     operator.own.secrets()
     operator.confirm("Load demo data, with accounts whose password stands in secrets.env?", yes=yes)
     for service in CAMPUS.demo_services:
         operator.own.must(service, "demo-data")
-    return Answer({"loaded": list(CAMPUS.demo_services)})
+    return Output({"loaded": list(CAMPUS.demo_services)})
 
 
 def run_command_of_a_service(
@@ -164,7 +170,7 @@ def run_command_of_a_service(
     service: Service,
     name: Annotated[str, typer.Argument(metavar="COMMAND", help="Of that service's own commands.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="Passed on as they stand.")] = None,
-) -> Answer:
+) -> Output:
     """Run a service's own command, from the machine itself (STATE_DIR): what a page writes as python -m SERVICE COMMAND.
 
     Exit code 1 when the command did not end well; what it said is shown.
@@ -172,11 +178,11 @@ def run_command_of_a_service(
     if name in _PROCESSES:
         raise Refused(f"{name} is a process of the system.", "make run starts it", MISUSED)
     ended = operator.own.run(service.value, name, *(arguments or ()))
-    said = "\n".join(part for part in (ended.said, ended.complained) if part)
+    output = "\n".join(part for part in (ended.output, ended.complained) if part)
     if ended.exit_code != 0:
         raise Refused(
-            said or f"exit code {ended.exit_code}",
+            output or f"exit code {ended.exit_code}",
             f"It was: python -m {service.value} {name}",
             MISUSED if ended.exit_code in _MISUSES else REFUSED,
         )
-    return Answer({"service": service.value, "command": name, "said": said})
+    return Output({"service": service.value, "command": name, "said": output})

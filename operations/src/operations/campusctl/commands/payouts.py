@@ -8,7 +8,7 @@ import typer
 
 from operations.campusctl.approving import Hash, approve_decision
 from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
-from operations.campusctl.showing import Answer, naira
+from operations.campusctl.showing import Output, naira
 
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _PAYOUT_COLUMNS = ("id", "vendorId", "amountMinor", "status", "retryCount", "transferReference", "createdAt")
@@ -23,7 +23,7 @@ class PayoutStatus(StrEnum):
     failed = "failed"
 
 
-class Standing(StrEnum):
+class ExceptionStatus(StrEnum):
     open = "open"
     closed = "closed"
 
@@ -67,16 +67,16 @@ def list_payouts(
     vendor: UUID | None = None,
     page: Page = 1,
     limit: Limit = 20,
-) -> Answer:
+) -> Output:
     """List payouts."""
     narrowed = {"status": status and status.value, "vendorId": vendor and str(vendor)}
     found = operator.api.get("/api/payouts", page=page, limit=limit, **narrowed)
-    return Answer(found.data, _PAYOUT_COLUMNS, found.meta)
+    return Output(found.data, _PAYOUT_COLUMNS, found.meta)
 
 
-def show_payout(operator: Operator, payout_id: UUID) -> Answer:
+def show_payout(operator: Operator, payout_id: UUID) -> Output:
     """Show a payout with its last transfer."""
-    return Answer(operator.api.get(f"/api/payouts/{payout_id}").data)
+    return Output(operator.api.get(f"/api/payouts/{payout_id}").data)
 
 
 def dispatch(
@@ -86,21 +86,21 @@ def dispatch(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be sent; send nothing.")] = False,
     yes: Yes = False,
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Send payouts to the bank.
 
     Without --yes a dry run comes first; what is sent after the confirmation is exactly what it named.
     """
     order = {"payoutIds": [str(one) for one in payout_ids] if payout_ids else None, "maxTotalMinor": max_total_minor}
     if dry_run:
-        return Answer(operator.api.act("/api/payouts/dispatch", {**order, "dryRun": True}, key).data)
+        return Output(operator.api.act("/api/payouts/dispatch", {**order, "dryRun": True}, key).data)
     if not yes:
         planned = operator.api.act("/api/payouts/dispatch", {**order, "dryRun": True}).data
         if not planned["transfers"]:
-            return Answer(planned)
+            return Output(planned)
         order["payoutIds"] = [transfer["payoutId"] for transfer in planned["transfers"]]
         operator.confirm(f"Send {len(planned['transfers'])} payouts, {naira(planned['totalMinor'])}?", yes=False)
-    return Answer(operator.api.act("/api/payouts/dispatch", order, key).data)
+    return Output(operator.api.act("/api/payouts/dispatch", order, key).data)
 
 
 def reset(
@@ -109,25 +109,25 @@ def reset(
     reason: Annotated[str, typer.Option(help="The vendor sees it.")],
     yes: Yes = False,
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Send a failed payout again; the payment gateway is asked first."""
     if not yes:
         # Those on call may not read payouts; what they may reset has an exception, which tells the amount.
         found = operator.api.get("/api/payout-exceptions", payoutId=str(payout_id), status="open").data
         amount = f", {naira(found[0]['amountMinor'])}," if found else ""
         operator.confirm(f"Send the payout {payout_id}{amount} again?", yes=False)
-    return Answer(operator.api.act(f"/api/payouts/{payout_id}/reset", {"reason": reason}, key).data)
+    return Output(operator.api.act(f"/api/payouts/{payout_id}/reset", {"reason": reason}, key).data)
 
 
 def list_exceptions(
     operator: Operator,
-    status: Standing | None = None,
+    status: ExceptionStatus | None = None,
     severity: Severity | None = None,
     cause: str | None = None,
     payout: UUID | None = None,
     page: Page = 1,
     limit: Limit = 20,
-) -> Answer:
+) -> Output:
     """List exceptions with the time until which somebody must respond."""
     narrowed = {
         "status": status and status.value,
@@ -136,12 +136,12 @@ def list_exceptions(
         "payoutId": payout and str(payout),
     }
     found = operator.api.get("/api/payout-exceptions", page=page, limit=limit, **narrowed)
-    return Answer(found.data, _EXCEPTION_COLUMNS, found.meta)
+    return Output(found.data, _EXCEPTION_COLUMNS, found.meta)
 
 
-def show_exception(operator: Operator, exception_id: UUID) -> Answer:
+def show_exception(operator: Operator, exception_id: UUID) -> Output:
     """Show an exception with all that news and people did since."""
-    return Answer(operator.api.get(f"/api/payout-exceptions/{exception_id}").data)
+    return Output(operator.api.get(f"/api/payout-exceptions/{exception_id}").data)
 
 
 def classify(
@@ -151,10 +151,10 @@ def classify(
     cause: Annotated[str, typer.Option(help="timeout, bank_switch_error, name_mismatch …")],
     note: Annotated[str, typer.Option(help="Why.")],
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Correct severity and cause; a graver severity pages again."""
     body = {"severity": severity.value, "cause": cause, "note": note}
-    return Answer(operator.api.act(f"/api/payout-exceptions/{exception_id}/classify", body, key).data)
+    return Output(operator.api.act(f"/api/payout-exceptions/{exception_id}/classify", body, key).data)
 
 
 def close(
@@ -163,10 +163,10 @@ def close(
     evidence: Annotated[str, typer.Option(help="What shows that it is settled.")],
     yes: Yes = False,
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Close what is settled; it moves no money."""
     operator.confirm("Close the exception for good?", yes=yes)
-    return Answer(operator.api.act(f"/api/payout-exceptions/{exception_id}/close", {"evidence": evidence}, key).data)
+    return Output(operator.api.act(f"/api/payout-exceptions/{exception_id}/close", {"evidence": evidence}, key).data)
 
 
 def list_reconciliations(
@@ -175,11 +175,11 @@ def list_reconciliations(
     payout: UUID | None = None,
     page: Page = 1,
     limit: Limit = 20,
-) -> Answer:
+) -> Output:
     """List reconciliations."""
     narrowed = {"status": status and status.value, "payoutId": payout and str(payout)}
     found = operator.api.get("/api/reconciliations", page=page, limit=limit, **narrowed)
-    return Answer(found.data, _RECONCILIATION_COLUMNS, found.meta)
+    return Output(found.data, _RECONCILIATION_COLUMNS, found.meta)
 
 
 def prepare(
@@ -187,14 +187,14 @@ def prepare(
     payout_id: UUID,
     reason: Annotated[str, typer.Option(help="Read by whoever approves.")],
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Prepare what would bring a payout's money back; nothing is posted before another person approves."""
-    return Answer(operator.api.act(f"/api/payouts/{payout_id}/reconciliations", {"reason": reason}, key).data)
+    return Output(operator.api.act(f"/api/payouts/{payout_id}/reconciliations", {"reason": reason}, key).data)
 
 
 def approve(
     operator: Operator, reconciliation_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
-) -> Answer:
+) -> Output:
     """Post what another person prepared."""
 
     def question(prepared: dict[str, Any]) -> str:
@@ -206,6 +206,6 @@ def approve(
 
 def reject(
     operator: Operator, reconciliation_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
-) -> Answer:
+) -> Output:
     """Reject what another person prepared; nothing is posted."""
-    return Answer(operator.api.act(f"/api/reconciliations/{reconciliation_id}/reject", {"reason": reason}, key).data)
+    return Output(operator.api.act(f"/api/reconciliations/{reconciliation_id}/reject", {"reason": reason}, key).data)

@@ -8,7 +8,7 @@ import typer
 
 from operations.campusctl.approving import Hash, approve_decision
 from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
-from operations.campusctl.showing import Answer, naira
+from operations.campusctl.showing import Output, naira
 
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _COLUMNS = ("id", "reason", "status", "amountMinor", "currency", "orderId", "reference", "createdAt")
@@ -39,15 +39,15 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="quarantine")
 
 
-def list_charges(operator: Operator, status: ChargeStatus | None = None, page: Page = 1, limit: Limit = 20) -> Answer:
+def list_charges(operator: Operator, status: ChargeStatus | None = None, page: Page = 1, limit: Limit = 20) -> Output:
     """List quarantined charges."""
     found = operator.api.get(_CHARGES, page=page, limit=limit, status=status and status.value)
-    return Answer(found.data, _COLUMNS, found.meta)
+    return Output(found.data, _COLUMNS, found.meta)
 
 
-def show_charge(operator: Operator, charge_id: UUID) -> Answer:
+def show_charge(operator: Operator, charge_id: UUID) -> Output:
     """Show a quarantined charge with the decision about it."""
-    return Answer(operator.api.get(f"{_CHARGES}/{charge_id}").data)
+    return Output(operator.api.get(f"{_CHARGES}/{charge_id}").data)
 
 
 def prepare(
@@ -56,15 +56,15 @@ def prepare(
     outcome: Annotated[Outcome, typer.Option(help="accept: it pays its order; return: it goes back to its payer.")],
     reason: Annotated[str, typer.Option(help="Read by the person who approves.")],
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Prepare a decision; no money moves before another person approves it."""
     body = {"outcome": outcome.value, "reason": reason}
-    return Answer(operator.api.act(f"{_CHARGES}/{charge_id}/prepare", body, key).data)
+    return Output(operator.api.act(f"{_CHARGES}/{charge_id}/prepare", body, key).data)
 
 
 def approve(
     operator: Operator, charge_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
-) -> Answer:
+) -> Output:
     """Approve what another person prepared: the money leaves quarantine."""
 
     def question(charge: dict[str, Any]) -> str:
@@ -81,9 +81,9 @@ def approve(
 
 def reject(
     operator: Operator, charge_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
-) -> Answer:
+) -> Output:
     """Reject what another person prepared; the charge stays in quarantine."""
-    return Answer(operator.api.act(f"{_CHARGES}/{charge_id}/reject", {"reason": reason}, key).data)
+    return Output(operator.api.act(f"{_CHARGES}/{charge_id}/reject", {"reason": reason}, key).data)
 
 
 def _amount(charge: dict[str, Any]) -> str:

@@ -17,12 +17,12 @@ import typer
 
 from operations.campusctl.exits import FINDINGS, NOT_REACHABLE, Refused
 from operations.campusctl.registering import Operator, Yes, command
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 from operations.ports import is_listening
 from operations.processes import CAMPUS
 from operations.rotation import database_logins, trail
 from operations.rotation.measurements import Prometheus, Unmeasured, counted_between, read_processes, total
-from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, begun, ended, may_encrypt, switched
+from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, ended, may_encrypt, started, switched
 from operations.rotation.verdict import Seen, reasons_against
 from operations.secrets import read_secrets, write_secrets
 from operations.services import SERVICES, Service, service_named
@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
         "campusctl rotation begin database-passwords",
         "NEW_SECRET=sk_live_… campusctl rotation begin gateway-secret-key",
         "campusctl rotation begin service-role-key --compromised --yes",
-    )(begin)
+    )(start)
     command(group, "switch", "campusctl rotation switch sealing-key")(switch)
     command(
         group,
@@ -68,7 +68,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="rotation")
 
 
-def status(operator: Operator) -> Answer:
+def status(operator: Operator) -> Output:
     """Show which old secrets are still valid: previous keys, and logins of the databases with their sessions."""
     kept = operator.own.secrets()
     lines: list[dict[str, Any]] = [
@@ -78,17 +78,17 @@ def status(operator: Operator) -> Answer:
         if secret is not Secret.database and previous.endswith("_PREVIOUS")
     ]
     if kept.get("SHARED_SEALING_KEY"):
-        lines.append({"secret": Secret.sealing, "open": "SHARED_SEALING_KEY", "inUse": True, "sessions": {}})
+        lines.append({"secret": Secret.encryption, "open": "SHARED_SEALING_KEY", "inUse": True, "sessions": {}})
     for login in _awaited(database_logins.list_logins(kept["DATABASE_URL"], kept, SERVICES)):
         if login.is_open:
             sessions = dict(login.sessions)
             lines.append(
                 {"secret": Secret.database, "open": login.name, "inUse": login.is_in_use, "sessions": sessions}
             )
-    return Answer(lines, ("secret", "open", "inUse", "sessions"))
+    return Output(lines, ("secret", "open", "inUse", "sessions"))
 
 
-def begin(
+def start(
     operator: Operator,
     secret: SecretName,
     service: Services = None,
@@ -96,27 +96,27 @@ def begin(
         bool, typer.Option("--compromised", help="The old value is believed no more from the next roll on.")
     ] = False,
     yes: Yes = False,
-) -> Answer:
+) -> Output:
     """Bring the new value: old and new are valid together from the next roll on. A provider's value comes from NEW_SECRET, or is asked."""
     kept = operator.own.secrets()
     operator.confirm(f"Begin to rotate {secret}?", yes=yes)
     if secret is Secret.signing:
         if compromised:
             raise Refused("A compromised signing key: campusctl keys retire --compromised KID", exit_code=2)
-        return Answer({"said": operator.own.must("identity", "rotate-keys")})
+        return Output({"said": operator.own.must("identity", "rotate-keys")})
     try:
         if secret is Secret.database:
             opened = database_logins.open_next_logins(kept["DATABASE_URL"], kept, _services(service))
             changed = _awaited(opened)
         else:
-            changed = begun(kept, secret, _new_value(secret), compromised=compromised)
+            changed = started(kept, secret, _new_value(secret), compromised=compromised)
     except (RotationRefused, database_logins.LoginsRefused) as refusal:
         raise Refused(str(refusal)) from refusal
     _write(operator, changed)
-    return Answer({"changed": sorted(changed), "next": "campusctl rotation roll"})
+    return Output({"changed": sorted(changed), "next": "campusctl rotation roll"})
 
 
-def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Answer:
+def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Output:
     """Encrypt with the new sealing-key or pin-key from the next roll on; the old one still opens what is under it."""
     kept = operator.own.secrets()
     operator.confirm(f"Encrypt with the new {secret}? Every process must have been restarted since `begin`.", yes=yes)
@@ -125,39 +125,39 @@ def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Answer:
     except RotationRefused as refusal:
         raise Refused(str(refusal)) from refusal
     _write(operator, changed)
-    return Answer({"changed": sorted(changed), "next": "campusctl rotation roll"})
+    return Output({"changed": sorted(changed), "next": "campusctl rotation roll"})
 
 
 def re_encrypt(
     operator: Operator,
     secret: SecretName,
     count: Annotated[bool, typer.Option("--count", help="Change nothing: only count what needs the old key.")] = False,
-) -> Answer:
+) -> Output:
     """Encrypt anew what rests under the old sealing-key or pin-key, and count what still needs it. If anything does, exit code 4."""
     operator.own.secrets()
     if secret not in _USED_BY:
         raise Refused(f"Nothing rests encrypted under {secret}.", exit_code=2)
     lines = _reencrypted(operator, secret, only_count=count)
-    return Answer(lines, ("service", "said", "done"), exit_code=0 if all(line["done"] for line in lines) else FINDINGS)
+    return Output(lines, ("service", "said", "done"), exit_code=0 if all(line["done"] for line in lines) else FINDINGS)
 
 
 def _reencrypted(operator: Operator, secret: Secret, *, only_count: bool) -> list[dict[str, Any]]:
     lines = []
     for service in _USED_BY[secret]:
         ended_with = operator.own.run(service, "re-encrypt", *(["--count"] if only_count else []))
-        said = "; ".join([*ended_with.said.splitlines(), *ended_with.complained.splitlines()])
-        lines.append({"service": service, "said": said, "done": ended_with.exit_code == 0})
+        output = "; ".join([*ended_with.output.splitlines(), *ended_with.complained.splitlines()])
+        lines.append({"service": service, "said": output, "done": ended_with.exit_code == 0})
     return lines
 
 
 def roll(
     operator: Operator,
     every: Annotated[bool, typer.Option("--every", help="Also those whose secrets did not change.")] = False,
-) -> Answer:
+) -> Output:
     """Have the running system restart its processes one after another with what secrets.env says now, and wait for the end."""
     operator.own.secrets()
-    lock, told = operator.own.state_dir / "lock", operator.own.state_dir / "rolled.json"
-    before = told.stat().st_mtime_ns if told.exists() else 0
+    lock, record = operator.own.state_dir / "lock", operator.own.state_dir / "rolled.json"
+    before = record.stat().st_mtime_ns if record.exists() else 0
     try:
         os.kill(int(lock.read_text()), signal.SIGUSR2 if every else signal.SIGUSR1)
     except (OSError, ValueError) as error:
@@ -165,14 +165,14 @@ def roll(
             "No running system holds this state directory.", "make run, or STATE_DIR", NOT_REACHABLE
         ) from error
     deadline = time.monotonic() + ROLL_SECONDS_MAX
-    while (told.stat().st_mtime_ns if told.exists() else 0) == before:
+    while (record.stat().st_mtime_ns if record.exists() else 0) == before:
         if time.monotonic() > deadline:
             raise Refused(f"The processes did not come back within {ROLL_SECONDS_MAX:.0f} s.", "Look at STATE_DIR/logs")
         time.sleep(0.2)
-    result = json.loads(told.read_text())
+    result = json.loads(record.read_text())
     if result["failure"]:
         raise Refused(result["failure"], f"Restarted before that: {', '.join(result['rolled']) or 'none'}")
-    return Answer({"rolled": result["rolled"]})
+    return Output({"rolled": result["rolled"]})
 
 
 def check(
@@ -186,7 +186,7 @@ def check(
         list[str] | None, typer.Option(metavar="URL", help="A process's metrics door, to sample without Prometheus.")
     ] = None,
     sample_seconds: Annotated[float, typer.Option(min=1, help="How long to sample without Prometheus.")] = 60,
-) -> Answer:
+) -> Output:
     """Say from the metrics whether the old secret may be revoked: no spike of 401 and 403, and nobody uses it. If not, exit code 4."""
     try:
         if prometheus:
@@ -210,13 +210,13 @@ def check(
         raise Refused(str(error), "Name a server by --prometheus, or doors by --metrics", NOT_REACHABLE) from error
     seen = Seen(before, since, uses, _sessions_of_old_logins(operator))
     reasons = reasons_against(seen)
-    return Answer(
+    return Output(
         {
             "mayRevoke": not reasons,
             "reasons": reasons,
             "how": how,
-            "answersBefore": round(before.answers),
-            "answersSince": round(since.answers),
+            "answersBefore": round(before.responses),
+            "answersSince": round(since.responses),
             **{f"share{status}Before": round(before.share(status), 4) for status in (401, 403)},
             **{f"share{status}Since": round(since.share(status), 4) for status in (401, 403)},
             "previousUses": {name: round(number) for name, number in uses.items()},
@@ -234,12 +234,12 @@ def end(
         bool, typer.Option("--now", help="Also while processes are connected with the old login: they are cut off.")
     ] = False,
     yes: Yes = False,
-) -> Answer:
+) -> Output:
     """Revoke the old value: a login is closed at once, a previous key opens nothing from the next roll on."""
     kept = operator.own.secrets()
     operator.confirm(f"Revoke the old {secret}?", yes=yes)
     if secret is Secret.signing:
-        return Answer({"said": operator.own.must("identity", "retire-keys")})
+        return Output({"said": operator.own.must("identity", "retire-keys")})
     if secret is Secret.assistant:
         raise Refused("We believe no key of this kind: revoke the old one at its provider.", exit_code=2)
     if secret is Secret.database:
@@ -247,17 +247,17 @@ def end(
             closing = database_logins.close_previous_logins(
                 kept["DATABASE_URL"], kept, _services(service), even_in_use=now
             )
-            return Answer({"closed": [login.name for login in _awaited(closing)]})
+            return Output({"closed": [login.name for login in _awaited(closing)]})
         except database_logins.LoginsRefused as refusal:
             raise Refused(str(refusal)) from refusal
     if secret in ENCRYPTING and may_encrypt(kept, secret):
         needing = [line for line in _reencrypted(operator, secret, only_count=True) if not line["done"]]
         if needing:
-            told = "; ".join(f"{line['service']}: {line['said']}" for line in needing)
-            raise Refused(f"The old key is still needed: {told}", f"campusctl rotation re-encrypt {secret}")
+            services = "; ".join(f"{line['service']}: {line['said']}" for line in needing)
+            raise Refused(f"The old key is still needed: {services}", f"campusctl rotation re-encrypt {secret}")
     changed = ended(kept, secret)
     _write(operator, changed)
-    return Answer({"changed": sorted(changed), "next": "campusctl rotation roll" if changed else None})
+    return Output({"changed": sorted(changed), "next": "campusctl rotation roll" if changed else None})
 
 
 def show_trail(
@@ -273,21 +273,21 @@ def show_trail(
     logs: Annotated[
         list[Path] | None, typer.Option(help="Log files; those of STATE_DIR unless named.", metavar="FILE")
     ] = None,
-) -> Answer:
+) -> Output:
     """List what was done with a secret in a time: audit lines of the logs, webhooks and acts of staff in the databases."""
     kept = operator.own.secrets()
-    begins = since.replace(tzinfo=UTC)
+    starts_at = since.replace(tzinfo=UTC)
     ends = until.replace(tzinfo=UTC) if until else datetime.now(UTC) + timedelta(seconds=1)
     found: list[dict[str, Any]] = []
     for path in logs or sorted((operator.own.state_dir / "logs").glob("*.log*")):
         with path.open(errors="replace") as texts:
-            found += [line for line in trail.lines_of(texts, begins, ends, named) if _is_about(secret, line["what"])]
+            found += [line for line in trail.lines_of(texts, starts_at, ends, named) if _is_about(secret, line["what"])]
     if named is None:
-        found += _awaited(trail.rows_of(kept["AUDIT_DATABASE_URL"], secret, begins, ends))
-    return Answer(sorted(found, key=lambda line: str(line["at"])), ("at", "where", "what", "detail"))
+        found += _awaited(trail.rows_of(kept["AUDIT_DATABASE_URL"], secret, starts_at, ends))
+    return Output(sorted(found, key=lambda line: str(line["at"])), ("at", "where", "what", "detail"))
 
 
-_USED_BY: Final = {Secret.sealing: ("identity", "orders", "payouts", "notifications"), Secret.pin: ("orders",)}
+_USED_BY: Final = {Secret.encryption: ("identity", "orders", "payouts", "notifications"), Secret.pin: ("orders",)}
 _ABOUT: Final = {Secret.service_role: "service call", Secret.signing: "signing key"}
 
 

@@ -9,7 +9,7 @@ import typer
 
 from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Operator, command
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def login(
     operator: Operator, email: Annotated[str, typer.Argument(envvar="CAMPUS_EMAIL", help="Your address.")]
-) -> Answer:
+) -> Output:
     """Sign in with password and authenticator code.
 
     Both are asked for, or read from CAMPUS_PASSWORD and CAMPUS_TOTP. The tokens rest in a file that only you can read,
@@ -35,16 +35,16 @@ def login(
     """
     first = operator.api.sign_in(email, _secret("CAMPUS_PASSWORD", "Password"))
     second = operator.api.second_step(first, _secret("CAMPUS_TOTP", "Code of the authenticator"))
-    return Answer({"email": second.email, "baseUrl": operator.base_url, "aal": "aal2"})
+    return Output({"email": second.email, "baseUrl": operator.base_url, "aal": "aal2"})
 
 
-def logout(operator: Operator) -> Answer:
+def logout(operator: Operator) -> Output:
     """End the session at the marketplace and forget its tokens."""
     operator.api.sign_out()
-    return Answer({"baseUrl": operator.base_url, "signedOut": True})
+    return Output({"baseUrl": operator.base_url, "signedOut": True})
 
 
-def show_quotas(operator: Operator) -> Answer:
+def show_quotas(operator: Operator) -> Output:
     """Show limit, rest and end of the window of your own tier, as the edge tells them.
 
     It makes one call and counts it: the figures are the answer's headers.
@@ -55,7 +55,7 @@ def show_quotas(operator: Operator) -> Answer:
         "remaining": int(headers["RateLimit-Remaining"]),
         "resetAt": int(headers["RateLimit-Reset"]),
     }
-    return Answer({**counted, "policy": headers.get("RateLimit-Policy"), "state": headers.get("RateLimit")})
+    return Output({**counted, "policy": headers.get("RateLimit-Policy"), "state": headers.get("RateLimit")})
 
 
 def _secret(variable: str, question: str) -> str:

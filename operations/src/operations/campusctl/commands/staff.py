@@ -9,10 +9,10 @@ import typer
 from contracts.permissions import STAFF_ROLES
 from operations.campusctl.approving import Hash, approve_decision
 from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
-from operations.campusctl.showing import Answer
+from operations.campusctl.showing import Output
 
 Role = StrEnum("Role", {role: role for role in sorted(STAFF_ROLES)})  # type: ignore[misc]
-Person = Annotated[UUID, typer.Argument(help="The person's id.")]
+UserId = Annotated[UUID, typer.Argument(help="The person's id.")]
 _COLUMNS = ("id", "email", "fullName", "roles", "hasSecondFactor", "suspended")
 _GRANT_COLUMNS = ("id", "userId", "role", "status", "preparedBy", "preparedAt", "expiresAt")
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
@@ -32,14 +32,14 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="staff")
 
 
-def bootstrap(operator: Operator, email: str, yes: Yes = False) -> Answer:
+def bootstrap(operator: Operator, email: str, yes: Yes = False) -> Output:
     """Make somebody who has an account a platform_admin, from the machine itself (STATE_DIR).
 
     For the second admin, whom nobody else could approve.
     """
     operator.own.secrets()
     operator.confirm(f"Make {email} a platform_admin?", yes=yes)
-    return Answer({"email": email, "said": operator.own.must("identity", "grant-admin", email)})
+    return Output({"email": email, "said": operator.own.must("identity", "grant-admin", email)})
 
 
 def list_staff(
@@ -48,52 +48,54 @@ def list_staff(
     suspended: Annotated[bool | None, typer.Option("--suspended/--active")] = None,
     page: Page = 1,
     limit: Limit = 20,
-) -> Answer:
+) -> Output:
     """List staff with their roles."""
     narrowed = {"role": role and role.value, "suspended": None if suspended is None else str(suspended).lower()}
     found = operator.api.get("/api/staff", page=page, limit=limit, **narrowed)
-    return Answer(found.data, _COLUMNS, found.meta)
+    return Output(found.data, _COLUMNS, found.meta)
 
 
-def list_grants(operator: Operator, status: str | None = None, page: Page = 1, limit: Limit = 20) -> Answer:
+def list_grants(operator: Operator, status: str | None = None, page: Page = 1, limit: Limit = 20) -> Output:
     """List roles that wait for a second person, or were decided."""
     found = operator.api.get("/api/staff-grants", status=status, page=page, limit=limit)
-    return Answer(found.data, _GRANT_COLUMNS, found.meta)
+    return Output(found.data, _GRANT_COLUMNS, found.meta)
 
 
 def grant(
     operator: Operator,
-    person: Person,
+    user_id: UserId,
     role: Role,
     campus: Annotated[UUID | None, typer.Option(help="For a campus_admin.")] = None,
     hub: Annotated[UUID | None, typer.Option(help="For a hub_agent.")] = None,
     key: Key = None,
-) -> Answer:
+) -> Output:
     """Give somebody a role; the graver ones wait for a second person."""
     body = {"role": role.value, "campusId": campus and str(campus), "hubId": hub and str(hub)}
-    return Answer(operator.api.act(f"/api/staff/{person}/grant", body, key).data)
+    return Output(operator.api.act(f"/api/staff/{user_id}/grant", body, key).data)
 
 
-def revoke(operator: Operator, person: Person, role: Role, yes: Yes = False, key: Key = None) -> Answer:
+def revoke(operator: Operator, user_id: UserId, role: Role, yes: Yes = False, key: Key = None) -> Output:
     """Take a role back at once."""
-    operator.confirm(f"Take the role {role.value} from {person}?", yes=yes)
-    return Answer(operator.api.act(f"/api/staff/{person}/revoke", {"role": role.value}, key).data)
+    operator.confirm(f"Take the role {role.value} from {user_id}?", yes=yes)
+    return Output(operator.api.act(f"/api/staff/{user_id}/revoke", {"role": role.value}, key).data)
 
 
-def suspend(operator: Operator, person: Person, reason: str | None = None, yes: Yes = False, key: Key = None) -> Answer:
+def suspend(
+    operator: Operator, user_id: UserId, reason: str | None = None, yes: Yes = False, key: Key = None
+) -> Output:
     """Suspend a person: all sessions end, none begins."""
-    operator.confirm(f"Suspend {person}?", yes=yes)
-    return Answer(operator.api.act(f"/api/staff/{person}/suspend", {"reason": reason}, key).data)
+    operator.confirm(f"Suspend {user_id}?", yes=yes)
+    return Output(operator.api.act(f"/api/staff/{user_id}/suspend", {"reason": reason}, key).data)
 
 
-def reinstate(operator: Operator, person: Person, reason: str | None = None, key: Key = None) -> Answer:
+def reinstate(operator: Operator, user_id: UserId, reason: str | None = None, key: Key = None) -> Output:
     """End a suspension."""
-    return Answer(operator.api.act(f"/api/staff/{person}/reinstate", {"reason": reason}, key).data)
+    return Output(operator.api.act(f"/api/staff/{user_id}/reinstate", {"reason": reason}, key).data)
 
 
 def approve(
     operator: Operator, grant_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
-) -> Answer:
+) -> Output:
     """Approve a role that another person prepared."""
 
     def question(prepared: dict[str, Any]) -> str:
@@ -103,6 +105,6 @@ def approve(
     return approve_decision(operator, path, question, approved_hash=approved_hash, yes=yes, key=key)
 
 
-def reject(operator: Operator, grant_id: UUID, key: Key = None) -> Answer:
+def reject(operator: Operator, grant_id: UUID, key: Key = None) -> Output:
     """Reject a role that another person prepared."""
-    return Answer(operator.api.act(f"/api/staff-grants/{grant_id}/reject", {}, key).data)
+    return Output(operator.api.act(f"/api/staff-grants/{grant_id}/reject", {}, key).data)

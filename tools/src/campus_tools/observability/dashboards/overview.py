@@ -3,7 +3,7 @@
 from typing import Final
 
 from campus_tools.observability.dashboards.panels import NAIRA, Dashboard, Panel, faults, minor, quantile
-from campus_tools.observability.rules import ASKED_BY_PEOPLE
+from campus_tools.observability.rules import USER_REQUESTS
 
 OVERVIEW: Final = Dashboard(
     "campus-overview",
@@ -42,7 +42,7 @@ OVERVIEW: Final = Dashboard(
         Panel("Errors of each promise, 3 days", {"{{slo}}": "slo:error_ratio:rate3d"}, "percentunit"),
         Panel(
             "Answers of each service",
-            {"{{service}}": f"sum by (service) (rate(http_request_seconds_count{{{ASKED_BY_PEOPLE}}}[5m]))"},
+            {"{{service}}": f"sum by (service) (rate(http_request_seconds_count{{{USER_REQUESTS}}}[5m]))"},
             "reqps",
         ),
         Panel(
@@ -52,7 +52,7 @@ OVERVIEW: Final = Dashboard(
         ),
         Panel(
             "Slowest twentieth of answers",
-            {"{{service}}": quantile(0.95, "http_request_seconds", "service", f"{{{ASKED_BY_PEOPLE}}}")},
+            {"{{service}}": quantile(0.95, "http_request_seconds", "service", f"{{{USER_REQUESTS}}}")},
             "s",
         ),
         Panel("Requests in hand", {"{{process}}": "sum by (process) (http_requests_in_flight)"}),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from campus_tools.observability.objectives import WEBHOOK
-from campus_tools.observability.rules import ASKED_BY_PEOPLE
+from campus_tools.observability.rules import USER_REQUESTS
 
 SOURCE: Final = {"type": "prometheus", "uid": "campus-prometheus"}
 _WIDTH: Final = 24
@@ -37,9 +37,9 @@ def ratio(over: str, narrowed: str, by: str) -> str:
 
 
 def faults(by: str) -> str:
-    faults = f'http_request_seconds_count{{status=~"5..",{ASKED_BY_PEOPLE}}}'
-    asked = f"http_request_seconds_count{{{ASKED_BY_PEOPLE}}}"
-    return f"sum by ({by}) (rate({faults}[5m])) / sum by ({by}) (rate({asked}[5m]))"
+    faults = f'http_request_seconds_count{{status=~"5..",{USER_REQUESTS}}}'
+    requests = f"http_request_seconds_count{{{USER_REQUESTS}}}"
+    return f"sum by ({by}) (rate({faults}[5m])) / sum by ({by}) (rate({requests}[5m]))"
 
 
 def quantile(quantile: float, name: str, by: str, narrowed: str = "") -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from campus_tools.observability.dashboards.panels import NAIRA, Dashboard, Panel, minor
-from campus_tools.observability.rules import ASKED_BY_PEOPLE
+from campus_tools.observability.rules import USER_REQUESTS
 
 PAYOUTS: Final = Dashboard(
     "campus-payouts",
@@ -36,7 +36,7 @@ PAYOUTS: Final = Dashboard(
             "Answers of payouts",
             {
                 "{{route}} {{status}}": "sum by (route, status)"
-                f' (rate(http_request_seconds_count{{service="payouts",{ASKED_BY_PEOPLE}}}[5m]))'
+                f' (rate(http_request_seconds_count{{service="payouts",{USER_REQUESTS}}}[5m]))'
             },
             "reqps",
             width=24,
