@@ -19,7 +19,7 @@ from starlette.routing import Route
 from operations.audit import __main__ as command
 from operations.audit.findings import Finding, Offence, Report
 from operations.audit.gateway import Gateway
-from operations.audit.report import look, print_report, report_as_json
+from operations.audit.report import check_once, print_report, report_as_json
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
 
@@ -57,7 +57,7 @@ class World:
     outside: Outside
 
     async def audit(self, key: str = KEY) -> Report:
-        return await look(self.databases, Gateway(self.outside.url, key))
+        return await check_once(self.databases, Gateway(self.outside.url, key))
 
     async def kinds(self) -> dict[str, str]:
         return {finding.rule: finding.kind for finding in (await self.audit()).findings}
@@ -305,7 +305,7 @@ def test_the_command_ends_with_one_only_for_what_is_broken_and_shows_each_kind_a
                 set(finding) == {"check", "kind", "subject", "expected", "actual"} for finding in document["findings"]
             )
         else:
-            headings = {"broken": "Broken: a rule", "open": "Open: a person", "waiting": "Waiting: under way"}
+            headings = {"broken": "Broken: a rule", "open": "Open: staff", "waiting": "Waiting: a pending"}
             assert [kind for kind, heading in headings.items() if heading in printed] == [
                 kind for kind in headings if kind in kinds
             ]

@@ -380,7 +380,7 @@ def test_any_other_door_is_called_under_the_same_token_and_asks_before_it_change
 def test_a_session_that_ended_elsewhere_is_forgotten_by_a_sign_out(signed_in, tmp_path):
     signed_in.responses = {"/api/auth/logout": (401, "The session has ended.")}
     assert call("logout")[0] == 0
-    assert call_json("logout")[1]["error"]["detail"].startswith("Nobody is signed in")
+    assert call_json("logout")[1]["error"]["detail"].startswith("You are not signed in")
 
 
 def test_tokens_that_cannot_be_read_or_kept_are_told_with_what_to_do(signed_in, monkeypatch, tmp_path):

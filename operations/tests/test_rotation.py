@@ -64,7 +64,7 @@ def test_a_key_that_encrypts_is_readable_everywhere_before_it_writes(secret: Sec
         started(kept, secret, None, compromised=False)
     kept |= switched(kept, secret)
     assert (kept[name], kept[f"{name}_PREVIOUS"]) == (new, "old")
-    with pytest.raises(RotationRefused, match="No new key waits"):
+    with pytest.raises(RotationRefused, match="There is no new key"):
         switched(kept, secret)
     kept |= ended(kept, secret)
     assert kept == {name: new, f"{name}_PREVIOUS": "", f"{name}_PHASE": ""}
@@ -137,7 +137,7 @@ def test_whoever_still_comes_with_the_old_one_keeps_it_alive() -> None:
 
 
 def test_no_answers_are_no_good_news() -> None:
-    assert "the metrics tell nothing" in reasons_against(Seen(QUIET, Stretch(0)))[0]
+    assert "the metrics prove nothing" in reasons_against(Seen(QUIET, Stretch(0)))[0]
 
 
 def test_a_process_that_began_anew_counts_from_nothing() -> None:

@@ -1,1 +1,1 @@
-"""What operators run beside the services: campusctl, the audit, provisioning, rotation of secrets, the demo."""
+"""Operations of the marketplace: campusctl, the audit, provisioning, secret rotation and the demo."""

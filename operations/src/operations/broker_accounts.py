@@ -1,7 +1,7 @@
-"""What each account of the broker may do (decision 31). `make run`, docker compose and the manifests of Kubernetes agree on it.
+"""Permissions of each broker account (decision 31), shared by `make run`, docker compose and the Kubernetes manifests.
 
-A service declares nothing but the exclusive queue of a process, publishes only routing keys that begin with its own name,
-and reads only its own queues. A team outside has queues of its own name, within limits.
+A service declares only the exclusive queues of its processes, publishes only routing keys that start with its name, and
+reads only its own queues. An outside team has queues with its own name, within limits.
 """
 
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ from contracts.topology import BROADCASTS, EVENTS_EXCHANGE, RETRY_EXCHANGE, WORK
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Patterns of names, and for each topic exchange the patterns of routing keys, as RabbitMQ has them."""
+    """RabbitMQ permissions: patterns of names, and for each topic exchange patterns of routing keys."""
 
     configure: str
     write: str
     read: str
     topics: Mapping[str, tuple[str, str]]
-    """Exchange: (write, read). What a process may read of `campus.events` is what it binds to its exclusive queue."""
+    """Exchange: (write, read). Reading `campus.events` means binding it to an exclusive queue."""
 
 
 def rights_of_service(service: str) -> Rights:
-    """The rights of a service's account, which has the service's name."""
+    """Return the permissions of a service's account; the account has the service's name."""
     broadcasts = "|".join(sorted(event.TYPE.replace(".", r"\.") for event in BROADCASTS))
     own_keys = (rf"^{service}\.", "^$")
     return Rights(
@@ -39,7 +39,7 @@ def rights_of_service(service: str) -> Rights:
 
 
 def rights_of_subscriber(team: str) -> Rights:
-    """A team declares its own queues, binds them to the public exchange and reads them, nothing else."""
+    """Return the permissions of a subscriber: declare its own queues, bind them to the public exchange, read them."""
     return Rights(
         configure=rf"^sub\.{team}\..*",
         write=rf"^sub\.{team}\..*",
@@ -51,7 +51,7 @@ def rights_of_subscriber(team: str) -> Rights:
 # A team runs a few instances of a few programs; each connection has a channel to consume and one to declare.
 SUBSCRIBER_LIMITS: Final[Mapping[str, int]] = {"max-connections": 20, "max-channels": 100}
 
-# A queue that is not read loses the oldest messages after a week or 1 GiB, and goes with its bindings after 30 days.
+# An unread queue drops its oldest messages after a week or 1 GiB; it is deleted with its bindings after 30 days.
 SUBSCRIBER_POLICY_NAME: Final = "queues-of-subscribers"
 SUBSCRIBER_POLICY: Final[Mapping[str, Any]] = {
     "pattern": r"^sub\.",
@@ -65,6 +65,6 @@ SUBSCRIBER_POLICY: Final[Mapping[str, Any]] = {
     },
 }
 
-# RabbitMQ counts queues for a virtual host, not for an account. The services have about fifty, and one for each of their processes:
-# the rest is for subscribers and for autoscaling.
+# RabbitMQ limits queues by virtual host, not by account. The services need about fifty and one for each process; the rest is
+# for subscribers and autoscaling.
 QUEUES_MAX: Final = 500

@@ -1,4 +1,4 @@
-"""`make demo`: the whole story against the running system, step by step, with amounts; it ends with the audit."""
+"""`make demo`: one purchase on the running system, step by step with amounts, and the audit at the end."""
 
 import argparse
 import asyncio
@@ -19,7 +19,7 @@ console = Console(highlight=False)
 
 
 def main() -> None:
-    """Plays the story; ends with status 1 when a step is refused or the books do not agree."""
+    """Run the demo. Exit status 1: a step failed, or the audit has findings."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
     arguments.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
@@ -27,7 +27,7 @@ def main() -> None:
     try:
         clean = asyncio.run(play(options.state_dir, options.port_base))
     except (StepFailed, TimeoutError, OSError, httpx.TransportError) as error:
-        console.print(f"\n[bold red]The story stopped:[/] {error or type(error).__name__}", soft_wrap=True)
+        console.print(f"\n[bold red]The demo stopped:[/] {error or type(error).__name__}", soft_wrap=True)
         console.print(
             f"Is the system running? `make run` starts it; its logs are in {options.state_dir}/logs.", soft_wrap=True
         )
@@ -36,9 +36,9 @@ def main() -> None:
 
 
 async def play(state_dir: Path, port_base: int) -> bool:
-    """Plays one purchase from sign-up to the paid-out vendor; tells whether the audit is clean."""
+    """Run one purchase from sign-up to the payout. Return whether the audit is clean."""
     known = read_secrets(state_dir / "secrets.env")
-    # In containers the two have names instead of neighbouring ports.
+    # In containers the two have host names instead of ports of one machine.
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
     market = Marketplace.at(base_url, sandbox_url, known, patient=True)
@@ -50,7 +50,7 @@ async def play(state_dir: Path, port_base: int) -> bool:
 
 
 async def play_story(market: Marketplace) -> None:
-    """The story. Amounts are shown in naira."""
+    """Run and print the steps. Amounts are printed in naira."""
     chapter("A new student signs up, brought by a friend")
     friend = await market.sign_in("buyer@unilag.edu.ng")
     referral = await market.get("/api/referrals/current", friend)
@@ -114,7 +114,7 @@ async def play_story(market: Marketplace) -> None:
 
 
 def new_address() -> tuple[str, str]:
-    """A mail address of the University of Lagos' students and a mobile number that no earlier play has used."""
+    """Return an unused student mail address of the University of Lagos and an unused mobile number."""
     number = secrets.randbelow(10**7)
     return f"tobi.{number:07d}@student.unilag.edu.ng", f"+234806{number:07d}"
 

@@ -1,4 +1,4 @@
-"""What each process is told: addresses, its own secrets, and the documented settings of the caller."""
+"""Environment of each process: addresses, its own secrets, and the documented settings of the caller."""
 
 import os
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _OF_THE_MACHINE = (
     "*_PROXY",
     "*_proxy",
 )
-"""What a program needs to run here, and how the machine reaches the network and tells the time."""
+"""Variables of the machine: search paths, locale, time zone, proxies."""
 
 PASSED_ON = (
     "RETRY_DELAYS_SECONDS",
@@ -65,7 +65,7 @@ PASSED_ON = (
     "PAYOUT_*",
     "BANK_DETAILS_COOLING_SECONDS",
 )
-"""Settings of the caller that every process gets as they are (architecture, section 6)."""
+"""Settings of the caller that every process receives unchanged (architecture, section 6)."""
 
 _GIVEN_TO = {
     "orders": ("MEDIA_S3_*",),
@@ -87,10 +87,10 @@ _GIVEN_TO = {
         "ASSISTANT_*",
     ),
 }
-"""Settings of the caller that only one service gets, because keys are among them."""
+"""Settings of the caller that only one service receives, because they include keys."""
 
 BROKER_ACCOUNTS, SHARED = "BROKER_ACCOUNTS", "shared"
-"""All processes use the account of `BROKER_URL`: where none can be made for each service, and for code that declares its queues itself."""
+"""All processes use the account of `BROKER_URL`: no account per service can be created, or the code declares its own queues."""
 
 _ADDRESSES = (
     "BASE_URL",
@@ -103,15 +103,15 @@ _ADDRESSES = (
     "FCM_TOKEN_URL",
     "ON_CALL_URL",
 )
-"""Addresses that point at the sandbox unless the caller names real ones."""
+"""Addresses of outside providers; the sandbox's unless the caller sets them."""
 
 
 _DEVELOPMENT_ORIGINS = "http://localhost:*,http://127.0.0.1:*"
-"""Pages of this machine may call the API, and payers may return to them (contract 16.15). A caller's ALLOWED_ORIGINS replaces it."""
+"""Local pages may call the API, and payers may return to them (contract 16.15). The caller's ALLOWED_ORIGINS replaces it."""
 
 
 def machine_environment(caller: Mapping[str, str]) -> dict[str, str]:
-    """The part of the caller's environment that belongs to the machine, not to us."""
+    """Return the caller's variables that belong to the machine, not to the system."""
     return _matching(caller, _OF_THE_MACHINE)
 
 
@@ -126,11 +126,11 @@ class ServerAddresses(Protocol):
 
     @property
     def rate_limit_store_url(self) -> str | None:
-        """Redis or Valkey; None: the quotas are counted in each process."""
+        """Redis or Valkey. None: each process counts quotas by itself."""
 
 
 class Environments:
-    """The environment of each process of one system."""
+    """Build the environment of each process of one system."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class Environments:
         return f"http://127.0.0.1:{self._port_base + SANDBOX_PORT}"
 
     def for_process(self, plan: ProcessPlan, service: Service | None) -> dict[str, str]:
-        """Everything one running process is told."""
+        """Return the environment of a running process."""
         port = self._port_base + plan.port_offset
         environment = {
             **self._shared(),
@@ -175,11 +175,11 @@ class Environments:
         return environment | urls
 
     def for_migration(self, service: Service) -> dict[str, str]:
-        """What `migrate` is told: the only moment at which a program acts as the database's owner."""
+        """Return the environment of `migrate`, the only command that acts as the database's owner."""
         return {**self._shared(), **self._secrets_for(service.name), **self._addresses(service)}
 
     def for_demo_data(self, service: Service) -> dict[str, str]:
-        """What `demo-data` is told: the same as the service's own process, whose settings it reads."""
+        """Return the environment of `demo-data`: that of the service's own process."""
         urls = self._addresses(service)
         del urls["OWNER_DATABASE_URL"]
         port = str(self._port_base + API_PORTS.get(service.name, 0))
@@ -190,7 +190,7 @@ class Environments:
         environment = {
             **machine_environment(self._caller),
             "PYTHONUNBUFFERED": "1",
-            # An operator may publish by hand here, to try something; what other services publish is refused all the same.
+            # An operator may publish test events here; events of other services are still rejected.
             "BROKER_VERIFIED_PUBLISHERS": "false",
             "BASE_URL": self.base_url,
             "JWKS_URL": f"{self._api_url('identity')}/.well-known/jwks.json",
@@ -209,7 +209,7 @@ class Environments:
         }
         environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
         environment |= _matching(self._caller, PASSED_ON)
-        # The quota's store is its own server here, which RATE_* above must not undo.
+        # The quota store is a server of this system: RATE_* above must not override it.
         environment.pop("RATE_LIMIT_STORE_URL", None)
         if store := self._servers.rate_limit_store_url:
             environment["RATE_LIMIT_STORE_URL"] = store
@@ -247,7 +247,7 @@ class Environments:
 
 
 def callers_environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
-    """The environment of this program with `overrides` on top."""
+    """Return the environment of this program with `overrides` applied."""
     return {**os.environ, **(overrides or {})}
 
 

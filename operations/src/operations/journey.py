@@ -1,6 +1,6 @@
-"""The marketplace as its users meet it: every step of the story as a call through the gateway.
+"""Client of the whole marketplace: every step of a purchase as a call through the gateway.
 
-The demo tells it, the end-to-end and resilience tests repeat it, the benchmark times it.
+Used by the demo, the end-to-end and resilience tests, and the benchmark.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ import pyotp
 
 Found = TypeVar("Found")
 
-# A step of a running system answers within this, even while a part of it is being started again.
+# Maximum time of a step in seconds, also while a part of the system restarts.
 STEP_SECONDS_MAX = 60.0
 TOTP_STEP_SECONDS = 30
-# Six digits that stand alone, in a mail or a text message.
+# A code of six digits in a mail or text message.
 _CODE = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
 
 
 class StepFailed(Exception):
-    """A step of the story was refused; the problem document says why."""
+    """The API rejected a step. `problem` is its problem document."""
 
     def __init__(self, step: str, response: httpx.Response) -> None:
         self.status = response.status_code
@@ -40,7 +40,7 @@ class StepFailed(Exception):
 
 @dataclass(slots=True)
 class SignedInUser:
-    """Somebody who is signed in."""
+    """A user with tokens."""
 
     email: str
     access_token: str
@@ -53,19 +53,19 @@ class SignedInUser:
 
 @dataclass(slots=True)
 class Marketplace:
-    """A running system, reached by its public address, and the sandbox that plays the outside world."""
+    """A running system at its public address, and its sandbox."""
 
     http: httpx.AsyncClient
     sandbox: httpx.AsyncClient
     secrets: Mapping[str, str]
     patient: bool = False
+    """Whether requests are repeated after 5xx, 429 and lost connections."""
     wait_seconds_max: float = STEP_SECONDS_MAX
-    """Whether 5xx, 429 and lost connections are tried again, as a good client does."""
     _used_codes: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def at(cls, base_url: str, sandbox_url: str, secrets: Mapping[str, str], *, patient: bool = False) -> "Marketplace":
-        """The system at these addresses; `secrets` is the content of secrets.env."""
+        """Connect to the system at these addresses. `secrets`: the content of secrets.env."""
         limits = httpx.Limits(max_connections=200)
         return cls(
             httpx.AsyncClient(base_url=base_url, timeout=30, limits=limits, trust_env=False),
@@ -78,7 +78,7 @@ class Marketplace:
         await self.http.aclose()
         await self.sandbox.aclose()
 
-    # Signing up and in
+    # Sign-up and sign-in
 
     async def sign_up(
         self,
@@ -89,7 +89,7 @@ class Marketplace:
         referral_token: str | None = None,
         password: str | None = None,
     ) -> SignedInUser:
-        """A new student with the demo password, who has proven the mail address and is signed in."""
+        """Sign up a student with the demo password, verify the mail address and sign in."""
         password = password or self.secrets["DEMO_PASSWORD"]
         body = {"email": email, "password": password, "fullName": full_name, "phone": phone}
         if referral_token is not None:
@@ -100,12 +100,12 @@ class Marketplace:
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def prove_number(self, user: SignedInUser, phone: str) -> None:
-        """The person's number is proven by the code that it receives (contract section 10.1)."""
+        """Verify a phone number by the code sent to it (contract section 10.1)."""
         code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, user))
         await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, user)
 
     async def _code_of(self, name: str, to: str, channel: str, request: Awaitable[Any]) -> str:
-        """The code that arrives after it was asked for."""
+        """Send the code request and return the code from the message that arrives."""
         known = {message["id"] for message in await self.messages(to, channel)}
         await request
 
@@ -124,7 +124,7 @@ class Marketplace:
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def sign_in_with_two_factors(self, email: str, name: str) -> SignedInUser:
-        """Signs in a demo account whose TOTP secret is `DEMO_TOTP_<name>`, up to AAL2. A code works once: waits for the next."""
+        """Sign in with the TOTP secret `DEMO_TOTP_<name>`, up to AAL2. A code works once: a used one means waiting for the next."""
         user = await self.sign_in(email)
         secret = pyotp.TOTP(self.secrets[f"DEMO_TOTP_{name}"])
         deadline = time.monotonic() + 3 * TOTP_STEP_SECONDS
@@ -142,7 +142,7 @@ class Marketplace:
                     raise StepFailed("mfa/verify", response)
             await asyncio.sleep(2)
 
-    # The buyer
+    # Buyer
 
     async def products(self, **filters: Any) -> list[dict[str, Any]]:
         return list(await self.get("/api/products", params=filters))
@@ -154,7 +154,7 @@ class Marketplace:
         return dict(await self.post("/api/orders/checkout", body, buyer, key=key or uuid4()))
 
     async def pay_intent(self, buyer: SignedInUser, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
-        """Payments answers 404 for an order that it did not hear of within 3 s: it is asked again, as the contract has it."""
+        """Create an intent. Payments returns 404 until it received the order: the request is repeated, as the contract says."""
 
         async def probe() -> dict[str, Any] | None:
             try:
@@ -167,7 +167,7 @@ class Marketplace:
         return await self.until(f"an intent for {order_id}", probe, self.wait_seconds_max, every=0.3)
 
     async def pay(self, intent: Mapping[str, Any], **overrides: Any) -> None:
-        """Pays on the gateway's page, as a person would; `amount` and `currency` may differ from what is owed."""
+        """Pay on the gateway's page. `amount` and `currency` may differ from the intent's."""
         form = {"action": "pay", **overrides}
         response = await self.sandbox.post(
             f"/pay/{intent['accessCode']}", data=form, headers={"Accept": "application/json"}
@@ -181,7 +181,7 @@ class Marketplace:
     async def order_reaches(
         self, user: SignedInUser, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX
     ) -> dict[str, Any]:
-        """The order, once it stands in one of these states."""
+        """Wait until the order is in one of these states, and return it."""
 
         async def probe() -> dict[str, Any] | None:
             order = await self.order(user, order_id)
@@ -193,12 +193,12 @@ class Marketplace:
         return str((await self.get(f"/api/orders/{order_id}/delivery-pin", buyer))["pin"])
 
     async def messages(self, to: str, channel: str) -> list[dict[str, Any]]:
-        """What the sandbox's phone or mailbox received, newest first."""
+        """Return the messages of the sandbox's phone or mailbox, newest first."""
         response = await self.sandbox.get("/control/messages", params={"to": to, "channel": channel})
         received = response.json()
         return list(received["data"] if isinstance(received, dict) and "data" in received else received)
 
-    # The vendor
+    # Vendor
 
     async def dispatch(self, vendor: SignedInUser, order_id: str) -> dict[str, Any]:
         return dict(await self.post(f"/api/orders/{order_id}/dispatch", {}, vendor))
@@ -214,7 +214,7 @@ class Marketplace:
     async def wallet_reaches(
         self, vendor: SignedInUser, available_minor: int, within: float = STEP_SECONDS_MAX
     ) -> dict[str, Any]:
-        """The wallet, once at least this much is available, in kobo."""
+        """Wait until at least this much is available, in kobo, and return the wallet."""
 
         async def probe() -> dict[str, Any] | None:
             wallet = await self.wallet(vendor)
@@ -243,10 +243,10 @@ class Marketplace:
     ) -> dict[str, Any]:
         return dict(await self.post("/api/payouts/dispatch", {"payoutIds": payout_ids}, maker, key=key or uuid4()))
 
-    # The wire
+    # HTTP
 
     async def get(self, path: str, user: SignedInUser | None = None, *, params: Mapping[str, Any] | None = None) -> Any:
-        """The `data` of a GET; raises StepFailed."""
+        """Return the `data` of a GET. Raises StepFailed."""
         response = await self._send("GET", path, user, params=params)
         if not response.is_success:
             raise StepFailed(f"GET {path}", response)
@@ -255,7 +255,7 @@ class Marketplace:
     async def post(
         self, path: str, body: Mapping[str, Any], user: SignedInUser | None = None, *, key: UUID | None = None
     ) -> Any:
-        """The `data` of a POST; raises StepFailed."""
+        """Return the `data` of a POST. Raises StepFailed."""
         headers = {"Idempotency-Key": str(key)} if key else {}
         response = await self._send("POST", path, user, json=body, headers=headers)
         if not response.is_success:
@@ -272,7 +272,7 @@ class Marketplace:
                     return response
                 await asyncio.sleep(min(float(response.headers.get("Retry-After", 0.3)), 3.0))
             except httpx.TransportError:
-                # A POST without a key may have had its effect: only safe calls are repeated blindly.
+                # A POST without a key may have taken effect: only idempotent requests are repeated.
                 repeatable = method == "GET" or "Idempotency-Key" in headers
                 if not (self.patient and repeatable) or time.monotonic() > deadline:
                     raise
@@ -286,14 +286,14 @@ class Marketplace:
 
     @staticmethod
     async def until(
-        what: str, probe: Callable[[], Awaitable[Found | None]], within: float, *, every: float = 0.05
+        description: str, probe: Callable[[], Awaitable[Found | None]], within: float, *, every: float = 0.05
     ) -> Found:
-        """The first true answer of `look`, asked `every` so many seconds; raises TimeoutError with what was waited for."""
+        """Call `probe` each `every` seconds and return its first result that is not None. Raises TimeoutError after `within` s."""
         deadline = time.monotonic() + within
         while True:
             seen = await probe()
             if seen is not None:
                 return seen
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{what}: not within {within:.0f} s")
+                raise TimeoutError(f"{description}: not within {within:.0f} s")
             await asyncio.sleep(every)

@@ -12,7 +12,7 @@ def port_base_of(text: str | None) -> int:
     """Returns the number in `PORT_BASE` or `--port-base`; 8080 when it is empty.
 
     Raises:
-        ArgumentTypeError: it is no number, or leaves no room for the ports above it.
+        ArgumentTypeError: it is no number, or too high for the ports above it.
     """
     try:
         port_base = int(text or 8080)

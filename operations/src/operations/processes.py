@@ -1,4 +1,4 @@
-"""The process list: what runs, on which port above `PORT_BASE`, with which secrets."""
+"""Processes of the system, their ports above `PORT_BASE` and their secrets."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ _API_PORTS = {"api-gateway": 0, "identity": 1, "orders": 2, "payments": 3, "payo
 _WORKER_PORTS = {"identity": 21, "orders": 22, "payments": 23, "payouts": 24, "notifications": 25}
 
 SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
-    # The gateway holds no secret: it checks tokens with identity's public keys and signs nothing.
+    # The gateway has no secret: it verifies tokens with identity's public keys and signs nothing.
     "api-gateway": (),
     "identity": (
         "CURSOR_KEY",
@@ -42,35 +42,35 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
     ),
     "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET", "SMS_RECEIPT_KEY"),
 }
-"""Who may know which secret; `X` also means `X_PREVIOUS`. Shell patterns are allowed.
+"""Secrets of each holder; `X` includes `X_PREVIOUS`. Shell patterns are allowed.
 
-The keys of purposes are derived; `SEALING_KEY` is here what services shared before (`operations.secrets.keys_of_purposes`).
+Keys of purposes are derived. `SEALING_KEY` here is the key that services shared before (`operations.secrets.keys_of_purposes`).
 """
 
 
 @dataclass(frozen=True)
 class ProcessPlan:
-    """One process: `python -m <module>`, answering `/health/readiness` on `PORT_BASE` + `health_offset`."""
+    """One process: `python -m <module>`, with `/health/readiness` on `PORT_BASE` + `health_offset`."""
 
     name: str
     module: tuple[str, ...]
     port_offset: int
     health_offset: int
     service: str
-    """Whose environment and secrets it gets; `sandbox` has no database."""
+    """The service whose environment and secrets it receives; `sandbox` has no database."""
     stop_turn: int = 1
-    """Stopped in this order: first the door, then who works, last whom they call."""
+    """The order of stopping: first the gateway, then workers and APIs, last the sandbox."""
     environment: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class SystemPlan:
-    """Everything `make run` runs: services with databases of their own, and processes."""
+    """The services with databases and the processes that `make run` starts."""
 
     services: tuple[Service, ...]
     processes: tuple[ProcessPlan, ...]
     demo_services: tuple[str, ...] = ()
-    """Those asked for `demo-data` when `DEMO_DATA=1`, in this order."""
+    """Services whose `demo-data` runs when `DEMO_DATA=1`, in this order."""
 
 
 def _campus_processes() -> tuple[ProcessPlan, ...]:

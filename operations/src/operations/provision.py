@@ -1,10 +1,10 @@
-"""Databases, roles and broker accounts of the six services; may run again and again.
+"""Create databases, roles and broker accounts of the six services. Idempotent.
 
-Behind `make run` it is called with the launcher's secrets; `python -m operations.provision` does the same from the
-environment alone, as a one-shot container: `DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `operations.secrets`,
-`<DATABASE>_LOGIN` where the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the queues, the services'
+The launcher calls it with its secrets. `python -m operations.provision`, a one-shot container, reads the
+environment: `DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `operations.secrets`,
+`<DATABASE>_LOGIN` when the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the queues, the services'
 accounts on the broker and the outside subscriber's.
-Rights on tables are the business of each service's migrations.
+Grants on tables are part of each service's migrations.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ from operations.services import LOGINS, SERVICES, Service, login_of
 AUDIT_ROLE = "campus_audit"
 SUBSCRIBER = "subscriber_demo"
 SUBSCRIBER_TEAM = "demo"
-# As many starts at once may meet in one account.
+# Concurrent starts may create the same account.
 _PUT_ATTEMPTS_MAX = 5
 
 
 class ProvisioningFailed(Exception):
-    """A server refused what is needed; the message says which right is missing."""
+    """A server rejected an operation; the message names the missing right."""
 
 
 def database_url(admin_url: str, *, role: str, password: str, database: str | None = None) -> str:
-    """The server of `admin_url` (PostgreSQL or RabbitMQ) under another account, and another database when one is named."""
+    """Return `admin_url` with another account, and with another database when given."""
     parts = urlsplit(admin_url)
     host = parts.netloc.rpartition("@")[2]
     path = f"/{quote(database)}" if database is not None else parts.path
@@ -53,7 +53,7 @@ def database_url(admin_url: str, *, role: str, password: str, database: str | No
 def service_database_urls(
     admin_url: str, service: Service, secrets: Mapping[str, str], database: str | None = None
 ) -> dict[str, str]:
-    """`OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of one service, for its database or another one."""
+    """Return `OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of a service, for its database or `database`."""
     names = ("OWNER_DATABASE_URL", "API_DATABASE_URL", "SERVICE_DATABASE_URL")
     accounts = (service.owner_role, *(login_of(role, login_in_use(service, secrets)) for role in service.running_roles))
     return {
@@ -68,10 +68,10 @@ def service_database_urls(
 
 
 def login_in_use(service: Service, secrets: Mapping[str, str]) -> str:
-    """Which of the two logins the passwords in `secrets` belong to; an installation that was never rotated uses `a`.
+    """Return the login (`a` or `b`) whose passwords `secrets` holds; `a` before the first rotation.
 
     Raises:
-        ProvisioningFailed: the letter is none of the two.
+        ProvisioningFailed: the value is neither `a` nor `b`.
     """
     suffix = secrets.get(login_variable(service)) or LOGINS[0]
     if suffix not in LOGINS:
@@ -80,39 +80,39 @@ def login_in_use(service: Service, secrets: Mapping[str, str]) -> str:
 
 
 def audit_database_url(admin_url: str, secrets: Mapping[str, str]) -> str:
-    """The read-only account over all service databases; its reader puts each database's name in."""
+    """Return the address of the read-only audit account; the caller sets the database's name."""
     return database_url(admin_url, role=AUDIT_ROLE, password=secrets[password_variable(AUDIT_ROLE)])
 
 
 def subscriber_broker_url(broker_url: str, secrets: Mapping[str, str]) -> str:
-    """The outside subscriber of the team `demo`, on the same broker and virtual host."""
+    """Return the address of the outside subscriber `demo` on the same broker and virtual host."""
     return database_url(broker_url, role=SUBSCRIBER, password=secrets[password_variable(SUBSCRIBER)])
 
 
 def service_broker_url(broker_url: str, service: Service, secrets: Mapping[str, str]) -> str:
-    """The service's own account, on the same broker and virtual host."""
+    """Return the address with the service's account, on the same broker and virtual host."""
     return database_url(broker_url, role=service.name, password=secrets[password_variable(broker_account(service))])
 
 
 def virtual_host(broker_url: str) -> str:
-    """The virtual host an AMQP address names; `/` when it names none."""
+    """Return the virtual host of an AMQP address; `/` when it has none."""
     return unquote(urlsplit(broker_url).path.removeprefix("/")) or "/"
 
 
 async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> None:
-    """Make every role and database that is missing, and set the passwords of those that exist.
+    """Create missing roles and databases, and set the passwords of all.
 
     Raises:
-        ProvisioningFailed: the account of `admin_url` is not let in, or may not create roles, row-security bypass or databases.
+        ProvisioningFailed: the account of `admin_url` cannot log in, or may not create roles, row-security bypass or databases.
     """
     try:
         connection = await asyncpg.connect(admin_url)
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        # What the address was is not told: it holds a password.
-        raise ProvisioningFailed(f"PostgreSQL does not let the account of DATABASE_URL in: {error}.") from error
+        # The message leaves out the address: it holds a password.
+        raise ProvisioningFailed(f"PostgreSQL rejects the account of DATABASE_URL: {error}.") from error
     try:
-        # Of several that start at once one makes everything, and the others find it made: grants of one thing at once would
-        # fail with "tuple concurrently updated". The lock ends with the connection.
+        # Concurrent starts take turns: concurrent grants on one object fail with "tuple concurrently updated". The lock ends with
+        # the connection.
         await connection.execute("SELECT pg_advisory_lock(hashtext('campus provisioning'))")
         await provision_roles(connection, secrets)
         for service in SERVICES:
@@ -120,7 +120,7 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
         await _close_maintenance_databases(connection)
     except asyncpg.InsufficientPrivilegeError as error:
         raise ProvisioningFailed(
-            f"The account of DATABASE_URL may not do what is needed ({error}). It needs CREATEDB, CREATEROLE and "
+            f"The account of DATABASE_URL lacks a right ({error}). It needs CREATEDB, CREATEROLE and "
             "BYPASSRLS, and before PostgreSQL 16 it must be a superuser."
         ) from error
     finally:
@@ -128,7 +128,7 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
 
 
 async def provision_roles(connection: asyncpg.Connection, secrets: Mapping[str, str]) -> None:
-    """The owner, the two roles and their two logins of each service, and the audit's account."""
+    """Create owner, two roles and their two logins for each service, and the audit's account."""
     for service in SERVICES:
         await _make_role(connection, service.owner_role, "LOGIN NOBYPASSRLS")
         await set_password(connection, service.owner_role, secrets[password_variable(service.owner_role)])
@@ -143,13 +143,13 @@ async def provision_roles(connection: asyncpg.Connection, secrets: Mapping[str, 
 
 
 async def create_database(connection: asyncpg.Connection, service: Service, name: str) -> None:
-    """An empty database of the service's owner, when it is missing; open to the service's roles and the audit only."""
+    """Create the service's database when it is missing. Only the service's roles and the audit may connect."""
     superuser = await connection.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
     if not superuser:
-        # Only a member may give a database away.
+        # Only a member of a role may make it the owner.
         await connection.execute(f"GRANT {service.owner_role} TO CURRENT_USER")
     if not await connection.fetchval("SELECT true FROM pg_database WHERE datname = $1", name):
-        # Another start on the same server may be quicker.
+        # A concurrent start may have created it.
         with contextlib.suppress(asyncpg.DuplicateDatabaseError):
             await connection.execute(f'CREATE DATABASE "{name}" OWNER {service.owner_role}')
     await connection.execute(f'ALTER DATABASE "{name}" OWNER TO {service.owner_role}')
@@ -160,8 +160,7 @@ async def create_database(connection: asyncpg.Connection, service: Service, name
 
 
 async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
-    """`postgres` and `template1` let everybody in by default; a service's role has no business there. Other databases of a
-    shared server are not ours to change."""
+    """Revoke PUBLIC's right to connect to `postgres` and `template1`. Other databases of a shared server are left alone."""
     rows = await connection.fetch(
         "SELECT datname, pg_has_role(current_user, datdba, 'USAGE') AS is_ours FROM pg_database "
         "WHERE datname IN ('postgres', 'template1')"
@@ -177,16 +176,17 @@ async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
 
 
 async def set_password(connection: asyncpg.Connection, login: str, password: str) -> None:
-    """Lets an account in with this password; connections that it has open go on."""
-    # DDL takes no parameters; the server itself quotes the password.
+    """Set an account's password and let it log in. Its open connections continue."""
+    # DDL takes no parameters; the server quotes the password.
     statement = f"SELECT format('ALTER ROLE {login} LOGIN PASSWORD %L', $1::text)"
     await connection.execute(await connection.fetchval(statement, password))
 
 
 async def _make_logins(connection: asyncpg.Connection, service: Service, role: str) -> None:
-    """The role that holds the grants, and its two logins, which inherit them; only the right to pass row security is not
-    inherited. What lets an account in is left as it is: in the middle of a rotation both logins are open, and until the
-    first one the role itself is, where an earlier version had made it one."""
+    """Create the role that holds the grants, and its two logins, which inherit all but the bypass of row security.
+
+    The right to log in stays unchanged: during a rotation both logins have it, and before the first one a role of an earlier
+    version may have it itself."""
     row_security = "BYPASSRLS" if role == service.service_role else "NOBYPASSRLS"
     await _make_role(connection, role, row_security)
     for suffix in LOGINS:
@@ -199,17 +199,17 @@ async def _make_logins(connection: asyncpg.Connection, service: Service, role: s
 async def _make_role(connection: asyncpg.Connection, role: str, rights: str) -> None:
     rights = f"NOCREATEDB NOCREATEROLE {rights}"
     if not await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", role):
-        # Another start on the same server may be quicker.
+        # A concurrent start may have created it.
         with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
             await connection.execute(f"CREATE ROLE {role}")
     await connection.execute(f"ALTER ROLE {role} {rights}")
 
 
 async def provision_broker(management_url: str, broker_url: str, secrets: Mapping[str, str]) -> None:
-    """The accounts of the services and of the outside subscriber with their rights and limits, through the management API.
+    """Create the broker accounts of services and subscriber with permissions and limits, through the management API.
 
     Raises:
-        ProvisioningFailed: the API does not answer or refuses the account.
+        ProvisioningFailed: the API is unreachable or rejects the account.
     """
     host = quote(virtual_host(broker_url), safe="")
     try:
@@ -225,28 +225,28 @@ async def provision_broker(management_url: str, broker_url: str, secrets: Mappin
             await _put(api, f"/api/vhost-limits/{host}/max-queues", {"value": QUEUES_MAX})
     except httpx.HTTPError as error:
         address = management_url.rpartition("@")[2]
-        # The error's own text names the address with its password.
+        # The error's text contains the address with its password.
         cause = (
             f"status {error.response.status_code}" if isinstance(error, httpx.HTTPStatusError) else type(error).__name__
         )
         raise ProvisioningFailed(
-            f"The accounts of the broker could not be made through RabbitMQ's management API at {address} ({cause}). "
+            f"The broker accounts could not be created through RabbitMQ's management API at {address} ({cause}). "
             "Set BROKER_MANAGEMENT_URL to http://user:password@host:port of an administrator."
         ) from None
 
 
 async def _make_account(api: httpx.AsyncClient, host: str, name: str, password: str, rights: Rights) -> None:
-    """An account without tags: it can neither administer the broker nor read its management interface."""
+    """Create an account without tags: it can neither administer the broker nor read its management interface."""
     await _put(api, f"/api/users/{name}", {"password": password, "tags": ""})
     permissions = {"configure": rights.configure, "write": rights.write, "read": rights.read}
-    # The topic permissions first: without one every routing key is allowed.
+    # Topic permissions first: without one, every routing key is allowed.
     for exchange, (write, read) in rights.topics.items():
         await _put(api, f"/api/topic-permissions/{host}/{name}", {"exchange": exchange, "write": write, "read": read})
     await _put(api, f"/api/permissions/{host}/{name}", permissions)
 
 
 async def _put(api: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> None:
-    """What another start makes at this moment is answered 400: then it is there, and is set again."""
+    """Send a PUT. Status 400 means that a concurrent start creates the same object: the request is repeated."""
     for attempt in range(_PUT_ATTEMPTS_MAX):
         response = await api.put(path, json=body)
         if response.status_code != httpx.codes.BAD_REQUEST or attempt == _PUT_ATTEMPTS_MAX - 1:
@@ -272,7 +272,7 @@ async def _from_environment() -> None:
         await declare_broker(os.environ["BROKER_URL"], os.environ)
         print("The queues of the broker are declared.")
     else:
-        print("BROKER_MANAGEMENT_URL is not set: no account of the broker was made, and no queue declared.")
+        print("BROKER_MANAGEMENT_URL is not set: no broker account was created, and no queue declared.")
 
 
 if __name__ == "__main__":

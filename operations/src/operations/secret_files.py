@@ -1,8 +1,8 @@
-"""One file of secrets for each container: `python -m operations.secret_files`, the first step of docker-compose.yml.
+"""Write a secrets file for each container: `python -m operations.secret_files`, the first step of docker-compose.yml.
 
-Makes the secrets of the system at the first start, keeps them in `SECRETS_DIR/system/secrets.env`, and writes into the folder of
-each holder what that holder may know, no more. Each folder is a volume of its own, so that a container never sees another's.
-A secret given in the environment wins and is kept, as behind `make run`.
+The first start creates the secrets in `SECRETS_DIR/system/secrets.env`. Each holder's folder receives only its own secrets, and
+is a separate volume, so that no container reads another's. A secret in the environment takes precedence and is stored, as in
+`make run`.
 """
 
 import os
@@ -24,7 +24,7 @@ from operations.provision import (
 from operations.secrets import LOGIN_SUFFIXES, ROLE_PASSWORDS, keys_of_purposes, load_secrets, write_secrets
 from operations.services import SERVICES
 
-# The accounts of deploy/Dockerfile: what runs, and what migrates.
+# User ids of deploy/Dockerfile: for processes, and for migrations.
 RUNNING_USER = 10001
 MIGRATING_USER = 10002
 
@@ -38,9 +38,9 @@ def write_secret_files(
     running_user: int = RUNNING_USER,
     migrating_user: int = MIGRATING_USER,
 ) -> None:
-    """Write every holder's file below `folder`; may run again and again.
+    """Write every holder's file below `folder`. Idempotent.
 
-    `environment` names the servers by addresses without password: `DATABASE_URL`, `BROKER_URL`, `BROKER_MANAGEMENT_URL`.
+    `environment` holds the servers' addresses without passwords: `DATABASE_URL`, `BROKER_URL`, `BROKER_MANAGEMENT_URL`.
     """
     kept = load_secrets(folder / "system", environment)
     kept |= {name: environment.get(name) or kept.get(name) or secrets.token_hex(24) for name in _OF_THE_SERVERS}
@@ -55,7 +55,7 @@ def write_secret_files(
     }
     write_secrets(folder / "system" / "secrets.env", kept)
 
-    # The servers read their files as accounts of their own images; nobody else mounts these two folders.
+    # The servers read their files with the user ids of their images; only they mount these folders.
     _write(folder / "postgres" / "password", kept["POSTGRES_PASSWORD"], mode=0o444)
     _write(folder / "rabbitmq" / "rabbitmq.conf", _broker_settings(broker, kept["RABBITMQ_PASSWORD"]), mode=0o444)
     provision = {name: kept[name] for name in ("DATABASE_URL", "BROKER_URL", *ROLE_PASSWORDS, *LOGIN_SUFFIXES)}
@@ -73,7 +73,7 @@ def write_secret_files(
 
 
 def _secrets_of(holder: str, kept: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """What the launcher's table allows this holder; the previous key only while a rotation names it."""
+    """Return the secrets of a holder by the launcher's table; previous keys only during a rotation."""
     allowed = SECRETS_OF_SERVICES[holder]
     previous = {name: text for name, text in environment.items() if name.endswith("_PREVIOUS") and text}
     patterns = (*allowed, *(f"{name}_PREVIOUS" for name in allowed))

@@ -1,4 +1,4 @@
-"""The secrets of one system: made at the first start, kept in `STATE_DIR/secrets.env` (architecture, section 6)."""
+"""Secrets of one system: created at the first start, stored in `STATE_DIR/secrets.env` (architecture, section 6)."""
 
 import base64
 import json
@@ -27,9 +27,9 @@ _KEYS = (
     "MESSAGING_VERIFY_TOKEN",
     "MESSAGING_APP_SECRET",
     "SMS_RECEIPT_KEY",
-    # A number of P-256 is 32 bytes, and as good as any 32 bytes are one.
+    # Nearly any 32 bytes are a valid private number of P-256.
     "VAPID_PRIVATE_KEY",
-    # As are those of an Ed25519 key.
+    # Any 32 bytes are a valid Ed25519 private key.
     "RELEASE_SIGNING_KEY",
 )
 
@@ -40,21 +40,21 @@ KEYS_OF_PURPOSES = {
     "ACCOUNT_NUMBER_KEY": "payouts at rest",
     "MESSAGE_KEY": "notifications at rest",
 }
-"""What processes encrypt with. Each is derived from `SEALING_KEY`, which no process gets, for the services of that purpose alone."""
+"""Encryption keys of processes by purpose, derived from `SEALING_KEY`, which no process receives."""
 
 
 def password_variable(role: str) -> str:
-    """The name under which a database role's or broker user's password is kept."""
+    """Return the variable of a database role's or broker user's password."""
     return f"{role.upper()}_PASSWORD"
 
 
 def broker_account(service: Service) -> str:
-    """The service's account on the broker, under the name of its password; the account itself has the service's name."""
+    """Return the name used for the password of a service's broker account; the account has the service's name."""
     return f"broker_{service.import_name}"
 
 
 def login_variable(service: Service) -> str:
-    """The name under which is kept which of the two logins a service's processes use, `a` or `b`."""
+    """Return the variable that holds the login in use by a service, `a` or `b`."""
     return f"{service.database.upper()}_LOGIN"
 
 
@@ -68,27 +68,27 @@ LOGIN_SUFFIXES = tuple(login_variable(service) for service in SERVICES)
 
 
 def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The secrets of `state_dir`, made where they are missing; a variable of the same name in the environment wins.
+    """Load the secrets of `state_dir` and create missing ones. A variable of the same name in the environment takes precedence.
 
-    What the environment gives is kept too: a key that sealed rows must still be there at the next start.
+    Values of the environment are stored too: a key that encrypted rows must exist at the next start.
     """
     given = os.environ if environment is None else environment
     path = state_dir / "secrets.env"
     kept = read_secrets(path) if path.exists() else {}
     values = {name: given.get(name) or kept.get(name) or made for name, made in _new_secrets().items()}
-    # The release before gave SEALING_KEY to every service: its texts are under that key until the first rotation.
+    # The previous release gave SEALING_KEY to every service: its values are under that key until the first rotation.
     is_of_release_before = "SEALING_KEY" in kept and "SHARED_SEALING_KEY" not in kept
     shared = kept["SEALING_KEY"] if is_of_release_before else kept.get("SHARED_SEALING_KEY", "")
     values["SHARED_SEALING_KEY"] = given.get("SHARED_SEALING_KEY", shared)
     account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
     values["FCM_SERVICE_ACCOUNT"] = account or _service_account()
-    # Payouts believes what payments signs with the present key, and what the caller or an operator named beside it.
+    # Payouts accepts the public key of payments' signing key, and keys that the caller or an operator added.
     believed = given.get("RELEASE_VERIFY_KEYS") or kept.get("RELEASE_VERIFY_KEYS") or ""
     values["RELEASE_VERIFY_KEYS"] = _with_public_half(values["RELEASE_SIGNING_KEY"], believed)
-    # Nobody but the provider makes this one; without it the assistant is the built-in one.
+    # Issued by the provider; without it the built-in assistant is used.
     if model_key := given.get("AI_API_KEY"):
         values["AI_API_KEY"] = model_key
-    # What a later start adds for people (addresses) stays until it is written anew.
+    # Addresses that a later start adds stay until the file is rewritten.
     values = {**kept, **values}
     if values != kept:
         write_secrets(path, values)
@@ -96,9 +96,9 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
 
 
 def keys_of_purposes(known: Mapping[str, str]) -> dict[str, str]:
-    """What processes are told in place of `SEALING_KEY` and `SEALING_KEY_PREVIOUS`: a key for each purpose, and the previous one.
+    """Return the keys that processes receive in place of `SEALING_KEY` and `SEALING_KEY_PREVIOUS`: one per purpose, and its previous.
 
-    Under these two names they get the key that all services shared before, while texts under it remain (decision 36).
+    These two variables then hold the key that all services shared before, while values under it remain (decision 36).
     """
     keys = {}
     for ending in ("", "_PREVIOUS"):
@@ -113,7 +113,7 @@ def read_secrets(path: Path) -> dict[str, str]:
     """Read `NAME=value` lines, as a shell would.
 
     Raises:
-        FileNotFoundError: with a sentence for people, since this is where somebody without a system arrives first.
+        FileNotFoundError: no system was started with this STATE_DIR; the message says so.
     """
     values = {}
     try:
@@ -128,12 +128,12 @@ def read_secrets(path: Path) -> dict[str, str]:
 
 
 def write_secrets(path: Path, values: Mapping[str, str]) -> None:
-    """Replace the file at once; at no moment is it readable by others or half written."""
+    """Replace the file atomically. It is never readable by others."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.new")
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write("# Made at the first start and kept. Whoever can read this file can act as anybody.\n")
+        file.write("# Created at the first start. A reader of this file can act as any user.\n")
         for name, text in values.items():
             file.write(f"{name}={text if _is_plain(text) else shlex.quote(text)}\n")
         file.flush()
@@ -142,13 +142,13 @@ def write_secrets(path: Path, values: Mapping[str, str]) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a shell reads the text as it stands; addresses then stay readable for simpler programs too."""
+    """Whether the text needs no quotes in a shell; simpler programs can read such values too."""
     return all(character.isalnum() or character in "-_./:@=+,%" for character in text)
 
 
 def _new_secrets() -> dict[str, str]:
     values = {name: new_key() for name in _KEYS}
-    # The fixed ends satisfy every usual rule on passwords; the strength is in the middle.
+    # The fixed ends satisfy password rules; the random middle is the strength.
     values["DEMO_PASSWORD"] = f"Demo-{secrets.token_hex(8)}-7"
     values |= {f"DEMO_TOTP_{name}": base64.b32encode(secrets.token_bytes(20)).decode() for name in STAFF_NAMES}
     values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
@@ -159,7 +159,7 @@ def _new_secrets() -> dict[str, str]:
 
 
 def _with_public_half(signing_key: str, believed: str) -> str:
-    """The public keys of payouts, a comma list, the one of the signing key first. A malformed key is left to the start that refuses it."""
+    """Return the trusted public keys as a comma list, that of the signing key first. The service's start rejects a malformed key."""
     try:
         private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(signing_key))
     except ValueError:
@@ -169,12 +169,12 @@ def _with_public_half(signing_key: str, believed: str) -> str:
 
 
 def new_password() -> str:
-    """A password for an account of a server: 24 random bytes in letters that no address has to quote."""
+    """Return a server password: 24 random bytes in characters that need no quotes in an address."""
     return secrets.token_hex(24)
 
 
 def _service_account() -> str:
-    """A service account as Google hands them out, with a key of our own: the sandbox gives a token for it."""
+    """Return a Google service account with a generated key; the sandbox issues tokens for it."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     return json.dumps(
@@ -191,5 +191,5 @@ def _service_account() -> str:
 
 
 def new_key() -> str:
-    """32 random bytes in base64url."""
+    """Return 32 random bytes in base64url."""
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()

@@ -1,25 +1,25 @@
-"""The six services, as everything in the tools names them."""
+"""The six services and their names."""
 
 from dataclasses import dataclass
 from typing import Final
 
 LOGINS: Final = ("a", "b")
-"""A role that processes work under has two logins: one is theirs, and the other takes the next password (decision 24)."""
+"""Each role of processes has two logins: one is in use, the other receives the next password (decision 24)."""
 
 
 def login_of(role: str, suffix: str) -> str:
-    """The account that connects and holds whatever `role` was granted."""
+    """Return the login that inherits the grants of `role`."""
     return f"{role}_{suffix}"
 
 
 def other_login(suffix: str) -> str:
-    """The one that is idle while `letter` is in use."""
+    """Return the idle login while `suffix` is in use."""
     return LOGINS[1 - LOGINS.index(suffix)]
 
 
 @dataclass(frozen=True)
 class Service:
-    """One service: its folder and process name, and the name it is imported by."""
+    """A service: folder and process name, and import name."""
 
     name: str
     import_name: str
@@ -35,17 +35,17 @@ class Service:
 
     @property
     def api_role(self) -> str:
-        """Owns nothing and is held by row-level security. Its logins connect; it only holds the grants."""
+        """Holds the grants of the API's logins; subject to row-level security."""
         return f"{self.database}_api"
 
     @property
     def service_role(self) -> str:
-        """Consumers, relays and timers act for nobody in particular: the logins of this one pass row-level security."""
+        """Holds the grants of consumers, relays and timers, whose logins bypass row-level security."""
         return f"{self.database}_service"
 
     @property
     def running_roles(self) -> tuple[str, str]:
-        """Those that the service's processes work under, each by one of its two logins."""
+        """The roles of the service's processes; each connects with one of two logins."""
         return self.api_role, self.service_role
 
     @property
@@ -64,7 +64,7 @@ SERVICES = (
 
 
 def service_named(name: str) -> Service:
-    """The service with this folder or import name.
+    """Return the service with this folder or import name.
 
     Raises:
         LookupError: there is no such service.

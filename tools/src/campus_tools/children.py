@@ -1,4 +1,4 @@
-"""Child processes that never outlive the program that started them."""
+"""Child processes that end with the program that started them."""
 
 import contextlib
 import os
@@ -16,13 +16,13 @@ from typing import IO
 import psutil
 
 STOP_SECONDS_MAX = 5.0
-"""How long a child may take to stop by itself: an HTTP server drains within this, a broken one never would."""
+"""Seconds that a child may take to stop by itself; an HTTP server drains within this time."""
 OWNER_ONLY_UMASK = 0o077
-"""Children write messages, pictures and queues to files: nobody else on the machine reads them."""
+"""File mode of children's files: they hold messages, images and queues, and are private."""
 
 
 class _Spawner:
-    """Starts every child from one thread that lives as long as the program.
+    """Start every child from one thread that lives as long as the program.
 
     Linux sends the parent-death signal when the *thread* that forked ends, not the process: a child started from a
     worker thread of an executor would be killed as soon as that executor is shut down.
@@ -74,7 +74,7 @@ def spawn(
     setpriv = shutil.which("setpriv")
     if setpriv is None and user is not None:
         raise FileNotFoundError("setpriv is needed to drop root's rights: install the package util-linux")
-    # Without setpriv (not Linux) the process records checked at the next start are the only net.
+    # Without setpriv (not Linux) only the process records, checked at the next start, find leftover children.
     full_command = [*([setpriv, *options, "--"] if setpriv else []), *command]
     return _spawner.run(
         lambda: subprocess.Popen(
@@ -91,7 +91,7 @@ def spawn(
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """A log to append to, which only its owner may read, also when an earlier version made it."""
+    """Open a log for appending, readable by its owner only."""
     log = os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
     os.fchmod(log.fileno(), 0o600)
     return log
@@ -106,7 +106,7 @@ def signal_group(process_id: int, number: signal.Signals) -> None:
 def stop_child(
     child: subprocess.Popen[bytes], *, first: signal.Signals = signal.SIGTERM, within: float = STOP_SECONDS_MAX
 ) -> None:
-    """Ask the child itself to stop, then kill what is left of its group."""
+    """Stop the child, then kill the rest of its process group."""
     if child.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             child.send_signal(first)
@@ -117,22 +117,22 @@ def stop_child(
 
 
 def kill_child(child: subprocess.Popen[bytes]) -> None:
-    """`kill -9` the child and everything in its group, without a word of warning."""
+    """`kill -9` the child and its process group."""
     if child.poll() is None:
         signal_group(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def record_process(path: Path, process_id: int) -> None:
-    """Remember a process by its id and its start time, so that a reused id is never taken for it."""
+    """Record a process by id and start time, so that a reused id is not mistaken for it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # One that is gone already needs no record.
+    # An ended process needs no record.
     with contextlib.suppress(psutil.NoSuchProcess):
         path.write_text(f"{process_id} {psutil.Process(process_id).create_time():.2f}\n")
 
 
 def recorded_process(path: Path) -> psutil.Process | None:
-    """The process that `path` remembers, when it is still the same one and alive."""
+    """Return the process recorded in `path` while it is alive."""
     try:
         words = path.read_text().split()
         process = psutil.Process(int(words[0]))
@@ -143,7 +143,7 @@ def recorded_process(path: Path) -> psutil.Process | None:
 
 
 def end_recorded_process(path: Path, *, first: signal.Signals = signal.SIGTERM) -> bool:
-    """End what an earlier, crashed run left behind. Answers whether there was something."""
+    """End a process of an earlier, crashed run. Return whether there was one."""
     process = recorded_process(path)
     if process is not None:
         signal_group(process.pid, first)
@@ -159,7 +159,7 @@ def end_recorded_process(path: Path, *, first: signal.Signals = signal.SIGTERM) 
 def wait_until(
     ready: Callable[[], bool], *, within: float, child: subprocess.Popen[bytes] | None = None, step: float = 0.05
 ) -> bool:
-    """Poll `ready` until it holds; false when the time is over or the child has ended."""
+    """Poll `ready` until it is true. Return false when the time is over or the child has ended."""
     deadline = time.monotonic() + within
     while not ready():
         if time.monotonic() > deadline or (child is not None and child.poll() is not None):

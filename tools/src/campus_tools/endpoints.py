@@ -1,4 +1,4 @@
-"""Every door of every service with its guard, read from the code that runs. The reference and the tests of roles are made of it."""
+"""All endpoints of all services with their guards, read from the running code. Used by the reference and the tests of roles."""
 
 import importlib
 import re
@@ -34,12 +34,12 @@ class Endpoint:
 
     @property
     def permissions(self) -> tuple[str, ...]:
-        """Each of these opens it; none: it asks for no permission."""
+        """Any of these permissions suffices; none: no permission is needed."""
         return (self.guard.permission,) if self.guard.permission is not None else self.guard.one_of
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles that its guard lets in, highest first; what they find behind it is the row policies' business."""
+        """Return the roles that its guard admits, highest first. Row policies limit what they see."""
         if self.guard.service_key:
             return ()
         return tuple(
@@ -55,20 +55,20 @@ def template_of(path: str) -> str:
 
 
 def routers_of(service: str) -> Sequence[APIRouter]:
-    """The routers that a process of this service serves beside its health: its own and the common ones."""
-    absent: Any = None  # What a door needs when it is used; here doors are only looked at, or refused.
+    """Return the routers of a service without health: its own and the common ones."""
+    absent: Any = None  # Dependencies of the handlers, which are never called here.
     own: Sequence[APIRouter] = importlib.import_module(f"{service}.app").SERVICE.routers
     return [dead_letter_router(service, absent, absent), personal_record_router(service, (), absent, absent), *own]
 
 
 def endpoints() -> tuple[Endpoint, ...]:
-    """All doors, ordered by path and method."""
+    """Return all endpoints, ordered by path and method."""
     found = [endpoint for service in SERVICES_WITH_ENDPOINTS for endpoint in _endpoints_of(service)]
     return tuple(sorted(found, key=lambda endpoint: (endpoint.path, endpoint.method)))
 
 
 def endpoints_by_permission() -> Mapping[str, tuple[Endpoint, ...]]:
-    """For each permission of the table the doors that it opens."""
+    """Return the endpoints of each permission."""
     known = sorted({permission for held in PERMISSIONS_BY_ROLE.values() for permission in held})
     every = endpoints()
     return {

@@ -1,4 +1,4 @@
-"""Writes `docs/reference/` from the code: permissions, events, configuration, metrics. A test holds the files fresh.
+"""Write `docs/reference/` from the code: permissions, events, configuration, metrics. A test keeps the files fresh.
 
 python -m campus_tools.reference           # writes
 python -m campus_tools.reference --check   # ends with status 1 when a file is stale
@@ -100,7 +100,7 @@ def _permission(name: str) -> str:
 
 
 def _endpoints_shown(opened: Iterable[Endpoint], *, beside: str = "") -> str:
-    """The doors of one line, each with what it asks for besides."""
+    """Return the endpoints of a line, each with its further conditions."""
     shown = []
     for endpoint in opened:
         others = [f"`{name}`" for name in endpoint.permissions if name != beside]

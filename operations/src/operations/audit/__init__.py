@@ -1,7 +1,7 @@
-"""`make audit`: every invariant of the contract's sections 7 and 8 over all services, and which rows offend.
+"""`make audit`: checks every invariant of the contract's sections 7 and 8 over all services, and lists offending rows.
 
-Read-only, with the audit account of all service databases. What crosses services is compared until it agrees or half a
-minute has passed: a running system always has a message under way.
+The audit reads all service databases with a read-only account. Comparisons between services are repeated until they agree,
+for at most half a minute, because a running system always has messages in flight.
 """
 
 from operations.audit.report import audit_system, findings_of

@@ -1,4 +1,4 @@
-"""`make audit` against the running system; ends with status 1 when a promise is broken, and with 0 for what is open or waiting."""
+"""`make audit`: audit the running system. Exit status 1: a rule is broken; 0: findings are at most open or waiting."""
 
 import argparse
 import asyncio
@@ -18,7 +18,7 @@ from operations.secrets import read_secrets
 
 
 async def run(state_dir: Path, port_base: int, settle_seconds: float) -> Report:
-    """Audits the system of this state directory."""
+    """Audit the system of this state directory."""
     secrets = read_secrets(state_dir / "secrets.env")
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
     return await audit(secrets, Gateway.of(os.environ, secrets, sandbox_url), settle_seconds=settle_seconds)
@@ -34,7 +34,7 @@ def main() -> None:
     try:
         report = asyncio.run(run(options.state_dir, options.port_base, options.settle_seconds))
     except (OSError, asyncpg.PostgresError) as error:
-        sys.exit(f"The audit could not look: {error}. Is the system running? `make run` starts it.")
+        sys.exit(f"The audit failed: {error}. Is the system running? `make run` starts it.")
     if options.json:
         sys.stdout.write(json.dumps(report_as_json(report), indent=2) + "\n")
     else:

@@ -1,4 +1,4 @@
-"""What must hold between the services, and between us and the payment gateway."""
+"""Rules between services, and between the ledgers and the payment gateway."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,7 +13,7 @@ from operations.audit.gateway import Gateway
 
 Connections = Mapping[str, asyncpg.Connection]
 
-# The money of an order in these states is all in escrow; in those, none of it is.
+# Order states whose whole amount is in escrow, and states with nothing in escrow.
 HELD: Final = ("paid_escrow", "dispatched", "disputed")
 NOT_HELD: Final = ("Processing", "expired", "cancelled", "paid", "refund_pending", "refunded")
 
@@ -32,7 +32,7 @@ _VENDOR_PAYABLES: Final = """
 SELECT split_part(account, ':', 2) AS vendor, balance_minor AS minor FROM ledger_balances
 WHERE account LIKE 'vendor_payable:%' AND balance_minor <> 0
 """
-# Whose wallet or debt stands on the other side of what came from escrow, or went back to it.
+# Per vendor: the wallet and debt entries whose counterpart is `escrow_released`.
 _RECEIVED_BY_VENDORS: Final = """
 SELECT split_part(e.account, ':', 2) AS vendor, -sum(e.amount_minor)::bigint AS minor FROM ledger_entries e
 WHERE (e.account LIKE 'wallet:%' OR e.account LIKE 'vendor_debt:%') AND e.transaction_id IN (
@@ -52,13 +52,13 @@ WHERE recipient_code IS NOT NULL AND status <> 'settled' AND 're-' || replace(at
 """
 
 
-# Transfers that left, of which a person said that they are none of ours.
+# Transfers that staff explained as not made by the platform.
 _EXPLAINED: Final = """
 SELECT coalesce(sum(amount), 0)::bigint FROM found_transfers
 WHERE outcome = 'explained' AND currency = 'NGN' AND reference = ANY ($1::text[])
 """
-# What the gateway has more than our books because somebody still has to decide: of payouts that it sent back or paid beside the books,
-# of transfers that the books do not know, of charges and refunds with an open case.
+# Differences to the gateway's balance that wait for a decision: payouts that were returned or paid outside the ledger,
+# unknown transfers, and charges or refunds with an open case.
 _UNDECIDED_PAYOUTS: Final = """
 SELECT coalesce(sum((booked.postings - paid.transfers) * p.amount), 0)::bigint FROM payout_requests p
 CROSS JOIN LATERAL (SELECT count(*) FROM payout_transfers t WHERE t.payout_id = p.id AND t.reference = ANY ($1::text[])) AS paid (transfers)
@@ -99,9 +99,9 @@ SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_li
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A promise between services, and the function that returns what breaks it.
+    """A rule between services, and the function that returns its offences.
 
-    `resolved_by`: the services that resolve it by processing an event that is under way to them.
+    `resolved_by`: the services whose pending events resolve an offence.
     """
 
     rule: str
@@ -119,7 +119,7 @@ async def _orders_and_escrow(databases: Connections, _: Gateway) -> list[Offence
     for order in await databases["orders"].fetch(_ORDERS):
         escrow = escrows.pop(order["id"], None)
         locked = escrow["locked_minor"] if escrow else 0
-        # What a bank took of a disputed order is gone from escrow, and staff have not resolved it yet.
+        # A chargeback took money of a disputed order from escrow, and staff have not resolved it yet.
         due_minor = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
         released_by_staff = escrow is not None and order["status"] in HELD and locked < due_minor
         if order["status"] in HELD and locked != due_minor and not (released_by_staff and locked > 0):
@@ -157,7 +157,7 @@ async def _escrow_and_wallets(databases: Connections, _: Gateway) -> list[Offenc
             f"payouts knows {shares.get(order_id)}",
         )
         for order_id in locked | shares
-        # Of an order without an escrow nothing may be locked; a row that says so is no difference.
+        # Without an escrow nothing may be locked: a row with zero is no difference.
         if shares.get(order_id) != locked.get(order_id) and (order_id in locked or shares[order_id] != 0)
     ]
 
@@ -197,7 +197,7 @@ async def _lines_and_postings(databases: Connections, _: Gateway) -> list[Offenc
             ids=(vendor,),
         )
         for source, vendor in sorted(differing)
-        # An operator has posted the difference back: the wrong line is history, and so is its correction.
+        # An operator corrected the difference: the wrong line and its correction cancel out.
         if vendor not in corrected or surplus[vendor] + corrected[vendor] != 0
     ]
 
@@ -215,7 +215,7 @@ async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Off
     statement = await gateway.read()
     payments, payouts = databases["payments"], databases["payouts"]
     ours = await payments.fetchval(_ENTRIES_OF, "gateway_cash") + await payouts.fetchval(_ENTRIES_OF, "gateway_cash")
-    # A transfer leaves the gateway when it is accepted, and our book when the bank confirms it.
+    # The gateway debits a transfer when it accepts it; the ledger, when the bank confirms it.
     on_the_way = await payouts.fetchval(_ON_THE_WAY, statement.left)
     on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, statement.left)
     theirs = statement.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, statement.left)
@@ -243,7 +243,7 @@ def _chain(service: str) -> Comparison:
     return Comparison(f"the past of the {service} book is what its chain of hashes says", offending)
 
 
-# Compared with the gateway, when it answers.
+# Skipped while the gateway is unreachable.
 GATEWAY: Final = Comparison("the payment gateway's own book equals ours", _gateway_balance)
 COMPARISONS: Final[tuple[Comparison, ...]] = (
     Comparison("every order is of the parties and amounts that payments heard", _order_terms, ("payments",)),

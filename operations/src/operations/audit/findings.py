@@ -1,11 +1,11 @@
-"""What an audit finds: a difference, what kind of matter it is, and the verdict over all of them (product contract, section 13.3)."""
+"""Findings of an audit: differences, their kinds and the verdict (product contract, section 13.3)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 Kind = Literal["broken", "open", "waiting"]
-"""`broken`: a rule does not hold. `open`: a person has to decide first. `waiting`: something is under way and resolves it by itself."""
+"""`broken`: a rule does not hold. `open`: staff must decide. `waiting`: a pending message resolves it."""
 
 Verdict = Literal["clean", "open", "broken"]
 KINDS: Final[tuple[Kind, ...]] = ("broken", "open", "waiting")
@@ -13,7 +13,7 @@ KINDS: Final[tuple[Kind, ...]] = ("broken", "open", "waiting")
 
 @dataclass(frozen=True, slots=True)
 class Offence:
-    """One difference. `ids` are the orders or vendors by which a message that would resolve it is known."""
+    """One difference. `ids`: orders or vendors; a pending message about one of them would resolve it."""
 
     subject: str
     expected: str
@@ -31,7 +31,7 @@ class Offence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A promise with the offences of one kind against it."""
+    """The offences of one kind against a rule."""
 
     where: str
     rule: str
@@ -40,13 +40,13 @@ class Finding:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The offences in words."""
+        """The offences as text."""
         return tuple(offence.text for offence in self.offences)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings of one audit. `not_compared` says why the books were not compared with the payment gateway; None: they were."""
+    """The findings of one audit. `not_compared`: the reason why the payment gateway was not compared; None: it was."""
 
     findings: tuple[Finding, ...]
     gateway_url: str
@@ -60,7 +60,7 @@ class Report:
 
 
 def grouped(where: str, rule: str, offences: Sequence[Offence], rows_max: int) -> Iterable[Finding]:
-    """One finding for each kind among the offences."""
+    """Group offences into one finding for each kind."""
     for kind in KINDS:
         of_kind = tuple(offence for offence in offences if offence.kind == kind)[:rows_max]
         if of_kind:

@@ -1,4 +1,4 @@
-"""The payment gateway as the audit reads it: by its public interface, with the merchant's key."""
+"""Read the payment gateway's balance and transfers through its public API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,20 +6,20 @@ from typing import Any, Final
 
 import httpx
 
-# The gateway's own bound on a page, and far more transfers than an audit could compare.
+# The gateway's page limit, and a bound on the number of transfers that the audit compares.
 _PAGE_LENGTH: Final = 1000
 _PAGES_MAX: Final = 2000
-# A transfer in these states has left nothing with anybody.
+# A transfer in these states has moved no money.
 CAME_BACK: Final = ("failed", "rejected", "blocked", "abandoned", "reversed")
 
 
 class GatewayNotCompared(Exception):
-    """The gateway gave no usable answer: the books were compared with each other only."""
+    """The gateway returned no usable response, so the ledgers were not compared with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """Where the gateway is, the merchant's key, and what its balance was before the first charge, in kobo."""
+    """Address and key of the gateway, and its balance before the first charge in kobo."""
 
     url: str
     key: str
@@ -27,15 +27,15 @@ class Gateway:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], secrets: Mapping[str, str], sandbox_url: str) -> "Gateway":
-        """The gateway that `GATEWAY_API_URL` names, else the sandbox of this system, as `make run` chooses."""
+        """Return the gateway of `GATEWAY_API_URL`, else the sandbox of this system, as `make run` does."""
         url = environment.get("GATEWAY_API_URL") or f"{sandbox_url}/gateway"
-        # The first of the keys signs; the others are accepted while a rotation runs.
+        # The first key signs; the others are accepted during a rotation.
         key = secrets.get("GATEWAY_SECRET_KEY", "").split(",", 1)[0]
         opening = environment.get("OPENING_BALANCE_MINOR") or "0"
         return cls(url.rstrip("/"), key, int(opening) if opening.isdigit() else 0)
 
     async def read(self) -> "GatewayStatement":
-        """Its balance in naira, and all transfers that it ever took. Raises GatewayNotCompared."""
+        """Fetch the balance in naira and all transfers. Raises GatewayNotCompared."""
         if not self.key:
             raise GatewayNotCompared("GATEWAY_SECRET_KEY is not known")
         headers = {"Authorization": f"Bearer {self.key}"}
@@ -66,7 +66,7 @@ class Gateway:
 
 @dataclass(frozen=True, slots=True)
 class GatewayStatement:
-    """What came to the gateway and has not left it, in kobo, and the present state of each transfer by its reference."""
+    """The money held at the gateway in kobo, and the state of each transfer by reference."""
 
     held_minor: int
     transfers: Mapping[str, str]

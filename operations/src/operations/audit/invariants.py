@@ -1,19 +1,19 @@
-"""What must hold inside one database: a sentence, and a statement that finds the rows which break it."""
+"""Rules inside one database: a sentence, and a query that returns the rows that break it."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from operations.audit.findings import Kind
 
-# Enough offending rows to see the pattern; the rest is found by running the statement.
+# Offending rows that a finding lists; run the query to see all.
 ROWS_MAX: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """A promise of one service's database, and the query for the rows that break it.
+    """A rule of one service's database, and the query for the rows that break it.
 
-    `kind` says what a row means; rows whose first column `undecided` selects are open instead: a person decides about them.
+    `kind`: the kind of such a row. It is `open` instead where `undecided` selects its first column: staff must decide.
     """
 
     service: str
@@ -262,8 +262,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "FROM payout_transfers a, "
         "unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind WHERE a.payout_id = p.id)) AS booked (postings) "
         "WHERE paid.transfers <> booked.postings",
-        # The gateway sent it back, or paid it beside the books: the exception lasts until two people have decided, also when the first
-        # decision was rejected.
+        # A returned payout, or one paid outside the ledger: its exception stays open until maker and checker decide, also after a
+        # rejected decision.
         undecided="SELECT payout_id FROM payout_exceptions WHERE status = 'open' AND payout_id IS NOT NULL",
     ),
     Invariant(

@@ -1,4 +1,4 @@
-"""Runs the audit and reports what it found."""
+"""Run the audit and print or serialize its findings."""
 
 import asyncio
 import os
@@ -19,18 +19,18 @@ from operations.audit.invariants import INVARIANTS, ROWS_MAX, Invariant
 from operations.audit.under_way import events_under_way
 
 AUDITED: Final = ("orders", "payments", "payouts")
-# Longer than the last step of a hurried retry ladder; a standing difference is no message under way.
+# Longer than the last step of a shortened retry ladder: a difference that persists has no pending message.
 SETTLE_SECONDS: Final = 30.0
 _MARKS: Final = {"broken": "[bold red]✗[/]", "open": "[bold yellow]![/]", "waiting": "[bold blue]…[/]"}
 _HEADINGS: Final = {
     "broken": "Broken: a rule does not hold",
-    "open": "Open: a person has to decide",
-    "waiting": "Waiting: under way, and resolves itself",
+    "open": "Open: staff must decide",
+    "waiting": "Waiting: a pending message resolves it",
 }
 
 
 async def audit(secrets: Mapping[str, str], gateway: Gateway, *, settle_seconds: float = SETTLE_SECONDS) -> Report:
-    """Audits the system of these secrets. What is broken or waiting is looked at again until it agrees or the time is over."""
+    """Audit the system of these secrets. Broken and waiting rules are checked again until they agree or `settle_seconds` end."""
     async with _connections(secrets["AUDIT_DATABASE_URL"]) as databases:
         deadline = time.monotonic() + settle_seconds
         while True:
@@ -43,9 +43,9 @@ async def audit(secrets: Mapping[str, str], gateway: Gateway, *, settle_seconds:
 async def findings_of(
     secrets: Mapping[str, str], sandbox: httpx.AsyncClient, *, settle_seconds: float = SETTLE_SECONDS
 ) -> list[Finding]:
-    """Every finding, of each kind, of a system whose gateway is this sandbox; an empty list when the books are clean.
+    """Return all findings of a system whose gateway is this sandbox; none when the ledgers are clean.
 
-    Raises GatewayNotCompared: an audit without the gateway is not the one that was asked for.
+    Raises GatewayNotCompared: the sandbox is unreachable, so the audit would be incomplete.
     """
     report = await audit(secrets, _sandbox_of(secrets, sandbox), settle_seconds=settle_seconds)
     if report.not_compared is not None:
@@ -54,7 +54,7 @@ async def findings_of(
 
 
 async def audit_system(secrets: Mapping[str, str], sandbox: httpx.AsyncClient, console: Console) -> bool:
-    """Audits and prints a system whose gateway is this sandbox; returns whether its books are clean."""
+    """Audit a system whose gateway is this sandbox, print the report, and return whether its ledgers are clean."""
     report = await audit(secrets, _sandbox_of(secrets, sandbox))
     print_report(report, console)
     return report.verdict == "clean" and report.not_compared is None
@@ -66,7 +66,7 @@ def _sandbox_of(secrets: Mapping[str, str], sandbox: httpx.AsyncClient) -> Gatew
 
 
 def print_report(report: Report, console: Console) -> None:
-    """One line for each promise, then the findings, each kind apart, and the verdict."""
+    """Print one line for each rule, then the findings by kind, then the verdict."""
     console.print("\n[bold cyan]The audit[/]")
     worst: dict[tuple[str, str], str] = {}
     for finding in sorted(report.findings, key=lambda finding: KINDS.index(finding.kind), reverse=True):
@@ -97,7 +97,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def report_as_json(report: Report) -> dict[str, Any]:
-    """The report as `GET /api/audits` names its fields (product contract, section 13.3)."""
+    """Return the report with the field names of `GET /api/audits` (product contract, section 13.3)."""
     return {
         "verdict": report.verdict,
         "gateway": {
@@ -120,21 +120,21 @@ def report_as_json(report: Report) -> dict[str, Any]:
 
 
 def rules() -> list[tuple[str, str]]:
-    """Where each promise is checked, and the promise."""
+    """Return service (or `all`) and text of each rule."""
     return [(line.service, line.rule) for line in INVARIANTS] + [("all", line.rule) for line in COMPARISONS]
 
 
 def _verdict_of(report: Report) -> str:
     counts = {kind: sum(finding.kind == kind for finding in report.findings) for kind in KINDS}
     if report.verdict == "clean":
-        return "[bold green]The books are clean.[/]"
+        return "[bold green]The ledgers are clean.[/]"
     if report.verdict == "open":
-        return f"[bold yellow]No promise is broken; {counts['open']} open, {counts['waiting']} waiting.[/]"
-    return f"[bold red]{counts['broken']} promises are broken[/]; {counts['open']} open, {counts['waiting']} waiting."
+        return f"[bold yellow]No rule is broken; {counts['open']} open, {counts['waiting']} waiting.[/]"
+    return f"[bold red]{counts['broken']} rules are broken[/]; {counts['open']} open, {counts['waiting']} waiting."
 
 
 async def check_once(databases: Connections, gateway: Gateway) -> Report:
-    """The findings of this moment."""
+    """Check every rule once."""
     findings: list[Finding] = []
     for line in INVARIANTS:
         findings += grouped(line.service, line.rule, await _offences(databases, line), ROWS_MAX)
@@ -145,7 +145,7 @@ async def check_once(databases: Connections, gateway: Gateway) -> Report:
             offending[comparison.rule] = await comparison.offending(databases, gateway)
         except GatewayNotCompared as error:
             not_compared = str(error)
-    # Asked after the comparisons: an event that they did not see processed was under way or is by now.
+    # Read after the comparisons: an event that they missed is pending or processed by now.
     concerned = await events_under_way(databases) if any(offending.values()) else {}
     for comparison in COMPARISONS:
         offences = offending.get(comparison.rule, [])

@@ -1,4 +1,4 @@
-"""Events that one service has published and another has not processed: they explain a difference that will resolve itself."""
+"""Pending events: published by one service and not processed by another. They explain differences that resolve themselves."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,7 +10,7 @@ from contracts.identity import SessionRevoked
 from contracts.topology import SUBSCRIPTIONS
 from operations.audit.findings import Kind
 
-# Longer than the whole retry ladder with its default delays (756 s). What is older and no dead letter was lost.
+# Longer than the default retry ladder (756 s). An older event that is no dead letter was lost.
 _UNDER_WAY_SECONDS: Final = 1200
 _PAIRS: Final = (("orders", "payments"), ("payments", "orders"), ("payments", "payouts"))
 _PUBLISHED: Final = """
@@ -24,9 +24,9 @@ SELECT id, subject, payload, created_at > now() - make_interval(secs => $2) AS i
 
 
 async def events_under_way(databases: Mapping[str, asyncpg.Connection]) -> dict[str, dict[str, Kind]]:
-    """For each consumer the ids of orders and vendors that an unprocessed event is about.
+    """Return the ids of orders and vendors with unprocessed events, by consumer.
 
-    `open` where its dead letter waits for a person, else `waiting`.
+    `open`: the event is a dead letter that waits for staff; else `waiting`.
     """
     unprocessed: dict[str, dict[str, Kind]] = {consumer: {} for _, consumer in _PAIRS}
     for publisher, consumer in _PAIRS:

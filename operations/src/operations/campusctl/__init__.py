@@ -1,1 +1,1 @@
-"""`campusctl`, the command line of those who run the marketplace."""
+"""`campusctl`, the command line of the marketplace's operators."""

@@ -1,6 +1,6 @@
-"""`campusctl`: every command of the operators.
+"""`campusctl`: the operators' commands.
 
-Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; 4 the audit, a book or a rotation's check has findings.
+Exit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; 4 findings of the audit, a ledger or a rotation check.
 """
 
 import typer
@@ -19,8 +19,8 @@ from operations.campusctl.commands import (
 
 app = typer.Typer(
     name="campusctl",
-    help="Operate the campus marketplace.\n\nExit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; "
-    "4 the audit, a book or a rotation's check has findings.",
+    help="Operate the campus marketplace.\n\nExit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; "
+    "4 findings of the audit, a ledger or a rotation check.",
     epilog="Example:\n\ncampusctl exceptions list --status open --json",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,

@@ -1,4 +1,4 @@
-"""Approvals by the second person: the decision is shown, and the hash of what was shown is sent."""
+"""Approvals by a checker: show the decision, then send the hash of its content."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from operations.campusctl.showing import Output
 
 Hash = Annotated[
     str | None,
-    typer.Option("--hash", metavar="SHA-256", help="Of the decision that you read. --yes needs it."),
+    typer.Option("--hash", metavar="SHA-256", help="Hash of the decision that you read; required with --yes."),
 ]
 
 
@@ -26,9 +26,9 @@ def approve_decision(
     yes: bool,
     key: str | None,
 ) -> Output:
-    """Without --yes the decision is shown on stderr, and its approval confirmed. Raises Refused."""
+    """Return the decision's hash. Without --yes, show the decision on stderr and ask for confirmation. Raises Refused."""
     if yes and approved_hash is None:
-        raise Refused("--yes approves only a decision that was read.", f"Name its hash: --hash, from {path}")
+        raise Refused("--yes needs the hash of the decision that you read.", f"Name its hash: --hash, from {path}")
     if not yes:
         prepared = operator.api.get(path).data
         sys.stderr.write(json.dumps(prepared, indent=2, ensure_ascii=False) + "\n")

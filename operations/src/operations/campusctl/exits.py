@@ -1,4 +1,4 @@
-"""How a command ends, and the one exception that ends it early."""
+"""Exit codes, and the exception that ends a command early."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ FINDINGS: Final = 4
 
 @dataclass(slots=True)
 class Refused(Exception):
-    """A command that did not do what was asked: why, and what the operator may do about it."""
+    """A command failed: the reason, and advice for the operator."""
 
     detail: str
     advice: str = ""

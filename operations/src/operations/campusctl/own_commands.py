@@ -1,4 +1,4 @@
-"""The services' own commands, run beside the system of a state directory as its operator would."""
+"""Run the services' own commands on the system of a state directory."""
 
 import os
 import subprocess
@@ -18,11 +18,13 @@ from operations.secrets import read_secrets
 from operations.services import service_named
 
 COMMAND_SECONDS_MAX = 600
-_IS_IT_RUNNING = "Is the system of this state directory running (make run)? Another one: STATE_DIR and PORT_BASE"
+_IS_IT_RUNNING = (
+    "Is the system of this state directory running (make run)? Set STATE_DIR and PORT_BASE to use another one"
+)
 
 
 class RunningServers(NamedTuple):
-    """The servers of the running system, as secrets.env names them."""
+    """Return the server addresses of the running system from secrets.env."""
 
     database_url: str
     broker_url: str
@@ -31,7 +33,7 @@ class RunningServers(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a service's command ended."""
+    """The result of a service's command."""
 
     exit_code: int
     output: str
@@ -40,7 +42,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class OwnCommands:
-    """What only somebody on the machine may do: it needs the system's secrets, no token."""
+    """Commands that need the system's secrets on its machine, and no token."""
 
     state_dir: Path
     port_base: int
@@ -58,18 +60,18 @@ class OwnCommands:
         return os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{self.port_base + SANDBOX_PORT}"
 
     def secrets(self) -> dict[str, str]:
-        """The content of secrets.env; Refused when it is not there or its database does not listen."""
+        """Return the content of secrets.env. Raises Refused: the file is missing, or the database is unreachable."""
         path = self.state_dir / "secrets.env"
         if not path.exists():
-            raise Refused(f"There is no {path}.", _IS_IT_RUNNING, NOT_REACHABLE)
+            raise Refused(f"{path} does not exist.", _IS_IT_RUNNING, NOT_REACHABLE)
         known = read_secrets(path)
         address = urlsplit(known["DATABASE_URL"])
         if not is_listening(address.port or 5432, address.hostname or "127.0.0.1"):
-            raise Refused("The database of the system does not answer.", _IS_IT_RUNNING, NOT_REACHABLE)
+            raise Refused("The system's database is unreachable.", _IS_IT_RUNNING, NOT_REACHABLE)
         return known
 
     def run(self, service_name: str, *arguments: str) -> Ended:
-        """`python -m <service> <arguments>` with the environment of that service's own process."""
+        """Run `python -m <service> <arguments>` with that service's environment."""
         service = service_named(service_name)
         ended = subprocess.run(
             [sys.executable, "-m", service.import_name, *arguments],
@@ -82,11 +84,13 @@ class OwnCommands:
         return Ended(ended.returncode, ended.stdout.strip(), ended.stderr.strip())
 
     def must(self, service_name: str, *arguments: str) -> str:
-        """The same; what it said, or Refused with its last words."""
+        """Run a command and return its output. Raises Refused with its last line when it fails."""
         ended = self.run(service_name, *arguments)
         if ended.exit_code != 0:
             words = (ended.complained or ended.output).splitlines() or [f"exit code {ended.exit_code}"]
-            raise Refused(words[-1], f"It was: python -m {service_named(service_name).import_name} {arguments[0]}")
+            raise Refused(
+                words[-1], f"Failed command: python -m {service_named(service_name).import_name} {arguments[0]}"
+            )
         return ended.output
 
     def _environments(self) -> Environments:

@@ -1,4 +1,4 @@
-"""The public API as an operator's program meets it: envelopes, problem documents, and answers that get lost."""
+"""Client of the public API: envelopes, problem documents, retries of lost responses."""
 
 import time
 from collections.abc import Mapping
@@ -13,23 +13,23 @@ from operations.campusctl.exits import NOT_REACHABLE, Refused
 from operations.campusctl.sign_ins import SignIn, SignIns
 
 RESPONSE_SECONDS_MAX: Final = 60.0
-# A key makes a repeated act the same act, so a lost answer may be asked for again.
+# A request with an idempotency key can be repeated safely when its response is lost.
 TRIES_MAX: Final = 3
-# A token that ends within this is renewed first: the call may wait in a queue.
+# A token that expires within this time is refreshed first: the request may wait in a queue.
 RENEW_BEFORE_SECONDS: Final = 20.0
 
 _ADVICE: Final = {
     401: "Sign in again: campusctl login",
-    403: "Your role does not open this, or your two-factor sign-in is older than 15 minutes: campusctl login",
-    404: "Check the id with the list command; what your role may not see does not exist for you",
-    409: "Look at its present state with the show or list command before you try again",
-    422: "Mend what is named, then run the command again",
+    403: "Your role does not permit this, or your two-factor sign-in is older than 15 minutes: campusctl login",
+    404: "Check the id with the list command; resources that your role may not see are not found either",
+    409: "Check its current state with the show or list command before you try again",
+    422: "Correct the named values, then run the command again",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ApiResult:
-    """What a call brought: the envelope's `data` and `meta`, and the headers."""
+    """A response: `data` and `meta` of the envelope, and the headers."""
 
     data: Any
     meta: Mapping[str, Any]
@@ -37,7 +37,7 @@ class ApiResult:
 
 
 class PublicApi:
-    """Calls under the operator's own token; whether something is allowed is decided there alone."""
+    """Calls with the operator's token. The API decides on permissions."""
 
     def __init__(self, base_url: str, sign_ins: SignIns) -> None:
         self._base_url = base_url
@@ -48,31 +48,31 @@ class PublicApi:
         self._http.close()
 
     def get(self, path: str, **query: Any) -> ApiResult:
-        """A GET; what is None is left out of the query."""
+        """Send a GET; None values are left out of the query."""
         given = {name: value for name, value in query.items() if value is not None}
         return self._call("GET", path, self._token(), params=given)
 
     def get_openly(self, path: str) -> dict[str, Any]:
-        """The bare JSON of a document that everybody may read."""
+        """Return a public JSON document without an envelope."""
         return _object_of(self._send("GET", path, {}))
 
     def act(self, path: str, body: Mapping[str, Any], key: str | None = None) -> ApiResult:
-        """A POST with an idempotency key, the same one when its answer is lost and it is sent again."""
+        """Send a POST with an idempotency key; a retry after a lost response repeats the key."""
         given = {name: value for name, value in body.items() if value is not None}
         return self._call("POST", path, self._token(), json=given, key=key or str(uuid4()))
 
     def call(self, method: str, path: str, body: Mapping[str, Any], key: str | None = None) -> ApiResult:
-        """Any other door: a GET without a body, else the body under an idempotency key."""
+        """Call any endpoint: a GET without a body, other methods with body and idempotency key."""
         if method == "GET":
             return self._call("GET", path, self._token())
         return self._call(method, path, self._token(), json=body, key=key or str(uuid4()))
 
     def sign_in(self, email: str, password: str) -> SignIn:
-        """The first step; nothing is kept yet."""
+        """Sign in with the password; nothing is stored yet."""
         return _sign_in(email, self._call("POST", "/api/auth/login", None, json={"email": email, "password": password}))
 
     def second_step(self, first: SignIn, code: str) -> SignIn:
-        """The second step with a code of the authenticator; keeps the tokens."""
+        """Verify an authenticator code and store the tokens."""
         result = self._call("POST", "/api/auth/mfa/verify", first.access_token, json={"code": code})
         sign_in = _sign_in(first.email, result)
         with self._sign_ins.held():
@@ -80,11 +80,11 @@ class PublicApi:
         return sign_in
 
     def sign_out(self) -> None:
-        """Ends the session there and forgets it here."""
+        """End the session and delete its tokens."""
         try:
             self._call("POST", "/api/auth/logout", self._token(), json={})
         except Refused as error:
-            # A session that has ended there already is only forgotten.
+            # The session has already ended: only its tokens are deleted.
             if error.status != HTTPStatus.UNAUTHORIZED:
                 raise
         with self._sign_ins.held():
@@ -94,7 +94,7 @@ class PublicApi:
         with self._sign_ins.held():
             sign_in = self._sign_ins.at(self._base_url)
             if sign_in is None:
-                raise Refused(f"Nobody is signed in at {self._base_url}.", _ADVICE[401])
+                raise Refused(f"You are not signed in at {self._base_url}.", _ADVICE[401])
             if sign_in.expires_at - time.time() < RENEW_BEFORE_SECONDS:
                 sign_in = self._renewed(sign_in)
             return sign_in.access_token
@@ -122,7 +122,7 @@ class PublicApi:
                 raise self._not_reachable(error) from error
             except httpx.TransportError as error:
                 lost = error
-                # The first request may still run there; it gets a moment to end.
+                # The first request may still be in progress.
                 time.sleep(0.2 * attempt)
                 continue
             if not response.is_success:
@@ -132,14 +132,14 @@ class PublicApi:
 
     def _not_reachable(self, error: Exception) -> Refused:
         return Refused(
-            f"{self._base_url} is not reachable: {error or type(error).__name__}",
-            "Is the system running (make run)? Another address: --base-url or CAMPUS_URL",
+            f"{self._base_url} is unreachable: {error or type(error).__name__}",
+            "Is the system running (make run)? Set another address with --base-url or CAMPUS_URL",
             NOT_REACHABLE,
         )
 
     def _lost(self, error: Exception, key: str | None) -> Refused:
-        advice = f"It may have had its effect: repeat it with --idempotency-key {key}" if key else "Try again"
-        return Refused(f"{self._base_url} gave no answer: {error or type(error).__name__}", advice, NOT_REACHABLE)
+        advice = f"The request may have taken effect: repeat it with --idempotency-key {key}" if key else "Try again"
+        return Refused(f"{self._base_url} sent no response: {error or type(error).__name__}", advice, NOT_REACHABLE)
 
 
 def _sign_in(email: str, result: ApiResult) -> SignIn:
@@ -166,7 +166,7 @@ def _object_of(response: httpx.Response) -> dict[str, Any]:
 
 
 def _not_ours() -> Refused:
-    return Refused("The answer is not one of the marketplace.", "Does --base-url name the gateway?")
+    return Refused("The response is not one of the marketplace.", "Is --base-url the gateway's address?")
 
 
 def _problem_of(response: httpx.Response) -> Refused:

@@ -1,4 +1,4 @@
-"""How a verb becomes a command: `--json` and `--base-url`, examples in its help, its errors and its exit code."""
+"""Register functions as commands with `--json`, `--base-url`, examples, error output and exit codes."""
 
 import inspect
 import os
@@ -16,17 +16,20 @@ from operations.campusctl.public_api import PublicApi
 from operations.campusctl.showing import Output, show_error, show_output
 from operations.campusctl.sign_ins import SignIns
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 BaseUrl = Annotated[
     str | None,
     typer.Option(
-        "--base-url", envvar="CAMPUS_URL", help="The gateway's address; http://localhost:PORT_BASE.", metavar="URL"
+        "--base-url",
+        envvar="CAMPUS_URL",
+        help="The gateway's address; http://localhost:PORT_BASE when omitted.",
+        metavar="URL",
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Key = Annotated[
     str | None,
-    typer.Option("--idempotency-key", metavar="UUID", help="Of an earlier try whose answer was lost."),
+    typer.Option("--idempotency-key", metavar="UUID", help="Key of an earlier attempt whose response was lost."),
 ]
 Page = Annotated[int, typer.Option(min=1, help="Page of the list, from 1.")]
 Limit = Annotated[int, typer.Option(min=1, max=100, help="Rows of a page.")]
@@ -34,7 +37,7 @@ Limit = Annotated[int, typer.Option(min=1, max=100, help="Rows of a page.")]
 
 @dataclass
 class Operator:
-    """What a command works with."""
+    """The API and the services' own commands, for a command."""
 
     base_url: str
 
@@ -47,10 +50,10 @@ class Operator:
         return OwnCommands.of(os.environ)
 
     def confirm(self, question: str, *, yes: bool) -> None:
-        """Asks on stderr, so that stdout stays for the answer; Refused unless it is affirmed."""
+        """Ask for confirmation on stderr; stdout is for output. Raises Refused unless the answer is yes."""
         if yes:
             return
-        # Not typer's own question: a part of it goes to stdout.
+        # typer.confirm would write a part of its prompt to stdout.
         sys.stderr.write(f"{question} [y/N] ")
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -61,9 +64,9 @@ Verb = Callable[..., Output]
 
 
 def command(group: typer.Typer, name: str, *examples: str, passes_on: bool = False) -> Callable[[Verb], Verb]:
-    """Registers `verb(operator, ...)` in the group; the first example stands first in the help.
+    """Register `verb(operator, ...)` in the group, with examples for its help.
 
-    What `passes_on` takes options that it does not know as arguments, for the program that it runs.
+    With `passes_on`, unknown options are arguments for the program that the command runs.
     """
 
     def register(verb: Verb) -> Verb:
@@ -94,10 +97,10 @@ def _run(verb: Verb, as_json: bool, base_url: str | None, given: dict[str, Any])
     operator = Operator(base_url.rstrip("/") if base_url else "")
     try:
         if not base_url:
-            # The gateway of the system on this machine: the one whose secrets STATE_DIR holds.
+            # Default: the gateway of the system on this machine.
             operator.base_url = f"http://localhost:{operator.own.port_base}"
         elif not operator.base_url.startswith(("http://", "https://")):
-            raise Refused(f"{base_url!r} is no address.", "Give --base-url as http://host:port", exit_code=2)
+            raise Refused(f"{base_url!r} is no valid address.", "Give --base-url as http://host:port", exit_code=2)
         output = verb(operator, **given)
     except Refused as refusal:
         show_error(refusal, as_json=as_json)

@@ -1,4 +1,4 @@
-"""What a command shows: tables for people, one JSON document for programs."""
+"""Output of commands: tables, or one JSON document."""
 
 import json
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ _PAGE_FIELDS: Final = {"page": "page", "limit": "limit", "total": "total", "tota
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command found or did; `columns` are the fields that a table of it shows."""
+    """The result of a command. `columns`: the fields that its table shows."""
 
     content: Any
     columns: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     exit_code: int = DONE
-    # Of any shape: people read it as JSON too.
+    # A document of any shape is printed as JSON in both modes.
     is_document: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -65,13 +65,13 @@ def show_error(error: Refused, *, as_json: bool) -> None:
 
 
 def naira(minor: int) -> str:
-    """Kobo as people read them."""
+    """Format kobo as naira."""
     sign = "-" if minor < 0 else ""
     return f"{sign}₦{abs(minor) // 100:,}.{abs(minor) % 100:02d}"
 
 
 def _print_json(document: Any) -> None:
-    # ASCII: a vendor's name must not bend the terminal of whoever reads it.
+    # ASCII only: stored text must not send control sequences to the terminal.
     print(json.dumps(document, indent=2, ensure_ascii=True, default=str))
 
 
@@ -103,5 +103,5 @@ def _cell(name: str, value: Any) -> Text:
         return Text(naira(value))
     if isinstance(value, list | dict):
         return Text(json.dumps(value, ensure_ascii=True))
-    # Others wrote these texts: what would move the cursor is shown as a question mark.
+    # Stored text: control characters are shown as question marks.
     return Text("".join(character if character.isprintable() else "?" for character in str(value)))

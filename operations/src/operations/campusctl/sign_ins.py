@@ -1,4 +1,4 @@
-"""Where the tokens of an operator rest: one file that nobody else may read, one entry for each address."""
+"""Storage of an operator's tokens: a private file with one entry for each address."""
 
 import fcntl
 import json
@@ -14,17 +14,17 @@ from operations.campusctl.exits import Refused
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """The tokens of one person at one address."""
+    """The tokens of one user at one address."""
 
     email: str
     access_token: str
     refresh_token: str
-    # Unix time, by the clock of this machine.
+    # Unix seconds by this machine's clock.
     expires_at: float
 
 
 class SignIns:
-    """The file. A token is only ever given for the address that issued it."""
+    """The token file. A token is only returned for the address that issued it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,13 +49,13 @@ class SignIns:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Alone with the file: a refresh token works once, so two commands must not both use it."""
+        """Lock the file: a refresh token works once, so only one command may use it."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             opened = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise Refused(
-                f"Tokens cannot rest in {self.path.parent}: {error.strerror}", "Another folder: STATE_DIR"
+                f"Tokens cannot be stored in {self.path.parent}: {error.strerror}", "Set STATE_DIR to another folder"
             ) from error
         with os.fdopen(opened, "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,1 +1,1 @@
-"""Rotating what the specification wants rotated (Authentication 9), while the system runs."""
+"""Rotation of secrets while the system runs (specification: Authentication 9)."""

@@ -1,4 +1,4 @@
-"""New passwords for the databases, old and new valid together: each role has two logins, of which one is in use (decision 24)."""
+"""Rotation of database passwords: each role has two logins, of which one is in use (decision 24)."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,12 +12,12 @@ from operations.services import LOGINS, Service, login_of, other_login
 
 
 class LoginsRefused(Exception):
-    """The logins are left as they are; the message says why and what to do first."""
+    """The logins are unchanged; the message gives the reason and the next step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """One account that may connect as a service, and who is connected with it now (`application_name`s)."""
+    """A login of a service, and its current sessions by `application_name`."""
 
     service: str
     name: str
@@ -27,17 +27,16 @@ class Login:
 
 
 async def list_logins(admin_url: str, secrets: Mapping[str, str], services: Sequence[Service]) -> list[Login]:
-    """The logins of these services. A role that an earlier version let in itself is listed while it is open."""
+    """Return the logins of these services, and roles that can still log in themselves since an earlier version."""
     async with _administrator(admin_url) as connection:
         return [login for service in services for login in await _logins_of(connection, service, secrets)]
 
 
 async def open_next_logins(admin_url: str, secrets: Mapping[str, str], services: Sequence[Service]) -> dict[str, str]:
-    """Gives the idle logins new passwords; the ones in use stay as they are. Answers the secrets that changed: the new
-    passwords, and which login they belong to.
+    """Set new passwords on the idle logins. Return the changed secrets: the passwords, and the login that they belong to.
 
     Raises:
-        LoginsRefused: an idle login is still open, from a rotation that was not ended.
+        LoginsRefused: an idle login is still open, because the last rotation was not ended.
     """
     changed: dict[str, str] = {}
     async with _administrator(admin_url) as connection:
@@ -45,8 +44,8 @@ async def open_next_logins(admin_url: str, secrets: Mapping[str, str], services:
             logins = await _logins_of(connection, service, secrets)
             if open_ones := [login.name for login in logins if login.is_open and not login.is_in_use]:
                 raise LoginsRefused(
-                    f"{', '.join(open_ones)} is still open, from the last rotation. End that one first: its password is "
-                    "perhaps in use."
+                    f"{', '.join(open_ones)} is still open, from the last rotation. End that rotation first: the "
+                    "password may be in use."
                 )
         async with connection.transaction():
             for service in services:
@@ -61,10 +60,10 @@ async def open_next_logins(admin_url: str, secrets: Mapping[str, str], services:
 async def close_previous_logins(
     admin_url: str, secrets: Mapping[str, str], services: Sequence[Service], *, even_in_use: bool = False
 ) -> list[Login]:
-    """Takes the password of every login that is not in use, and ends the sessions it has left. Answers the closed ones.
+    """Remove the passwords of logins not in use, and terminate their sessions. Return the closed logins.
 
     Raises:
-        LoginsRefused: somebody is still connected with one of them; not with `even_in_use`.
+        LoginsRefused: one of them has sessions, and `even_in_use` is false.
     """
     async with _administrator(admin_url) as connection:
         closing = [
@@ -80,7 +79,7 @@ async def close_previous_logins(
             )
         for login in closing:
             await connection.execute(f"ALTER ROLE {login.name} NOLOGIN PASSWORD NULL")
-            # A session outlives the password with which it came in.
+            # A session outlives its login's password.
             await connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", login.name
             )

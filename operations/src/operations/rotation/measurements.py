@@ -1,4 +1,4 @@
-"""Reads what the verdict needs: from Prometheus, or from the metrics doors of the processes themselves."""
+"""Read metrics for the verdict, from Prometheus or from the processes' metrics endpoints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _SECONDS_MAX: Final = 10.0
 
 
 class Unmeasured(Exception):
-    """The metrics could not be read; the message says where."""
+    """The metrics could not be read; the message names the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Counted:
     previous_uses: dict[str, float]
 
     def minus(self, earlier: "Counted") -> "Counted":
-        """What was counted since. A counter that fell began anew with its process, and all of it is since."""
+        """Return the increase since `earlier`. A lower counter restarted with its process and counts in full."""
         return Counted(
             _since(self.responses, earlier.responses),
             {status: _since(number, earlier.refused.get(status, 0)) for status, number in self.refused.items()},
@@ -44,7 +44,7 @@ def _since(later: float, earlier: float) -> float:
 
 
 def read_processes(urls: Sequence[str]) -> dict[str, Counted]:
-    """The counters of each process now, by its address; `urls` are addresses with `/metrics` or without. Raises Unmeasured."""
+    """Read the counters of each process by address; `urls` with or without `/metrics`. Raises Unmeasured."""
     return {url: _read_process(url) for url in urls}
 
 
@@ -53,7 +53,7 @@ def _read_process(url: str) -> Counted:
     try:
         response = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False).raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise Unmeasured(f"{address} gave no metrics: {error or type(error).__name__}") from error
+        raise Unmeasured(f"{address} returned no metrics: {error or type(error).__name__}") from error
     responses, refused = 0.0, dict.fromkeys(REJECTED_STATUSES, 0.0)
     previous: dict[str, float] = {}
     for family in text_string_to_metric_families(response.text):
@@ -69,7 +69,7 @@ def _read_process(url: str) -> Counted:
 
 
 def counted_between(earlier: dict[str, Counted], later: dict[str, Counted]) -> Counted:
-    """What all processes counted between two readings; each by itself, because each may have begun anew."""
+    """Sum the increases of all processes; each is computed by itself, because each may have restarted."""
     return total([counted.minus(earlier[url]) for url, counted in later.items()])
 
 
@@ -87,12 +87,12 @@ def total(parts: Sequence[Counted]) -> Counted:
 
 @dataclass(frozen=True, slots=True)
 class Prometheus:
-    """A server that has kept the metrics."""
+    """A Prometheus server with the metrics."""
 
     url: str
 
     def stretch(self, minutes: float, *, ended_minutes_ago: float = 0) -> Stretch:
-        """The answers at the edge over so many minutes. Raises Unmeasured."""
+        """Return the responses at the edge over `minutes`. Raises Unmeasured."""
         window = _window(minutes, ended_minutes_ago)
         found = {
             status: self._sums(f'sum(increase({RESPONSES}{{status="{status}"}}{window}))')
@@ -102,7 +102,7 @@ class Prometheus:
         return Stretch(responses.get("", 0.0), {status: sums.get("", 0.0) for status, sums in found.items()})
 
     def previous_uses(self, minutes: float) -> dict[str, float]:
-        """Uses of previous values by secret. Raises Unmeasured."""
+        """Return the uses of previous values by secret. Raises Unmeasured."""
         return self._sums(f"sum by (secret) (increase({PREVIOUS}{_window(minutes, 0)}))")
 
     def _sums(self, query: str) -> dict[str, float]:
@@ -112,7 +112,7 @@ class Prometheus:
             rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]["result"]
             return {row["metric"].get("secret", ""): float(row["value"][1]) for row in rows}
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError, IndexError) as error:
-            raise Unmeasured(f"{address} did not answer {query}: {error!r}") from error
+            raise Unmeasured(f"{address} failed the query {query}: {error!r}") from error
 
 
 def _window(minutes: float, ended_minutes_ago: float) -> str:

@@ -1,4 +1,4 @@
-"""The secrets of one machine while they are rotated: what `STATE_DIR/secrets.env` says next. Pure; the commands write it."""
+"""Changes of `STATE_DIR/secrets.env` during a rotation. Pure functions; the commands write the file."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,8 +7,8 @@ from operations.secrets import new_key
 
 
 class Secret(StrEnum):
-    """The five that the specification wants rotated (Authentication 9), by the names that `deploy/k8s` gives them, and the two
-    that encrypt (decision 36)."""
+    """Secrets with a rotation: five of the specification (Authentication 9), named as in `deploy/k8s`, and two encryption keys
+    (decision 36)."""
 
     gateway = "gateway-secret-key"
     service_role = "service-role-key"
@@ -26,9 +26,9 @@ VARIABLE_OF = {
     Secret.encryption: "SEALING_KEY",
     Secret.pin: "PIN_KEY",
 }
-"""Those that are one value. Somebody else makes the first and the last."""
+"""Secrets of one value; a provider issues the first and the last."""
 ENCRYPTING = (Secret.encryption, Secret.pin)
-"""Those under which values rest: every process reads the new key before one writes with it, and values are encrypted anew."""
+"""Encryption keys: every process must read the new key before one writes with it, and stored values are re-encrypted."""
 _WITH_PREVIOUS = (Secret.gateway, Secret.service_role, *ENCRYPTING)
 _READABLE = "readable"
 """The phase between `begin` and `switch`: `_PREVIOUS` is the next key."""
@@ -36,30 +36,30 @@ _MADE_HERE = (Secret.service_role, *ENCRYPTING)
 
 
 class RotationRefused(Exception):
-    """Nothing was changed; the message says why."""
+    """Nothing was changed; the message gives the reason."""
 
 
 def previous_of(secret: Secret) -> str | None:
-    """Under which name the value before is kept, for those of which we are the judge."""
+    """The variable of the previous value, for secrets that the system verifies itself."""
     return f"{VARIABLE_OF[secret]}_PREVIOUS" if secret in _WITH_PREVIOUS else None
 
 
 def started(kept: Mapping[str, str], secret: Secret, given: str | None, *, compromised: bool) -> dict[str, str]:
-    """What changes when the rotation begins: the new value comes in, and the old one stays beside it unless it is compromised.
+    """Return the changes at the start of a rotation: the new value, and the old one as previous unless it is compromised.
 
-    A key that encrypts is only readable at first: it is `_PREVIOUS` until `switched`. When it is compromised it encrypts at once,
-    and the old one stays until everything was encrypted anew.
+    A new encryption key is `_PREVIOUS`, for decryption only, until `switched`. When the old key is compromised, the new one
+    encrypts at once, and the old one stays until all values are re-encrypted.
 
     Raises:
-        RotationRefused: a rotation of it is not ended yet, or the new value is missing or the old one.
+        RotationRefused: its last rotation has not ended, or the new or the old value is missing.
     """
     variable, previous = VARIABLE_OF[secret], previous_of(secret)
     if previous and kept.get(previous) and not compromised:
         raise RotationRefused(f"{previous} is still valid. End that rotation first: campusctl rotation end {secret}")
     if secret is Secret.pin and kept.get("SHARED_SEALING_KEY"):
-        raise RotationRefused("PIN_KEY is still used for the release before. Rotate sealing-key first.")
+        raise RotationRefused("PIN_KEY is still used by the previous release. Rotate sealing-key first.")
     if previous and kept.get(previous) and secret in ENCRYPTING:
-        raise RotationRefused(f"{previous} is still needed. Encrypt anew first: campusctl rotation re-encrypt {secret}")
+        raise RotationRefused(f"{previous} is still needed. Re-encrypt first: campusctl rotation re-encrypt {secret}")
     if given is None and secret not in _MADE_HERE:
         raise RotationRefused(f"{secret} is made by its provider: give the new value as NEW_SECRET or when asked.")
     new = given or new_key()
@@ -76,21 +76,21 @@ def started(kept: Mapping[str, str], secret: Secret, given: str | None, *, compr
 
 
 def switched(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
-    """What changes when every process can read the new key: it encrypts, and the old one is the previous.
+    """Return the changes when every process reads the new key: it encrypts, and the old key is the previous.
 
     Raises:
-        RotationRefused: no new key waits for it.
+        RotationRefused: there is no new key.
     """
     variable = VARIABLE_OF[secret]
     if secret not in ENCRYPTING:
         raise RotationRefused(f"{secret} has no switch: its new value is in use from the roll after `begin` on.")
     if kept.get(f"{variable}_PHASE") != _READABLE:
-        raise RotationRefused(f"No new key waits. First: campusctl rotation begin {secret}")
+        raise RotationRefused(f"There is no new key. First: campusctl rotation begin {secret}")
     return _encrypting(kept, secret, kept[f"{variable}_PREVIOUS"], kept[variable])
 
 
 def may_encrypt(kept: Mapping[str, str], secret: Secret) -> bool:
-    """Whether the newer of the two keys has been used: before `switch` nothing is under it, and the rotation can be given up."""
+    """Whether the newer key may have encrypted values. Before `switch` it has not, and the rotation can be cancelled."""
     return kept.get(f"{VARIABLE_OF[secret]}_PHASE") != _READABLE
 
 
@@ -103,7 +103,7 @@ def _encrypting(kept: Mapping[str, str], secret: Secret, current: str, previous:
 
 
 def ended(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
-    """What changes when it ends: nobody believes the value before any more. Nothing when there is none."""
+    """Return the changes at the end of a rotation: the previous value is removed, when there is one."""
     previous = previous_of(secret)
     names = [previous] if previous else []
     if secret in ENCRYPTING:

@@ -1,4 +1,4 @@
-"""What was done with a secret in a time: the log lines that say `audit:`, and the rows that webhooks and staff left."""
+"""Uses of a secret in a period: `audit:` lines of logs, and rows of webhooks and staff actions."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ ROWS_MAX: Final = 10_000
 
 
 def lines_of(texts: Iterable[str], since: datetime, until: datetime, named: str | None) -> Iterator[dict[str, Any]]:
-    """The audit lines of structured logs within a time; `named`: only those about this fingerprint or key id."""
+    """Return the audit lines of structured logs in a period. `named`: only those about this fingerprint or key id."""
     for text in texts:
         if "audit: " not in text:
             continue
@@ -47,11 +47,11 @@ SELECT created_at AS at, 'staff act ' || act AS what,
 FROM staff_acts WHERE created_at BETWEEN $1 AND $2 ORDER BY created_at LIMIT $3
 """
 KEPT: Final = {"gateway-secret-key": ("payments", _WEBHOOKS), "jwt-signing-keys": ("identity", _STAFF_ACTIONS)}
-"""What a secret leaves in the databases: money news that a forged signature could have brought, acts that a forged token could have."""
+"""Rows that a stolen secret could have caused: webhooks by a forged signature, staff actions by a forged token."""
 
 
 async def rows_of(audit_url: str, secret: str, since: datetime, until: datetime) -> list[dict[str, Any]]:
-    """The rows that this secret may have opened the way to, oldest first; at most `ROWS_MAX`."""
+    """Return the rows that this secret could have caused, oldest first; at most `ROWS_MAX`."""
     if secret not in KEPT:
         return []
     name, statement = KEPT[secret]

@@ -1,11 +1,11 @@
-"""Whether an old secret may be revoked: no spike of 401 or 403, and nobody comes with the old one (Authentication 9). Pure."""
+"""Decide whether an old secret may be revoked: no spike of 401 or 403, and no use of it (Authentication 9). Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-# A share of refusals is a spike when it is twice the one before and at least a hundredth above it: with little traffic one
-# person who mistypes a password doubles it.
+# An error share is a spike when it doubles and grows by at least one percentage point: with little traffic, one mistyped
+# password doubles it.
 SPIKE_FACTOR: Final = 2.0
 SPIKE_MARGIN: Final = 0.01
 REJECTED_STATUSES: Final = (401, 403)
@@ -13,19 +13,19 @@ REJECTED_STATUSES: Final = (401, 403)
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Answers at the edge over a time: all, and those of each refusal."""
+    """Responses at the edge over a period: all, and those with each error status."""
 
     responses: float
     refused: Mapping[int, float] = field(default_factory=dict)
 
     def share(self, status: int) -> float:
-        """Of all answers, 0 to 1."""
+        """Return the share of a status in all responses, 0 to 1."""
         return self.refused.get(status, 0.0) / self.responses if self.responses else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the metrics and the database tell: `since` the rotation began, `before` it, and who came with something old."""
+    """Measurements `since` the rotation and `before` it, and the uses of old values."""
 
     before: Stretch
     since: Stretch
@@ -34,10 +34,10 @@ class Seen:
 
 
 def reasons_against(seen: Seen) -> list[str]:
-    """Why the old secret must stay for now; empty: it may be revoked."""
+    """Return the reasons against a revocation; empty: the old secret may be revoked."""
     reasons = []
     if not seen.since.responses:
-        reasons.append("nothing was answered in this time: the metrics tell nothing")
+        reasons.append("there were no responses in this period, so the metrics prove nothing")
     for status in REJECTED_STATUSES:
         now, before = seen.since.share(status), seen.before.share(status)
         if now > before * SPIKE_FACTOR and now > before + SPIKE_MARGIN:

@@ -1,1 +1,1 @@
-"""The documents that integrators read, generated from the code and checked in: OpenAPI, AsyncAPI, request collections."""
+"""Documents for integrators, generated from the code: OpenAPI, AsyncAPI, Postman collection, clients."""

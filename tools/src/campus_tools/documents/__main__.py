@@ -1,4 +1,4 @@
-"""Writes the documents, or names the stale ones.
+"""Write the documents, or list the stale ones.
 
 python -m campus_tools.documents             # writes the served documents, then the clients
 python -m campus_tools.documents --clients   # writes the clients alone, from the committed OpenAPI document
@@ -12,7 +12,7 @@ from campus_tools.documents.files import ROOT, clients, served_documents
 
 
 def stale_documents() -> list[str]:
-    """The served documents that differ from what the code describes."""
+    """Return the served documents that differ from the code."""
     return [
         str(path)
         for path, text in served_documents().items()

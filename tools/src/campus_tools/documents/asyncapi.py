@@ -1,4 +1,4 @@
-"""The AsyncAPI 3 document of the events that outside subscribers may hear, made from the contracts."""
+"""The AsyncAPI 3 document of public events, generated from the contracts."""
 
 import re
 from collections.abc import Mapping
@@ -124,7 +124,7 @@ def title_of(event: type[Event]) -> str:
 
 
 def meaning_of(event: type[Event]) -> str:
-    """What its contract says of it, in one paragraph, with the fields as the wire names them."""
+    """Return the event's docstring as one paragraph, with field names as in the payload."""
     own = event.__dict__.get("__doc__") or f"{title_of(event)}."
     return re.sub(r"(?<=`)[a-z]+(?:_[a-z]+)+(?=`)", lambda found: to_camel(found[0]), " ".join(own.split()))
 

@@ -1,4 +1,4 @@
-"""What the services say of their operations, beside the gateway's route table and the guards; no process is started for it."""
+"""Operations of the services, joined with the gateway's route table and the guards, without a running process."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, endpoints, routers_o
 from common.auth.guards import Guard
 
 _REFERENCE_PREFIX: Final = "#/components/schemas/"
-# What services say to each other, behind the gateway.
+# Internal endpoints between services.
 _INTERNAL: Final = "/internal/"
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A public operation: its route at the gateway, its guard, its path with named parameters, and what its service says of it."""
+    """A public operation: gateway route, guard, path with named parameters, and the service's OpenAPI operation."""
 
     route: Route
     guard: Guard
@@ -31,7 +31,7 @@ class Drifted(Exception):
 
 
 def described() -> tuple[list[Described], dict[str, Any]]:
-    """Every public operation in the order of the table, and all schemas, named after their service; raises Drifted."""
+    """Return the public operations in the table's order, and all schemas, prefixed with their service. Raises Drifted."""
     routes = {(route.upstream, route.method, route.path): route for route in ROUTES}
     guards = {(endpoint.service, endpoint.method, endpoint.path): endpoint.guard for endpoint in endpoints()}
     schemas: dict[str, Any] = {}
@@ -69,7 +69,7 @@ def _operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapp
 
 
 def _with_one_name_for_each_path(found: list[Described]) -> list[Described]:
-    """Two services may serve one path under two names of its parameter, which OpenAPI would take for two paths."""
+    """Reject a path with two names of one parameter: OpenAPI would treat it as two paths."""
     names: dict[str, str] = {}
     for entry in found:
         names.setdefault(entry.route.path, entry.path)

@@ -1,4 +1,4 @@
-"""What the gateway itself answers, and the shapes that every service shares: problems, envelopes, health."""
+"""The gateway's own operations, and the shared schemas: problems, envelopes, health."""
 
 from collections.abc import Mapping
 from typing import Any, Final, get_args

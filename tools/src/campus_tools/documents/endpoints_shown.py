@@ -1,4 +1,4 @@
-"""How each operation is opened: tokens, the service key, signatures."""
+"""Authentication of each operation: tokens, the service key, signatures."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from api_gateway.routing import Access
 from campus_tools.documents.described import Described
 
-# Doors that a signature or a secret opens instead of a token.
+# Endpoints that a signature or a secret authenticates instead of a token.
 _SIGNED: Final[Mapping[str, str]] = {
     "POST /functions/v1/gateway-webhook": "gatewaySignature",
     "POST /api/messaging/webhook": "messagingSignature",

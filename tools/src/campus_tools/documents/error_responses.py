@@ -1,4 +1,4 @@
-"""The refusals that every operation shares: one documented answer for each status, with an example for each code."""
+"""Error responses of all operations: one for each status, with an example for each code."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -91,9 +91,9 @@ _ERRORS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
     500: ("A failure of ours; `correlationId` finds it.", {"failure": Problem()}),
     503: ("A part of the system is away. Wait for the seconds in `Retry-After`.", {"away": Unavailable()}),
 }
-# Their body says who is calling, and it may say so wrongly; the other ways in never tell whether somebody is known.
+# Their body holds credentials, so they can return 401. Other public endpoints never reveal whether a user exists.
 _CREDENTIALS_IN_BODY: Final = frozenset({"/api/auth/login", "/api/auth/refresh", "/api/auth/otp/verify"})
-# What asks for money that escrow may hold (contract sections 7 and 8).
+# Operations on money that may be locked in escrow (contract sections 7 and 8).
 _MAY_BE_LOCKED: Final = frozenset({"POST /api/payouts", "POST /api/orders/:id/release"})
 HEADERS: Final[Mapping[str, Any]] = {
     "X-Request-Id": {
@@ -166,7 +166,7 @@ INVALID_PARAM_SCHEMA: Final[Mapping[str, Any]] = {
 
 
 def headers_shown(*names: str) -> dict[str, Any]:
-    """References to the headers of an answer."""
+    """Return references to the headers of a response."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
@@ -176,7 +176,7 @@ def error_responses() -> dict[str, Any]:
 
 
 def errors_of(entry: Described) -> dict[str, Any]:
-    """The refusals of one operation: its service's own, and what guard, table and gateway refuse for it."""
+    """Return the errors of an operation: its service's own, and those of guard, route table and gateway."""
     declared = {int(status) for status in entry.operation.get("responses", {}) if status.isdigit()}
     statuses = sorted({status for status in declared if status >= 400 and status != 422} | set(_of_the_gateway(entry)))
     shown: dict[str, Any] = {str(status): {"$ref": f"#/components/responses/{_name(status)}"} for status in statuses}

@@ -1,4 +1,4 @@
-"""The page of the events for people: written out whole, so that it needs no script."""
+"""The HTML page of all events, without scripts."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Where each generated document lies: beside the code that serves it, or in `clients/`, which git ignores."""
+"""Paths of the generated documents: next to the code that serves them, or in `clients/`, which git ignores."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from campus_tools.documents.requests_shown import requests_of
 
 ROOT: Final = Path(__file__).parents[4]
 PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
-# The generated modules stand beside the client's hand-written ones.
+# The folder also holds the client's hand-written modules.
 PYTHON_CLIENT: Final = Path("clients/python/src/campus_client")
 POSTMAN: Final = Path("clients/postman/campus-marketplace.postman_collection.json")
 # Objects are broken over lines to this depth: one operation, schema or message a line, so that a diff names what changed.
@@ -26,7 +26,7 @@ def served_documents() -> dict[Path, str]:
 
 
 def clients() -> dict[Path, str]:
-    """What is generated from the committed OpenAPI document, by its path below the root; never committed."""
+    """Return the files generated from the committed OpenAPI document, by path; never committed."""
     reference = json.loads((ROOT / PAGES / "openapi.json").read_text())
     return {
         POSTMAN: json.dumps(postman.collection(list(requests_of(reference))), indent=1, ensure_ascii=False) + "\n",

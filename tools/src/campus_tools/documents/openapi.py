@@ -1,4 +1,4 @@
-"""The merged OpenAPI 3.1 document of everything public: the services' operations, and what the gateway adds to each."""
+"""The merged OpenAPI 3.1 document: the services' public operations with the gateway's headers, errors and security."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ from campus_tools.documents.samples import Samples
 from common.auth.guards import Guard
 
 _SCHEMAS: Final = "#/components/schemas/"
-# What has no envelope (contract section 1.2).
+# Operations without an envelope (contract section 1.2).
 _BARE: Final = frozenset({"/.well-known/jwks.json"})
 _CONTEXTS: Final[Mapping[str, str]] = {
     "identity": "Identity and campus",
@@ -45,7 +45,7 @@ The backend that student marketplaces run on: escrow, delivery PIN, payouts.
 
 
 def document() -> dict[str, Any]:
-    """The whole document; raises Drifted when table and services disagree."""
+    """Return the whole document. Raises Drifted when route table and services disagree."""
     entries, schemas = described()
     schemas |= shared_schemas()
     samples = Samples(schemas)
@@ -130,7 +130,7 @@ _BARE_ERROR: Final = {
 
 
 def operation_id(method: str, path: str) -> str:
-    """One name for each operation, made of its method and path alone, so that it never changes."""
+    """Return a stable operation id from method and path."""
     words = [re.sub(r"[^a-z0-9]+", "_", part.lower()).strip("_") for part in path.split("/") if part not in ("", "api")]
     named = [
         f"by_{word}" if part.startswith(":") else word
@@ -283,7 +283,7 @@ def _tag_groups(entries: Iterable[Described]) -> list[dict[str, Any]]:
 
 
 def _reached(whole: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """The schemas that something public leads to; FastAPI's own shape of a 422 is not among them."""
+    """Return the schemas that public operations reference, without FastAPI's own 422 schema."""
     reached: set[str] = set()
     ahead = list(_references({name: part for name, part in whole.items() if name != "components"}))
     ahead += _references({**whole["components"], "schemas": {}})
@@ -305,7 +305,7 @@ def _references(value: Any) -> list[str]:
 
 
 def _in_the_words_of_json_schema(value: Any) -> Any:
-    r"""Python's `\z` is `$` there; an empty text as default, which says that nothing was told, would break its own length."""
+    r"""Translate Python's `\z` to `$`, and drop empty default texts, which would violate their own minimum length."""
     if isinstance(value, dict):
         untold = value.get("default") == "" and "minLength" in value
         return {

@@ -21,7 +21,7 @@ _KEEP_TOKEN: Final = (
 
 
 def collection(requests: Iterable[Request]) -> dict[str, Any]:
-    """The collection: a folder for each tag. Signing in keeps the token; every keyed request draws a new key."""
+    """The collection: a folder for each tag. A login stores the token; requests with an idempotency key generate a new one."""
     return {
         "info": {
             "name": "Campus Marketplace API",

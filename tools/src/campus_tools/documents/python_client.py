@@ -1,7 +1,7 @@
 """The typed Python client of `clients/python`, generated from the OpenAPI document.
 
-Generated are the models, one method for each operation and one error for each code; what they stand on (connection, tokens, pages)
-is written by hand beside them. An envelope `{success, data, meta}` is opened: a method gives the `data`, a list gives a page.
+Generated: models, one method for each operation, one error for each code. Hand-written: connection, tokens, pages.
+Methods return the `data` of the envelope `{success, data, meta}`; lists return a page.
 """
 
 import re
@@ -20,7 +20,7 @@ _MODELS_HEAD: Final = (
     '"""What requests and answers hold. Generated from openapi.json by `make documents`; do not edit."""\n'
 )
 _ERRORS_HEAD: Final = '"""One error for each code. Generated from openapi.json by `make documents`; do not edit."""\n'
-# What servers of the outside world call is no business of a client, nor is the gateway's own health.
+# Webhooks of providers and the gateway's health are not part of the client.
 _NOT_FOR_CLIENTS: Final = ("/health/", "/api/messaging/webhook")
 _OPENED_BY: Final[tuple[dict[str, list[str]], ...]] = ({}, {"bearer": []}, {"serviceKey": []})
 
@@ -70,7 +70,7 @@ class Operations(Connection):
 
 
 def _imported(head: str, parts: list[str]) -> str:
-    """The parts below their imports; of the kinds of time those that stand in an annotation."""
+    """Join the parts below their imports; only used datetime types are imported."""
     body = "\n\n".join(parts)
     times = [name for name in ("date", "datetime", "time") if re.search(rf"[:|\[] ?{name}\b", body)]
     return head.replace("{times}", f"from datetime import {', '.join(times)}\n" if times else "") + body
@@ -154,7 +154,7 @@ def _sent(operation: dict[str, Any], parameters: list[dict[str, Any]]) -> list[s
 
 
 def _result(document: dict[str, Any], operation: dict[str, Any]) -> tuple[str, str]:
-    """The type that a method gives, and the statement that makes it of the `{call}`."""
+    """Return a method's return type and the statement that converts the `{call}`."""
     status = min(status for status in operation["responses"] if status.startswith("2"))
     content = operation["responses"][status].get("content", {})
     if not content:
@@ -188,7 +188,7 @@ def _opened(document: dict[str, Any], inside: dict[str, Any]) -> tuple[str, str]
 
 
 def _address(path: str) -> str:
-    """The path as an expression; what is put in is escaped by the connection."""
+    """Return the path as an expression; the connection escapes its parameters."""
     parts = re.findall(r"\{(\w+)\}", path)
     if not parts:
         return f'"{path}"'
@@ -216,6 +216,6 @@ def _error_name(code: str) -> str:
 
 
 def _formatted(source: str) -> str:
-    """As `make format` would leave it, whatever is configured around."""
+    """Format code with the settings of `make format`."""
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", "120", "-"]
     return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout

@@ -16,7 +16,7 @@ class NotUnderstood(Exception):
 
 
 def model_name(name: str) -> str:
-    """A name that Python takes."""
+    """Return a valid Python name."""
     return re.sub(r"\W", "_", name)
 
 
@@ -82,7 +82,7 @@ def _field(name: str, schema: dict[str, Any], required: bool) -> str:
     python, kind = fields_of(name), type_of(schema)
     options = [] if to_camel(python) == name else [f'validation_alias="{name}"', f'serialization_alias="{name}"']
     if not required:
-        # What is not said is not sent (`exclude_unset`), so that the server's own value holds.
+        # Unset fields are not sent (`exclude_unset`), so that the server's default applies.
         kind = kind if kind == "Any" or kind.endswith("None") else f"{kind} | None"
         options.insert(0, "default=None")
     if options == ["default=None"]:
@@ -91,13 +91,13 @@ def _field(name: str, schema: dict[str, Any], required: bool) -> str:
 
 
 def _docstring(schema: dict[str, Any]) -> str:
-    """The first sentence or so of what the document says about a schema."""
+    """Return the start of the schema's description."""
     text = " ".join(schema.get("description", "").split()).replace("\\", "").replace('"', "'")
     return text if len(text) <= _LINE_MAX else text[:_LINE_MAX].rpartition(" ")[0] + " ..."
 
 
 def reach(schemas: dict[str, Any], named: set[str]) -> set[str]:
-    """These models and all that they hold, by their Python names."""
+    """Return these models and all that they reference, by Python names."""
     by_name = {model_name(name): schema for name, schema in schemas.items()}
     found: set[str] = set()
     left = list(named)

@@ -1,4 +1,4 @@
-"""Examples that no schema tells: requests of operations that take one of several shapes, and answers that are files."""
+"""Examples that no schema yields: requests of operations with several forms, and responses that are files."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -35,7 +35,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "POST /api/payouts/dispatch": {"maxTotalMinor": 50_000_000, "dryRun": True},
 }
 
-# What outside companies send; each is kept as it comes.
+# Webhook bodies of providers, unchanged.
 SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
     "POST /functions/v1/gateway-webhook": (
         "application/json",
@@ -57,7 +57,7 @@ SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
         "id=ATXid_3a1b&status=Success",
     ),
 }
-# An export without a row is its line of names.
+# An empty export holds only its header line.
 FILES: Final[Mapping[str, str]] = {
     "/api/campus-orders/export": "".join(orders.domain.exports.csv_of_orders([])),
     "/api/transactions/export": payments.domain.exports.csv_heading(),

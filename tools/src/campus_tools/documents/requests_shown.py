@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-# No example opens a session: who signs in fills these variables of the collections, or an earlier answer does.
+# Examples hold no credentials: users or earlier responses fill these variables of the collection.
 _FILLED_IN: Final[Mapping[str, tuple[str, ...]]] = {
     "/api/auth/login": ("email", "password"),
     "/api/auth/mfa/verify": ("code",),
@@ -15,7 +15,7 @@ _FILLED_IN: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter with its example; one that is not required is left out until somebody asks for it."""
+    """A parameter with its example. An optional one is disabled in the collection."""
 
     name: str
     value: str
@@ -25,7 +25,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One operation, filled with its examples. `signs_in`: its answer holds tokens."""
+    """One operation with its examples. `signs_in`: its response holds tokens."""
 
     name: str
     title: str
@@ -88,7 +88,7 @@ def _parameters(parameters: list[Mapping[str, Any]], place: str) -> Iterator[Par
 
 
 def _secret(security: list[Mapping[str, Any]]) -> str | None:
-    """The variable that opens it: a token also where it may be left out; none for what is open or signed."""
+    """Return the variable of its credential: a token also where it is optional; None for public or signed operations."""
     names = {name for requirement in security for name in requirement}
     return "accessToken" if "bearer" in names else "serviceRoleKey" if "serviceKey" in names else None
 

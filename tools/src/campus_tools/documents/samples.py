@@ -1,4 +1,4 @@
-"""Examples: for each schema one value that it admits, the same on every run, in the words of the demo data."""
+"""Examples: one valid, deterministic value for each schema, from the demo data."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -90,7 +90,7 @@ _BY_NAME: Final[Mapping[str, Any]] = {
 }
 
 
-# The word of a `status` whose schema lists none, by the beginning of the schema's name.
+# Example of a `status` without an enum, by prefix of the schema's name.
 _STATUSES: Final[Mapping[str, str]] = {
     "OrdersOrder": "paid_escrow",
     "OrdersDelivery": "delivered",
@@ -111,21 +111,21 @@ def _status_in(schema_name: str) -> str:
 
 
 class Samples:
-    """Makes examples; references are looked up in `schemas`."""
+    """Create examples; references are resolved in `schemas`."""
 
     def __init__(self, schemas: Mapping[str, Any]) -> None:
         self._schemas = schemas
 
     def of(self, schema: Mapping[str, Any], *, whole: bool = True) -> Any:
-        """A value of the schema; not `whole`: only the required fields, as a first request would hold them."""
+        """Return a value of the schema; without `whole`, only its required fields."""
         return self._of(schema, "", whole, 0)
 
     def of_parameter(self, name: str, schema: Mapping[str, Any]) -> Any:
-        """A value of a parameter, which its name tells more of than its schema."""
+        """Return a value of a parameter, by its name first."""
         return self._of(schema, name, True, 0)
 
     def resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The schema that a reference leads to."""
+        """Return the schema of a reference."""
         while "$ref" in schema:
             schema = self._schemas[schema["$ref"].removeprefix(_REFERENCE_PREFIX)]
         return schema
@@ -215,7 +215,7 @@ def _named_text(name: str) -> str:
 
 
 def _fitting(text: str, schema: Mapping[str, Any]) -> str:
-    """Long enough and short enough."""
+    """Fit a text to its minimum and maximum length."""
     least, most = schema.get("minLength", 0), schema.get("maxLength", 10_000)
     while len(text) < least:
         text += f" {text}" if text else "text"

@@ -72,7 +72,7 @@ FROM (
 
 
 async def schema_sql(connection: asyncpg.Connection, owner: str) -> str:
-    """The whole schema that the connection's database has, as one text."""
+    """Return the schema of the connection's database as SQL."""
     major = connection.get_server_version().major
     blocks = [_HEADER.format(owner=owner, major=major)]
     blocks += [_function(row) for row in await connection.fetch(_FUNCTIONS)]
@@ -90,7 +90,7 @@ async def schema_sql(connection: asyncpg.Connection, owner: str) -> str:
 
 
 def _function(row: asyncpg.Record) -> str:
-    """A function whose default right for everybody was revoked says who may call it."""
+    """Return a function, with its grants when PUBLIC's default right was revoked."""
     grants: list[str] | None = row["grants"]
     text = str(row["definition"])
     if grants is not None and not any(grant.startswith("=") for grant in grants):

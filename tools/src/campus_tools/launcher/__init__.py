@@ -1,4 +1,4 @@
-"""Starts the whole system: behind `make run`, and as a library for tests."""
+"""Start the whole system, for `make run` and for tests."""
 
 from campus_tools.launcher.failures import StartFailed
 from campus_tools.launcher.supervisor import SupervisedProcess

@@ -19,15 +19,15 @@ from operations.ports import port_base_of
 from operations.processes import CAMPUS, SystemPlan
 
 SAME_SIGNAL_SECONDS = 1.0
-"""Nobody presses Ctrl-C again in earnest before that."""
+"""Seconds within which a repeated signal counts as the same one."""
 
 
 class _StopRequested(BaseException):
-    """Ctrl-C, SIGTERM or a closed terminal; not an `Exception`, so that nothing on the way swallows it."""
+    """Ctrl-C, SIGTERM or a closed terminal; not an `Exception`, so that no handler swallows it."""
 
 
 def main(plan: SystemPlan = CAMPUS) -> int:
-    """Run until asked to stop; 0 after an orderly stop, 1 when the start failed."""
+    """Run until a stop signal. Return 0 after an orderly stop, 1 when the start failed."""
     try:
         port_base = port_base_of(os.environ.get("PORT_BASE"))
     except ArgumentTypeError as error:
@@ -36,7 +36,7 @@ def main(plan: SystemPlan = CAMPUS) -> int:
     try:
         (state_dir / "logs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return _failed(f"STATE_DIR cannot be used ({error}): name a folder that you may write.")
+        return _failed(f"STATE_DIR cannot be used ({error}): set STATE_DIR to a writable folder.")
     log = MergedLog()
     system = System(state_dir, port_base, plan=plan, report=log.report)
     stop = threading.Event()
@@ -64,7 +64,7 @@ def main(plan: SystemPlan = CAMPUS) -> int:
 
 
 def _listen_for_stop(system: System, stop: threading.Event) -> None:
-    """The first signal stops in order, during the start too; the second ends everything at once."""
+    """The first signal stops in order, also during the start; the second kills everything."""
 
     signalled_at: list[float] = []
 
@@ -73,7 +73,7 @@ def _listen_for_stop(system: System, stop: threading.Event) -> None:
         if len(signalled_at) == 1:
             stop.set()
             raise _StopRequested
-        # `make` hands a SIGTERM on to us: when the whole group was signalled it arrives twice in one moment.
+        # `make` forwards a SIGTERM, so a signal to the whole group arrives twice.
         if signalled_at[-1] - signalled_at[0] > SAME_SIGNAL_SECONDS:
             system.abandon()
             os._exit(1)

@@ -1,4 +1,4 @@
-"""What `make run` shows: one merged log, and a table of addresses and demo accounts."""
+"""Console output of `make run`: a merged log, and a table of addresses and demo accounts."""
 
 import itertools
 import sys
@@ -31,11 +31,11 @@ DEMO_ACCOUNTS = (
     ("auditor@campus.example", "auditor", "DEMO_TOTP_AUDITOR"),
     ("admin@campus.example", "platform admin", "DEMO_TOTP_ADMIN"),
 )
-"""Address, what the account is for, and where its second factor is kept (architecture, section 6)."""
+"""Address, role and second factor of each demo account (architecture, section 6)."""
 
 
 class MergedLog:
-    """Prints what the processes write to their log files, each line with the name of its process."""
+    """Print the lines of the processes' log files, each with the name of its process."""
 
     def __init__(self, out: IO[str] = sys.stdout) -> None:
         self._out = out
@@ -47,7 +47,7 @@ class MergedLog:
         self._thread = threading.Thread(target=self._follow, name="merged log", daemon=True)
 
     def report(self, who: str, what: str) -> None:
-        """One line, or several, about a process."""
+        """Print one or more lines about a process."""
         with self._lock:
             colour = self._colours.setdefault(who, next(_COLOURS))
             start, end = (f"\x1b[{colour}m", "\x1b[0m") if self._coloured else ("", "")
@@ -56,7 +56,7 @@ class MergedLog:
             self._out.flush()
 
     def follow(self, paths: Mapping[str, Path]) -> None:
-        """Print from now on what is appended to these files, by the names of their processes."""
+        """Follow these files, by the names of their processes."""
         for name, path in paths.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600)
@@ -66,7 +66,7 @@ class MergedLog:
         self._thread.start()
 
     def end(self) -> None:
-        """Print what is still there, and no more."""
+        """Print the remaining lines and stop."""
         self._ending.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -75,7 +75,7 @@ class MergedLog:
         unfinished: dict[str, bytes] = {}
         ending = False
         while not ending:
-            # One more round after the end was asked for: the last lines are often the ones that matter.
+            # One more round after the stop: the last lines often hold the cause.
             ending = self._ending.wait(_TAIL_SECONDS)
             for name, file in self._files.items():
                 fresh = unfinished.get(name, b"") + file.read()
@@ -87,14 +87,14 @@ class MergedLog:
 
 
 def show_addresses(system: System, console: Console) -> None:
-    """Where everything is, and who can log in."""
+    """Print addresses and demo accounts."""
     addresses = Table(title="Campus Marketplace is ready", title_justify="left")
     addresses.add_column("What")
     addresses.add_column("Where", overflow="fold")
     addresses.add_row("API (the gateway)", system.base_url)
     addresses.add_row("API reference", f"{system.base_url}/docs")
     addresses.add_row("Events for subscribers", f"{system.base_url}/events")
-    addresses.add_row("What each error code means", f"{system.base_url}/errors")
+    addresses.add_row("Error codes", f"{system.base_url}/errors")
     addresses.add_row("Sandbox: payment gateway, phones, mail", system.sandbox_url)
     addresses.add_row("PostgreSQL", _without_account(system.servers.database_url))
     addresses.add_row("RabbitMQ", _without_account(system.servers.broker_url))
@@ -111,15 +111,15 @@ def show_addresses(system: System, console: Console) -> None:
 
 
 def show_demo_accounts(system: System, console: Console) -> None:
-    """The demo accounts; the password itself only at the first start."""
+    """Print the demo accounts; their password only at the first start."""
     accounts = Table(title="Demo accounts", title_justify="left")
-    for heading in ("Address", "Is a", "Second factor (in secrets.env)"):
+    for heading in ("Address", "Role", "Second factor (in secrets.env)"):
         accounts.add_column(heading)
     for address, role, second_factor in DEMO_ACCOUNTS:
         accounts.add_row(address, role, second_factor or "none")
     console.print(accounts)
     if system.is_first_start:
-        console.print(f"Password of all of them, shown this once: [bold]{system.secrets['DEMO_PASSWORD']}[/bold]")
+        console.print(f"Password of all demo accounts, shown only once: [bold]{system.secrets['DEMO_PASSWORD']}[/bold]")
     else:
         console.print("Their password is DEMO_PASSWORD in secrets.env.")
 

@@ -1,4 +1,4 @@
-"""What a start can end with."""
+"""Errors of a start."""
 
 
 class StartFailed(Exception):

@@ -1,14 +1,14 @@
-"""The lines of the merged log, as a person reads them: the services write JSON for machines, which stays in the files."""
+"""Format JSON log lines for the console; the files keep the JSON."""
 
 import json
 from typing import Any, Final
 
-# Said by the name in front of the line, or of no use to somebody who looks on.
+# Shown elsewhere in the line, or of no use on a console.
 _NOT_REPEATED: Final = frozenset({"event", "service", "level", "at", "exception"})
 
 
 def readable(line: str) -> list[str]:
-    """One line of a process's log as one or more lines; what is no JSON object of ours is left as it is."""
+    """Format a log line as one or more lines. A line that is no JSON log record is unchanged."""
     try:
         record = json.loads(line)
     except ValueError:

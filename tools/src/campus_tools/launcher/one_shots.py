@@ -1,4 +1,4 @@
-"""Commands of a service that run to their end beside the start: migrations and demo data."""
+"""Commands of a service that the start runs: migrations and demo data."""
 
 import subprocess
 import sys
@@ -14,17 +14,17 @@ UNKNOWN_COMMAND = 64
 
 
 class OneShots:
-    """Those that run at this moment, so that a stop in the middle ends them, too."""
+    """Running commands, so that a stop ends them too."""
 
     def __init__(self) -> None:
         self._running: list[subprocess.Popen[bytes]] = []
         self._stopped = False
 
     def run(self, service: Service, command: str, environment: Mapping[str, str]) -> bool:
-        """Run `python -m <service> <command>` to its end; answers whether the service has that command.
+        """Run `python -m <service> <command>` to its end. Return whether the service has that command.
 
         Raises:
-            StartFailed: with what it printed.
+            StartFailed: the command failed; the message holds its output.
         """
         if self._stopped:
             return True
@@ -40,7 +40,7 @@ class OneShots:
         return code == 0
 
     def stop(self) -> None:
-        """End what runs; nothing begins any more."""
+        """End running commands, and start no more."""
         self._stopped = True
         for child in list(self._running):
             kill_child(child)

@@ -1,4 +1,4 @@
-"""Looking at ports before anything is started on them."""
+"""Check ports before a start."""
 
 import contextlib
 import random
@@ -13,7 +13,7 @@ from operations.ports import SPAN
 
 @dataclass(frozen=True)
 class OccupiedPort:
-    """A port we need and somebody else has."""
+    """A needed port that another program holds."""
 
     port: int
     needed_by: str
@@ -21,14 +21,14 @@ class OccupiedPort:
 
 
 def occupied_ports(needed: Iterable[tuple[str, int]]) -> list[OccupiedPort]:
-    """Those of the (name, port) pairs that cannot be listened on."""
+    """Return the (name, port) pairs whose port is occupied."""
     return [OccupiedPort(port, name, _holder(port)) for name, port in needed if not _is_free(port)]
 
 
 def free_port_base() -> int:
-    """A base above which all ports of a system are free now; below the range the kernel gives to connections."""
+    """Return a port base with all ports of a system free, below the kernel's ephemeral range."""
     candidates = list(range(11000, 32000, SPAN))
-    # Not by the seed that tests share: two that begin at once would find the same one free.
+    # Not the seed that tests share: two concurrent starts would pick the same base.
     random.SystemRandom().shuffle(candidates)
     for candidate in candidates:
         if all(_is_free(port) for port in range(candidate, candidate + SPAN)):
@@ -38,7 +38,7 @@ def free_port_base() -> int:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # As the servers do: connections of the last run that only linger do not count.
+        # As servers do: lingering connections of the last run do not count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))

@@ -1,10 +1,10 @@
-"""Asking a process whether it is ready."""
+"""Readiness of a process."""
 
 import http.client
 
 
 def responds_ready(port: int) -> bool:
-    """Whether the process behind this port says that it is ready."""
+    """Whether the process on this port reports readiness."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/health/readiness")

@@ -1,4 +1,4 @@
-"""The directory in which a running system keeps what outlives a step: it belongs to one system at a time, and files in it are whole."""
+"""The state directory of a running system: one system at a time, and files are written atomically."""
 
 import fcntl
 import json
@@ -10,21 +10,21 @@ from campus_tools.children import end_recorded_process
 from campus_tools.launcher.failures import StartFailed
 
 PRIVATE_FOLDERS = ("logs", "processes", "sandbox", "servers")
-"""Logs, what the sandbox received, and the servers' data are for the owner alone; the directory itself may be anywhere."""
+"""Private folders: logs, messages of the sandbox, and the servers' data."""
 
 
 class StateDirectory:
-    """Taken with a lock that ends with the process that holds it, however it ends."""
+    """Acquired with a lock that ends with its process."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).resolve()
         self._lock_file: IO[str] | None = None
 
     def acquire(self) -> None:
-        """From now on no other system starts here.
+        """Lock the directory against other systems.
 
         Raises:
-            StartFailed: another one runs here; the message names its process.
+            StartFailed: another system runs here; the message names its process.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock_file = (self.path / "lock").open("a+")
@@ -35,7 +35,7 @@ class StateDirectory:
             holder = self._lock_file.read().strip()
             self._lock_file.close()
             raise StartFailed(
-                f"{self.path} is used by a running system (process {holder}). Stop that one, or set STATE_DIR and "
+                f"{self.path} is used by a running system (process {holder}). Stop it, or set STATE_DIR and "
                 "PORT_BASE to start a second."
             ) from None
         self._lock_file.truncate(0)
@@ -44,21 +44,21 @@ class StateDirectory:
         for name in PRIVATE_FOLDERS:
             folder = self.path / name
             folder.mkdir(exist_ok=True)
-            # Also those that an earlier version made.
+            # Also folders that an earlier version created.
             folder.chmod(0o700)
 
     def release(self) -> None:
-        """Another system may start here. May be called again."""
+        """Unlock the directory. Idempotent."""
         if self._lock_file is not None:
             self._lock_file.close()
 
     def end_leftovers(self, folder: str) -> list[str]:
-        """End what an earlier run has left running, by the process ids it wrote into `folder`; answers their names."""
+        """End leftover processes of an earlier run by the process ids in `folder`. Return their names."""
         records = sorted((self.path / folder).glob("*.pid"))
         return [record.stem for record in records if end_recorded_process(record)]
 
     def write(self, name: str, content: object) -> None:
-        """A JSON file. Whoever reads it sees all of it, or what it was before."""
+        """Write a JSON file atomically."""
         path = self.path / name
         draft = path.with_suffix(".json.new")
         draft.write_text(json.dumps(content, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""Keeps processes alive: what dies is started again, a little later each time."""
+"""Supervise processes: a process that dies is restarted with increasing back-off."""
 
 import signal
 import subprocess
@@ -12,18 +12,18 @@ from campus_tools.launcher.readiness import responds_ready
 from campus_tools.servers import Server, ServerUnavailable
 
 BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 5.0)
-"""Short enough that a single crash is hardly seen, long enough that a crash loop leaves the machine usable."""
+"""Back-off in seconds: short for a single crash, longer in a crash loop."""
 STEADY_SECONDS = 5.0
-"""A process that lived this long was at work, so it is not in a crash loop: it starts again with the shortest back-off."""
+"""Seconds after which a crash is no crash loop any more, so that the shortest back-off applies."""
 LOG_BYTES_MAX = 20_000_000
-"""A log that is larger at a start is put aside once, so that `STATE_DIR` does not grow without end."""
+"""A larger log is rotated once at a start, which bounds `STATE_DIR`."""
 
 Report = Callable[[str, str], None]
-"""Says something (second) about a process (first) in the merged log."""
+"""Print a message (second) about a process (first) in the merged log."""
 
 
 class SupervisedProcess:
-    """One process of the list: started, watched, started again."""
+    """One supervised process."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class SupervisedProcess:
         self.health_port = health_port
         self.log_path = state_dir / "logs" / f"{name}.log"
         self.restarts = 0
-        """How often it was started again after it had died."""
+        """How often it was restarted after it died."""
         self._command = command
         self._environment = environment
         self._record = state_dir / "processes" / f"{name}.pid"
@@ -60,7 +60,7 @@ class SupervisedProcess:
         return child.pid if child is not None and child.poll() is None else None
 
     def start(self) -> None:
-        """Start it and watch it from now on."""
+        """Start and supervise it."""
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         if self.log_path.exists() and self.log_path.stat().st_size > LOG_BYTES_MAX:
             self.log_path.replace(self.log_path.with_suffix(".log.1"))
@@ -70,7 +70,7 @@ class SupervisedProcess:
         self._watcher.start()
 
     def kill(self) -> int:
-        """`kill -9` it, as a fault would; it is started again. Answers how often it had been restarted before."""
+        """`kill -9` it; it is restarted. Return the number of restarts before."""
         with self._state:
             before = self.restarts
             if self._child is not None:
@@ -78,17 +78,17 @@ class SupervisedProcess:
         return before
 
     def restart_with(self, settings: Mapping[str, str | None]) -> int:
-        """`kill` it; it is started again with these settings changed, and those that are None as they were not told to it at all."""
+        """`kill` it; it is restarted with these settings changed. A setting that is None is removed."""
         merged = {**self._environment, **settings}
         self._environment = {name: text for name, text in merged.items() if text is not None}
         return self.kill()
 
     def has_environment(self, environment: Mapping[str, str]) -> bool:
-        """Whether this is what the running process was told at its start."""
+        """Whether the running process was started with this environment."""
         return self._environment == environment
 
     def roll(self, environment: Mapping[str, str], *, stop_within: float, ready_within: float) -> None:
-        """End it in order, start it with this environment and wait until it answers.
+        """Stop it in order, start it with this environment and wait until it is ready.
 
         Raises:
             TimeoutError: it does not become ready in time.
@@ -100,23 +100,21 @@ class SupervisedProcess:
             raise TimeoutError(f"{self.name} does not become ready. The end of {self.log_path}:\n{self.last_lines()}")
 
     def wait_restarted(self, after: int | None = None, within: float = 15.0) -> None:
-        """Wait until it was started again and answers; `after` is the answer of `kill`, within is in seconds.
+        """Wait until it was restarted and is ready. `after`: the result of `kill`; `within`: seconds.
 
         Raises:
-            TimeoutError: it did not come back in time.
+            TimeoutError: it did not restart in time.
         """
         restarts_min = 1 if after is None else after + 1
         if not wait_until(lambda: self.restarts >= restarts_min and responds_ready(self.health_port), within=within):
-            raise TimeoutError(
-                f"{self.name} did not come back within {within} s; it was restarted {self.restarts} times"
-            )
+            raise TimeoutError(f"{self.name} did not restart within {within} s; it was restarted {self.restarts} times")
 
     def signal_stop(self) -> None:
-        """From now on an end is an end."""
+        """Do not restart it any more."""
         self._stopping.set()
 
     def stop(self, within: float) -> None:
-        """End it in order, by force after `within` seconds."""
+        """Stop it in order, by force after `within` seconds."""
         self.signal_stop()
         with self._state:
             child = self._child
@@ -129,7 +127,7 @@ class SupervisedProcess:
         self._record.unlink(missing_ok=True)
 
     def last_lines(self, count: int = 20) -> str:
-        """The end of its log."""
+        """Return the end of its log."""
         if not self.log_path.exists():
             return ""
         return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-count:])
@@ -150,12 +148,12 @@ class SupervisedProcess:
             code = child.wait()
             if self._stopping.is_set():
                 return
-            # What it had started itself must not go on beside the new one.
+            # Its own children must not survive it.
             signal_group(child.pid, signal.SIGKILL)
             deaths = 0 if time.monotonic() - started > STEADY_SECONDS else deaths
             pause = BACK_OFF_SECONDS[min(deaths, len(BACK_OFF_SECONDS) - 1)]
             deaths += 1
-            self._report(self.name, f"ended with {_describe(code)}; starting it again in {pause} s")
+            self._report(self.name, f"ended with {_describe(code)}; restarting it in {pause} s")
             if self._stopping.wait(pause):
                 return
             with self._state:
@@ -166,7 +164,7 @@ class SupervisedProcess:
 
 
 class WatchedServer:
-    """Starts a private server again when it dies without being told to."""
+    """Restart a private server after an unexpected end."""
 
     def __init__(self, server: Server, *, report: Report, changed: Callable[[], None]) -> None:
         self._server = server
@@ -176,26 +174,26 @@ class WatchedServer:
         self._watcher = threading.Thread(target=self._watch, name=f"watch {server.name}", daemon=True)
 
     def start(self) -> None:
-        """Watch from now on; the server itself is already running."""
+        """Supervise the running server."""
         if self._server.private:
             self._watcher.start()
 
     def stop(self) -> None:
-        """Watch no longer; the server is left as it is."""
+        """Stop the supervision, not the server."""
         self._stopping.set()
         if self._watcher.is_alive():
             self._watcher.join()
 
     def _watch(self) -> None:
         deaths = 0
-        # A server that did not start is none that has died: it is tried again all the same.
+        # A server that failed to start counts as not died, so `is_due` repeats the attempt.
         is_due = False
         while not self._stopping.wait(0.2):
             if not (is_due or self._server.has_died()):
                 continue
             pause = BACK_OFF_SECONDS[min(deaths, len(BACK_OFF_SECONDS) - 1)]
             deaths += 1
-            self._report(self._server.name, f"ended unexpectedly; starting it again in {pause} s")
+            self._report(self._server.name, f"ended unexpectedly; restarting it in {pause} s")
             if self._stopping.wait(pause) or not (is_due or self._server.has_died()):
                 continue
             try:

@@ -1,10 +1,8 @@
-"""The whole system: servers, migrations, demo data and processes, started and stopped as one.
+"""The whole system: servers, migrations, demo data and processes, for `make run` and for tests:
 
-Behind `make run`, and a library for tests:
-
-    async with System(state_dir, port_base, {"PAYMENT_WINDOW_SECONDS": "2"}) as system:
-        before = system.process("orders-worker").kill()
-        await asyncio.to_thread(system.process("orders-worker").wait_restarted, before)
+async with System(state_dir, port_base, {"PAYMENT_WINDOW_SECONDS": "2"}) as system:
+    before = system.process("orders-worker").kill()
+    await asyncio.to_thread(system.process("orders-worker").wait_restarted, before)
 """
 
 import asyncio
@@ -39,13 +37,13 @@ from operations.secrets import load_secrets, read_secrets, write_secrets
 from operations.services import Service
 
 READY_SECONDS_MAX = 90.0
-"""Twelve interpreters importing their libraries on two busy cores take a third of this."""
+"""Seconds until all processes must be ready; twelve of them on two busy cores need a third."""
 RESTARTS_BEFORE_READY_MAX = 3
-"""Whoever dies this often before being ready has a mistake that no further start mends."""
+"""A process that dies this often before it is ready fails the start."""
 STOP_SECONDS = {0: 1.5, 1: 3.0, 2: 1.0}
-"""For the door, the services, and the sandbox; with the servers' 4 s everything ends within 10 s."""
+"""Seconds to stop the gateway, the services and the sandbox; with the servers' 4 s all end within 10 s."""
 ROLL_STOP_SECONDS = 15.0
-"""A gateway still takes requests for 2 s and a process ends running ones within 8 s; the rest is for a busy machine."""
+"""A gateway accepts requests for 2 s more and a process drains within 8 s; the rest is for a busy machine."""
 
 
 class System:
@@ -62,10 +60,10 @@ class System:
         report: Report | None = None,
         ready_seconds: float = READY_SECONDS_MAX,
     ) -> None:
-        """`environment` lies over that of this program; without `port_base` a free one is taken.
+        """`environment` overrides that of this program. Without `port_base` a free one is chosen.
 
-        `servers` are used when given, and then neither started nor stopped here. `tell` hears what happens, as
-        (who, what). A larger plan than ours may need more than `ready_seconds`.
+        Given `servers` are neither started nor stopped here. `report` receives messages as (process, text). A larger plan may
+        need more than `ready_seconds`.
         """
         self._state = StateDirectory(state_dir)
         self.state_dir = self._state.path
@@ -104,7 +102,7 @@ class System:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """What `secrets.env` holds."""
+        """The content of `secrets.env`."""
         return self._secrets
 
     @property
@@ -117,12 +115,12 @@ class System:
         return self._processes[name]
 
     def health_url(self, name: str) -> str:
-        """Where this process answers readiness and `/metrics`."""
+        """Return the address of readiness and `/metrics` of this process."""
         plan = next(plan for plan in self.plan.processes if plan.name == name)
         return f"http://127.0.0.1:{self.port_base + plan.health_offset}"
 
     def command(self, service_name: str, *arguments: str) -> tuple[int, str]:
-        """Run `python -m <service> <arguments>` beside the processes, as its operator would: exit code and output."""
+        """Run `python -m <service> <arguments>` with the service's environment. Return exit code and output."""
         service = next(service for service in self.plan.services if service.name == service_name)
         ended = subprocess.run(
             [sys.executable, "-m", service.import_name, *arguments],
@@ -136,10 +134,10 @@ class System:
         return ended.returncode, ended.stdout
 
     def start(self) -> None:
-        """Start everything and return when all of it is ready; when something fails, stop what was started.
+        """Start everything and return when all is ready. After a failure, stop everything again.
 
         Raises:
-            StartFailed: a port is taken, a migration failed, or a process never became ready.
+            StartFailed: a port is occupied, a migration failed, or a process never became ready.
             ServerUnavailable: PostgreSQL or RabbitMQ could be neither found nor started.
         """
         self._state.acquire()
@@ -162,13 +160,13 @@ class System:
             pool.shutdown(cancel_futures=True)
 
     def roll(self, *, every: bool = False, before_stop: Callable[[str], None] | None = None) -> list[str]:
-        """Restart one process after another, each when the one before it answers again: those whose environment changed with
-        `secrets.env`, or every one of ours. Answers their names, which `rolled.json` holds from then on.
+        """Restart processes one by one, each after the one before is ready: those whose environment changed with `secrets.env`,
+        or every one. Return their names, which are also written to `rolled.json`.
 
-        The sandbox plays companies outside and goes on. `before_stop` is told each name while that process still runs.
+        The sandbox is not restarted. `before_stop` receives each name before that process stops.
 
         Raises:
-            TimeoutError: a process does not come back; the ones after it go on as they were.
+            TimeoutError: a process does not restart; the ones after it are unchanged.
         """
         with self._rolling:
             self._secrets = read_secrets(self.state_dir / "secrets.env")
@@ -185,7 +183,7 @@ class System:
                         continue
                     if before_stop is not None:
                         before_stop(plan.name)
-                    self._report(plan.name, "restarts with what secrets.env says now")
+                    self._report(plan.name, "restarts with the current secrets.env")
                     process.roll(environment, stop_within=ROLL_STOP_SECONDS, ready_within=READY_SECONDS_MAX)
                     rolled.append(plan.name)
             except TimeoutError as error:
@@ -196,7 +194,7 @@ class System:
         return rolled
 
     def migrate(self, environment: Mapping[str, str]) -> None:
-        """Run all migrations beside the running processes. With `environment` on top, which `roll` tells them, too, from now on."""
+        """Run all migrations next to the running processes. `environment` is applied on top, also in later rolls."""
         self._caller |= environment
         self._environments = self._environments_of(self._secrets)
         for service in self.plan.services:
@@ -205,7 +203,7 @@ class System:
             self._provision_broker(pool)
 
     def stop(self) -> None:
-        """Stop everything within 10 s: the door first, the servers last. May be called again."""
+        """Stop everything within 10 s: the gateway first, the servers last. Idempotent."""
         if self._stopped:
             return
         self._stopped = True
@@ -224,7 +222,7 @@ class System:
         self._state.release()
 
     def abandon(self) -> None:
-        """End everything at once, without order; for the second Ctrl-C."""
+        """Kill everything at once; for the second Ctrl-C."""
         for process in self.processes:
             process.signal_stop()
         for process in self.processes:
@@ -253,14 +251,14 @@ class System:
     def _end_leftovers(self) -> None:
         folders = ["processes", *(["servers"] if self._own_servers else [])]
         for name in [name for folder in folders for name in self._state.end_leftovers(folder)]:
-            self._report(name, "was left over by an earlier run and was ended")
+            self._report(name, "was left running by an earlier run and is ended")
 
     def _reject_occupied_ports(self) -> None:
         occupied = occupied_ports(self._needed_ports())
         if occupied:
             lines = [f"  port {port.port}, for {port.needed_by}, is held by {port.holder}" for port in occupied]
             raise StartFailed(
-                "These ports are taken:\n"
+                "These ports are occupied:\n"
                 + "\n".join(lines)
                 + f"\nStop those programs, or move everything with PORT_BASE (now {self.port_base}), for example "
                 f"`make run PORT_BASE={free_port_base()}`."
@@ -282,7 +280,7 @@ class System:
 
     def _start_parts(self, pool: ThreadPoolExecutor) -> None:
         self._report("servers", self.servers.origin)
-        # RabbitMQ boots for seconds: the databases are made and migrated meanwhile.
+        # RabbitMQ boots for seconds: meanwhile the databases are created and migrated.
         broker = pool.submit(self._start_broker)
         store = pool.submit(self.servers.redis.start) if self._own_servers and self.servers.redis is not None else None
         if self._own_servers:
@@ -302,7 +300,7 @@ class System:
         self._environments = self._environments_of(self._secrets)
         if self.plan.services:
             try:
-                # In a thread: the caller may stand in an event loop of its own.
+                # In a thread: the caller may run an event loop.
                 provisioned = pool.submit(
                     lambda: asyncio.run(provision_databases(self.servers.database_url, self._secrets))
                 )
@@ -350,7 +348,7 @@ class System:
             self._environments = self._environments_of(self._secrets)
             self._report(
                 "rabbitmq",
-                "WARNING: every service uses the account of BROKER_URL, so that one could publish in the name of another, and "
+                "WARNING: every service uses the account of BROKER_URL, so a service could publish another's events, and "
                 f"SUBSCRIBER_BROKER_URL will not work. {error}",
             )
 
@@ -419,7 +417,7 @@ def _at_once(processes: list[SupervisedProcess], act: Callable[[SupervisedProces
 
 
 def _all_or_first_failure(futures: list[Future[None]]) -> None:
-    """Wait for all; the first that fails is told at once, while the others are still running."""
+    """Wait for all. The first failure is raised at once, while the others still run."""
     done, _ = wait(futures, return_when=FIRST_EXCEPTION)
     for future in done:
         future.result()

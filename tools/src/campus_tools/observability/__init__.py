@@ -1,1 +1,1 @@
-"""What the people on call see: the inventory of metrics, and the rules and dashboards made of it."""
+"""The inventory of metrics, and the alert rules and dashboards that are generated with it."""

@@ -1,4 +1,4 @@
-"""`python -m campus_tools.observability` writes the rules of Prometheus and the dashboards of Grafana from the tables beside."""
+"""`python -m campus_tools.observability`: write Prometheus rules and Grafana dashboards from the tables of this package."""
 
 from campus_tools.observability.files import FOLDER, files, left_over
 

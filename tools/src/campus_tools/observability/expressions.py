@@ -1,4 +1,4 @@
-"""What a PromQL expression asks for: the names of its series, and the labels by which it narrows and sums them."""
+"""The series names and labels that a PromQL expression uses."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _RANGES: Final = re.compile(r"\[[^\]]*\]")
 _GROUPINGS: Final = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)")
 _SELECTORS: Final = re.compile(r"\{([^}]*)\}")
-# A name, which no other character of a name or number precedes; a call is told by its parenthesis.
+# A name that no character of a name or number precedes. A parenthesis after it marks a function call.
 _NAMES: Final = re.compile(r"(?<![\w:.])([A-Za-z_:][\w:]*)(?!\s*\()(?![\w:])")
 _LABELS: Final = re.compile(r"([A-Za-z_]\w*)\s*(?:=~|!~|!=|=)")
 _WORDS: Final = frozenset(

@@ -1,4 +1,4 @@
-"""The files that are made of the tables, by their path below deploy/observability."""
+"""The generated files by their path below deploy/observability."""
 
 import json
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _MADE: Final = ("prometheus/rules/*.yml", "grafana/dashboards/*.json")
 
 
 def rule_files() -> dict[str, list[dict[str, Any]]]:
-    """The groups of each file of rules."""
+    """Return the rule groups of each file."""
     groups = {
         "objectives": [
             {"name": "objectives", "interval": "30s", "rules": recordings()},
@@ -35,7 +35,7 @@ def all_alerts() -> list[Alert]:
 
 
 def files() -> dict[str, str]:
-    """The text of each file."""
+    """Return the content of each file."""
     texts = {
         f"prometheus/rules/{name}.yml": NOTE + yaml.safe_dump({"groups": groups}, sort_keys=False, width=140)
         for name, groups in rule_files().items()
@@ -47,7 +47,7 @@ def files() -> dict[str, str]:
 
 
 def left_over() -> list[Path]:
-    """Files of earlier tables."""
+    """Return generated files that no table produces any more."""
     current = files()
     return [
         path

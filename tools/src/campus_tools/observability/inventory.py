@@ -1,4 +1,4 @@
-"""Every metric there is: ours, read from the code that counts, and those of the programs around us."""
+"""All metrics: those of the services, read from the code, and those of the programs around them."""
 
 import importlib
 from collections.abc import Iterable, Iterator
@@ -17,13 +17,13 @@ from common.observability import telemetry
 
 SERVICES: Final = ("api-gateway", "identity", "orders", "payments", "payouts", "notifications")
 EVERY_PROCESS: Final = "every process"
-# What Prometheus adds to each sample of ours, by the targets of prometheus.yml.
+# Labels that Prometheus adds to each sample, by the targets of prometheus.yml.
 TARGET_LABELS: Final = frozenset({"job", "instance", "service", "process"})
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric: `name` as it is shown by whoever has it, `kind` in the words of Prometheus, and whose it is."""
+    """A metric: its exported `name`, its Prometheus type (`kind`) and the program that exports it (`holder`)."""
 
     name: str
     kind: str
@@ -33,7 +33,7 @@ class Metric:
 
     @property
     def series(self) -> frozenset[str]:
-        """The names under which it is asked for."""
+        """The names of its series in queries."""
         if self.kind == "counter":
             return frozenset({self.name})
         parts = ("_bucket", "_count", "_sum") if self.kind == "histogram" else ("",)
@@ -41,7 +41,7 @@ class Metric:
 
     @property
     def known_labels(self) -> frozenset[str]:
-        """The labels by which it may be narrowed or summed."""
+        """The labels that queries may filter or group by."""
         return TARGET_LABELS | set(self.labels) | ({"le"} if self.kind == "histogram" else set())
 
 
@@ -78,7 +78,7 @@ AROUND_US: Final = (
 
 
 def ours() -> list[Metric]:
-    """What our own processes show, the common ones first."""
+    """The metrics of the services' processes; common ones first."""
     found = [*_of_module(telemetry, EVERY_PROCESS), *_of_families(PROCESS_COLLECTOR.collect(), EVERY_PROCESS)]
     found += _of_families(Metrics().collect(), "api-gateway")
     for service in SERVICES:
@@ -89,12 +89,12 @@ def ours() -> list[Metric]:
 
 
 def inventory() -> list[Metric]:
-    """Ours and those around us."""
+    """The metrics of the services and of the programs around them."""
     return [*ours(), *AROUND_US]
 
 
 def by_series() -> dict[str, Metric]:
-    """Each name that can be asked for, and the metric behind it."""
+    """Return the metric of each series name."""
     return {name: metric for metric in inventory() for name in metric.series}
 
 

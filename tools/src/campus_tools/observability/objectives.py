@@ -1,6 +1,6 @@
-"""The service level objectives, their error ratios over six windows, and the alerts of how fast the budget of 30 days burns.
+"""Service level objectives, their error ratios over six windows, and the burn-rate alerts of the 30-day error budget.
 
-A page needs a fast burn over a long window that still goes on in a short one: what is over wakes nobody, what lasts does soon.
+An alert needs a fast burn over a long and a short window, so that an incident that is over pages nobody.
 """
 
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from typing import Any, Final
 from campus_tools.observability.rules import Alert, Severity
 
 WINDOWS: Final = ("5m", "30m", "1h", "6h", "3d")
-# Long window, short window, times the even speed of 30 days, severity: 2 % of the budget in an hour, 5 % in six, 10 % in three days.
+# Long window, short window, burn rate, severity: 2 % of the budget in an hour, 5 % in six, 10 % in three days.
 BURNS: Final[tuple[tuple[str, str, float, Severity], ...]] = (
     ("1h", "5m", 14.4, "SEV-1"),
     ("6h", "30m", 6, "SEV-2"),
     ("3d", "6h", 1, "SEV-3"),
 )
-# Below so many events an hour one failure is a large part: the other alerts watch a quiet system.
+# With fewer events an hour, a single failure burns a large share of the budget; other alerts cover a quiet system.
 EVENTS_MIN: Final = 20
 WEBHOOK: Final = "POST /functions/v1/gateway-webhook"
-# From the placed order to the money in the vendor's wallet. Work that waits for a company outside is not among it.
+# Queues from the placed order to the credited wallet, without those that wait for an outside provider.
 JOURNEY: Final = r"orders\\.payments|payments\\.orders|payments\\.webhooks|payouts\\.payments"
 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """`target` of the events are good, over 30 days. `errors` and `events` are expressions with WINDOW in their ranges."""
+    """An objective over 30 days: the share `target` of events is good. `errors` and `events` are expressions with WINDOW as range."""
 
     name: str
     target: float
@@ -41,7 +41,7 @@ OBJECTIVES: Final = (
     Objective(
         "edge-availability",
         0.999,
-        "99.9 % of the requests are answered without a fault of ours (no 5xx)",
+        "99.9 % of the requests are answered without a server error (5xx)",
         'sum(rate(gateway_requests_total{status=~"5.."}[WINDOW])) or vector(0)',
         "sum(rate(gateway_requests_total[WINDOW]))",
     ),
@@ -57,7 +57,7 @@ OBJECTIVES: Final = (
     Objective(
         "order-journey-lag",
         0.99,
-        "99 % of the steps between the services of an order take effect within 5 s of being said",
+        "99 % of the steps between the services of an order take effect within 5 s of their event",
         f'sum(rate(message_lag_seconds_count{{queue=~"{JOURNEY}"}}[WINDOW]))'
         f' - sum(rate(message_lag_seconds_bucket{{queue=~"{JOURNEY}",le="5.0"}}[WINDOW]))',
         f'sum(rate(message_lag_seconds_count{{queue=~"{JOURNEY}"}}[WINDOW]))',
@@ -66,7 +66,7 @@ OBJECTIVES: Final = (
 
 
 def recordings() -> list[dict[str, Any]]:
-    """The ratio of errors over each window, and how many events the last hour had."""
+    """Return recording rules: the error ratio of each window and the events of the last hour."""
     rules = []
     for objective in OBJECTIVES:
         labels = {"slo": objective.name}
@@ -80,7 +80,7 @@ def recordings() -> list[dict[str, Any]]:
 
 
 def burn_alerts() -> list[Alert]:
-    """Three alerts for each objective, by how soon its budget is gone."""
+    """Return three alerts for each objective, by burn rate."""
     return [
         Alert(
             objective.name,
@@ -89,7 +89,7 @@ def burn_alerts() -> list[Alert]:
             f' and slo:error_ratio:rate{short}{{slo="{objective.name}"}} > {factor:g} * {objective.budget:g}'
             f' and slo:events:last1h{{slo="{objective.name}"}} >= {EVENTS_MIN}',
             "2m",
-            f"Promised: {objective.statement}. The budget of 30 days burns {factor:g} times too fast.",
+            f"SLO at risk: {objective.statement}. The 30-day error budget burns {factor:g} times too fast.",
         )
         for objective in OBJECTIVES
         for long, short, factor, severity in BURNS

@@ -1,4 +1,4 @@
-"""The own checkers of Prometheus and Alertmanager: found, or installed with the system's package manager."""
+"""Find or install promtool and amtool, the checkers of Prometheus and Alertmanager."""
 
 import shutil
 from collections.abc import Callable
@@ -11,7 +11,7 @@ PACKAGES: Final = {"promtool": "prometheus", "amtool": "prometheus-alertmanager"
 
 
 def find_program(name: str, report: Callable[[str], None]) -> str | None:
-    """The program's path; None where it is missing and cannot be installed, after `say` has told why."""
+    """Return the program's path. None: it is missing and cannot be installed; `report` receives the reason."""
     found = shutil.which(name)
     if found is None and can_install():
         try:

@@ -1,20 +1,20 @@
-"""Rules in the words of Prometheus."""
+"""Prometheus alert rules."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
-# Within what time somebody looks (specification: payout failure handling, and the same for everything else that wakes people).
+# Response time of the people on call by severity (specification: payout failure handling; all alerts use it).
 RESPONSE: Final[dict[Severity, str]] = {"SEV-1": "15 minutes", "SEV-2": "1 hour", "SEV-3": "4 hours"}
 
 
-# The requests that are not those of the watchers: their answers say how a process is, not how people fare.
+# Requests of users, without health probes and scrapes.
 USER_REQUESTS: Final = 'route!~"/health/.*|/metrics"'
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alert. `name` is also the name of its page in docs/runbooks; `lasting` is for how long it must hold."""
+    """An alert. `name` is also its page in docs/runbooks. `lasting`: how long the expression must hold before it fires."""
 
     name: str
     severity: Severity

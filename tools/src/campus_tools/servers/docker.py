@@ -1,4 +1,4 @@
-"""Servers in containers by testcontainers. Importing it takes a second: only where a Docker engine listens."""
+"""Servers in containers by testcontainers. The import takes a second, so it is done only with a Docker engine."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from campus_tools.servers.errors import ServerUnavailable
 
 RESPONSE_SECONDS_MAX = 10
 PULL_SECONDS_MAX = 300
-"""Two images of 150 MB over a slow line."""
+"""Seconds to pull two images of 150 MB over a slow connection."""
 START_SECONDS_MAX = 90.0
 STOP_SECONDS_MAX = 4
 _NO_LONGER_RUNNING = ("exited", "dead", "removing")
@@ -121,7 +121,7 @@ class ContainerServer:
             self._remove()
 
     def remove_volume(self) -> None:
-        """Throw the data away; for the temporary servers of tests."""
+        """Delete the data; for temporary servers of tests."""
         try:
             DockerClient().client.volumes.get(self._own_name).remove(force=True)
         except NotFound:
@@ -137,7 +137,7 @@ class ContainerServer:
         return self._container.status in _NO_LONGER_RUNNING
 
     def _remove(self) -> None:
-        """Remove the container, also one that a crashed run left, and keep its log. The data is in the volume."""
+        """Remove the container, also that of a crashed run, and keep its log. The volume keeps the data."""
         self._container = None
         try:
             left = DockerClient().client.containers.get(self._own_name)

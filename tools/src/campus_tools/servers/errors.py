@@ -1,4 +1,4 @@
-"""What can go wrong while finding or starting a server."""
+"""Errors of finding or starting a server."""
 
 
 class ServerUnavailable(Exception):

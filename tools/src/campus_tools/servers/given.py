@@ -1,4 +1,4 @@
-"""A server whose address is given by the environment: we use it and never touch its process."""
+"""A server whose address the environment gives; its process is never touched."""
 
 import time
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ from campus_tools.servers.errors import ServerUnavailable
 from operations.ports import is_listening
 
 CONNECT_SECONDS_MAX = 30.0
-"""A server started beside us (a compose file, a neighbour) may still be booting."""
+"""Seconds to wait for the server, which may still be booting."""
 
 
 class GivenServer:
@@ -34,16 +34,16 @@ class GivenServer:
         while not is_listening(self._port, self._host):
             if time.monotonic() > deadline:
                 raise ServerUnavailable(
-                    f"{self._variable} names {self._host}:{self._port}, but nothing answers there. Start that server, "
+                    f"{self._variable} names {self._host}:{self._port}, but no server listens there. Start that server, "
                     f"or unset {self._variable} to let a private {self.name} be started."
                 )
             time.sleep(0.2)
 
     def kill(self) -> None:
-        raise ServerUnavailable(f"{self.name} was given by {self._variable}: it is not ours to kill")
+        raise ServerUnavailable(f"{self.name} was given by {self._variable}, so it cannot be killed here")
 
     def stop(self) -> None:
-        """Nothing of ours runs."""
+        """No process of this program runs."""
 
     def has_died(self) -> bool:
         return False

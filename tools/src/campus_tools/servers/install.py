@@ -1,4 +1,4 @@
-"""Installing a missing server with the system's package manager."""
+"""Install a missing server with the system's package manager."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ from campus_tools.servers.errors import ServerUnavailable
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _lists_are_fresh = False
 _one_at_a_time = threading.Lock()
-"""PostgreSQL and RabbitMQ are looked for side by side, and apt serves one at a time."""
+"""PostgreSQL and RabbitMQ are installed concurrently; apt runs one installation at a time."""
 LOCK_SECONDS_MAX = 180.0
-"""How long another installation on the machine is waited for."""
+"""Seconds to wait for another installation on the machine."""
 
 
 def can_install() -> bool:
@@ -25,7 +25,7 @@ def can_install() -> bool:
 
 
 def install(packages: list[str], *, why: str, report: Callable[[str], None]) -> None:
-    """Install Debian packages, or say by which command the reader can."""
+    """Install Debian packages. Raises ServerUnavailable with the command to run."""
     if not can_install():
         raise ServerUnavailable(
             f"{why}, and it cannot be installed from here. Install it (Debian: sudo apt-get install "
@@ -73,7 +73,7 @@ def _apt(*arguments: str, report: Callable[[str], None]) -> None:
 
 @contextmanager
 def _packages_start_nothing() -> Iterator[None]:
-    """The packages' own services would listen on the standard ports; ours are private."""
+    """Keep the packages' own services from starting on the standard ports."""
     if _POLICY.exists():
         yield
         return

@@ -1,4 +1,4 @@
-"""Where servers live that are thrown away."""
+"""Folder of temporary servers."""
 
 import os
 import shutil
@@ -7,11 +7,11 @@ from pathlib import Path
 
 MEMORY = Path("/dev/shm")
 ROOM = 2 * 1024**3
-"""Bytes that have to be free: two halves of the tests and their servers take a third of it."""
+"""Required free bytes; two halves of the tests with their servers use a third."""
 
 
 def throwaway_root() -> Path:
-    """A folder for data that nobody will miss: in memory when there is room, where a new database takes a tenth of the time."""
+    """Return a folder for temporary data: in memory when there is room, where a database is created ten times faster."""
     if MEMORY.is_dir() and os.access(MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(MEMORY).free >= ROOM:
         return MEMORY
     return Path(tempfile.gettempdir())

@@ -1,4 +1,4 @@
-"""The administrators' passwords of the private servers, kept beside their data."""
+"""Administrator passwords of the private servers, stored with their data."""
 
 import fcntl
 import json
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 def server_password(state_dir: Path, name: str) -> str:
-    """The password of `name`, made at the first call and kept in `state_dir/servers/passwords.json` (mode 600)."""
+    """Return the password of `name`; the first call creates it in `state_dir/servers/passwords.json` (mode 600)."""
     path = state_dir / "servers" / "passwords.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
-    # The servers are started side by side: the lock keeps one from writing over the other's password.
+    # Servers start concurrently: the lock keeps one from overwriting the other's password.
     with path.open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         kept: dict[str, str] = json.loads(file.read() or "{}")

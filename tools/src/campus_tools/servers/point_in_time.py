@@ -1,4 +1,4 @@
-"""A private PostgreSQL that archives its log of changes, is copied while it runs, lost, and put back as it was at one instant."""
+"""Point-in-time recovery of a private PostgreSQL: WAL archive, base backup, restore to an instant."""
 
 import shutil
 import subprocess
@@ -14,14 +14,14 @@ import asyncpg
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.postgresql import PrivatePostgresql, find_binaries
 
-# A busy server archives within moments; one on two shared cores takes longer to copy a segment of 16 MB.
+# Seconds to archive a segment of 16 MB on two shared cores.
 _ARCHIVED_SECONDS_MAX = 60.0
 _RECOVERED_SECONDS_MAX = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class PointInTime:
-    """Where the archive and the copy of one server lie. Made before the server's first start."""
+    """WAL archive and base backup of a server. Created before the server's first start."""
 
     server: PrivatePostgresql
     archive: Path
@@ -29,18 +29,18 @@ class PointInTime:
 
     @classmethod
     def beside(cls, server: PrivatePostgresql) -> Self:
-        """From its next start on the server archives beside its own directory."""
+        """Enable archiving from the server's next start on."""
         place = server.directory.parent
         archive = place / "archive"
         archive.mkdir(exist_ok=True)
         server.give(archive)
-        # A file that is there already must never be written over: it may be another history's.
+        # Never overwrite an archived file: it may belong to another timeline.
         copy = f"test ! -f {archive}/%f && cp %p {archive}/%f.part && mv {archive}/%f.part {archive}/%f"
         server.settings |= {"archive_mode": "on", "archive_command": copy, "archive_timeout": "10"}
         return cls(server, archive, place / "backup")
 
     def back_up(self) -> None:
-        """`pg_basebackup` of the running server. Raises ServerUnavailable with what it said."""
+        """Run `pg_basebackup` on the running server. Raises ServerUnavailable with its output."""
         binary = find_binaries(lambda _: None) / "pg_basebackup"
         command = [str(binary), "-d", self.server.url, "-D", str(self.backup), "-c", "fast", "-X", "stream"]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -48,7 +48,7 @@ class PointInTime:
             raise ServerUnavailable(f"pg_basebackup failed: {made.stderr}")
 
     async def archive_all(self) -> None:
-        """Waits until everything that was written up to now lies in the archive. Raises TimeoutError."""
+        """Wait until all changes up to now are archived. Raises TimeoutError."""
         connection = await asyncpg.connect(self.server.url)
         try:
             await connection.execute("CREATE TABLE IF NOT EXISTS drill_marks (at timestamptz NOT NULL)")
@@ -63,13 +63,13 @@ class PointInTime:
             await connection.close()
 
     def destroy(self) -> None:
-        """The server dies with its directory; archive and copy lie elsewhere."""
+        """Kill the server and delete its directory; archive and backup remain."""
         directory = self.server.directory
         self.server.kill()
         shutil.rmtree(directory)
 
     async def restore(self, until: datetime) -> None:
-        """The copy, and of the archive what was committed up to that instant; then the server takes writes again."""
+        """Restore the backup and the archive up to that instant; then the server accepts writes again."""
         directory = self.server.directory
         shutil.copytree(self.backup, directory, dirs_exist_ok=True)
         (directory / "recovery.signal").touch()
@@ -97,13 +97,13 @@ class PointInTime:
             await connection.close()
 
     def dump(self, database: str) -> Path:
-        """`pg_dump` of one database, as it is at this moment."""
+        """Run `pg_dump` on one database."""
         path = self.backup.with_name(f"{database}.dump")
         self._run("pg_dump", "-Fc", "-d", self._address(database), "-f", str(path))
         return path
 
     async def load(self, database: str, dump: Path) -> None:
-        """The database is made anew from its dump, with its owner and rights."""
+        """Recreate the database from its dump, with its owner and grants."""
         connection = await asyncpg.connect(self.server.url)
         try:
             owner = await connection.fetchval(

@@ -1,4 +1,4 @@
-"""Which port each server listens on."""
+"""Ports of the servers."""
 
 import socket
 from collections.abc import Iterator
@@ -20,24 +20,23 @@ class ServerPorts:
 
     @classmethod
     def above(cls, port_base: int) -> "ServerPorts":
-        """The fixed places above `PORT_BASE`: +60 to +66 in the order of the fields."""
+        """Return the fixed ports above `PORT_BASE`: +60 to +66 in the order of the fields."""
         return cls(*(port_base + 60 + place for place in range(len(fields(cls)))))
 
     @classmethod
     @contextmanager
     def held(cls) -> Iterator["ServerPorts"]:
-        """Ports that nobody else is given while the block runs."""
+        """Hold free ports while the block runs."""
         with held_ports(len(fields(cls))) as ports:
             yield cls(*ports)
 
 
 @contextmanager
 def held_ports(count: int) -> Iterator[list[int]]:
-    """`count` different ports of 127.0.0.1 that are ours to listen on while the block runs.
+    """Hold `count` free ports of 127.0.0.1 while the block runs.
 
-    A port that was only looked at may be given to the next who asks the kernel for one, before its server has started. These stay
-    bound, and are not listened on: whoever names one and allows the reuse of addresses, as every server here does, listens there,
-    and again after a restart.
+    The ports stay bound without listening, so that the kernel gives them to no other program before the server starts. A server
+    that allows the reuse of addresses, as every server here does, can listen on them, also after a restart.
     """
     with ExitStack() as stack:
         holders = [stack.enter_context(socket.socket()) for _ in range(count)]

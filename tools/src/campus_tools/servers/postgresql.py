@@ -1,4 +1,4 @@
-"""A private PostgreSQL: its own data directory, its own port, durable as in production unless its data is thrown away."""
+"""A private PostgreSQL with its own data directory and port; durable unless its data is temporary."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ from campus_tools.servers.passwords import server_password
 
 MINIMUM_VERSION = 15
 START_SECONDS_MAX = 300.0
-"""Crash recovery of a busy database is the slow case; an ordinary start takes half a second, and one that fails ends at once."""
+"""Seconds of a start with crash recovery; an ordinary start takes half a second."""
 
 _DATA_ROOTS = (Path("/var/tmp"), MEMORY)
 _SETTINGS = """\
@@ -52,7 +52,7 @@ timezone = 'UTC'
 
 
 class PrivatePostgresql:
-    """PostgreSQL from local binaries, as an unprivileged user when we are root."""
+    """PostgreSQL from local binaries; as root, under an unprivileged user."""
 
     name = "postgresql"
     private = True
@@ -70,7 +70,7 @@ class PrivatePostgresql:
 
     @property
     def directory(self) -> Path:
-        """Where the data lies; made when it is not there."""
+        """Return the data directory, created when missing."""
         return data_directory(self._home, _unprivileged_account())
 
     @property
@@ -96,7 +96,7 @@ class PrivatePostgresql:
         self._clear_unclean_end(directory)
         log = self._home / "postgresql.log"
         with open_log(log) as output:
-            # SIGQUIT is the quickest end that PostgreSQL recovers from by itself.
+            # SIGQUIT ends PostgreSQL at once; it recovers at the next start.
             self._child = spawn(
                 [str(binaries / "postgres"), "-D", str(directory)],
                 environment=_quiet_environment(directory),
@@ -116,7 +116,7 @@ class PrivatePostgresql:
     def kill(self) -> None:
         child, self._child = self._child, None
         if child is not None:
-            # Each backend is a session of its own, which a signal to the group does not reach.
+            # Each backend has its own session, so a signal to the group does not reach it.
             backends = psutil.Process(child.pid).children(recursive=True) if child.poll() is None else []
             kill_child(child)
             for backend in backends:
@@ -135,13 +135,13 @@ class PrivatePostgresql:
         return self._child is not None and self._child.poll() is not None
 
     def give(self, path: Path) -> None:
-        """Lets the server read and write what was put there from outside, with all below."""
+        """Give the server access to files that were put there from outside."""
         account = _unprivileged_account()
         for found in (path, *path.rglob("*")):
             _give_to(found, account)
 
     def _initialise(self, binaries: Path, directory: Path, account: tuple[int, int] | None) -> None:
-        """Beside its place, and moved there whole: what an interrupted initdb leaves looks like a cluster and is none."""
+        """Run initdb in a draft folder and rename it: an interrupted initdb leaves an incomplete cluster."""
         draft = directory.with_name("postgresql.new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -177,9 +177,9 @@ class PrivatePostgresql:
         draft.replace(directory)
 
     def _clear_unclean_end(self, directory: Path) -> None:
-        """A postmaster killed with -9 leaves its pid file and, for moments, backends that hold the shared memory.
+        """End the backends of a killed postmaster, which still hold the shared memory.
 
-        PostgreSQL refuses to start while they live. They are known by their working directory, which is ours alone.
+        PostgreSQL does not start while they live. They are found by their working directory, the data directory.
         """
         pid_file = directory / "postmaster.pid"
         if not pid_file.exists():
@@ -193,7 +193,7 @@ class PrivatePostgresql:
 
 
 def find_binaries(report: Callable[[str], None]) -> Path:
-    """The directory of the newest PostgreSQL of at least `MINIMUM_VERSION`, installed when missing."""
+    """Return the binaries of the newest PostgreSQL from `MINIMUM_VERSION` on; install it when missing."""
     found = _newest_binaries()
     if found is None:
         install(["postgresql"], why=f"PostgreSQL {MINIMUM_VERSION} or newer is not installed", report=report)
@@ -224,7 +224,7 @@ def _version(binary: Path) -> int:
 
 
 def _unprivileged_account() -> tuple[int, int] | None:
-    """PostgreSQL refuses to run as root: the package's own account, or the system's nobody."""
+    """Return the user for PostgreSQL, which does not run as root: postgres or nobody."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -235,10 +235,10 @@ def _unprivileged_account() -> tuple[int, int] | None:
 
 
 def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
-    """Where the data lies: below the state directory, or, as root, where the unprivileged user can go.
+    """Return the data directory: below the state directory, or, as root, where the unprivileged user has access.
 
-    The place outside is remembered in `home/postgresql.directory`, and a note in it names its owner, so that what
-    belonged to a deleted state directory is found and removed.
+    A directory outside is recorded in `home/postgresql.directory` and holds a note with its owner, so that directories of
+    deleted state directories can be removed.
     """
     if account is None:
         inside = home / "postgresql"
@@ -283,7 +283,7 @@ def _give_to(path: Path, account: tuple[int, int] | None) -> None:
 
 
 def _quiet_environment(directory: Path) -> dict[str, str]:
-    # PGPORT and its like of the caller must not steer the private server.
+    # The caller's PG* variables must not affect the private server.
     return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(directory), "LC_ALL": "C", "TZ": "UTC"}
 
 

@@ -32,7 +32,7 @@ RABBITMQ_IMAGE = "rabbitmq:4.0-management"
 
 @dataclass(frozen=True)
 class Servers:
-    """The servers of one system. Addresses are known before anything runs; each can be started when first needed."""
+    """The servers of one system. Addresses are known before a server runs; each is started when first needed."""
 
     postgresql: Server
     rabbitmq: Server
@@ -41,7 +41,7 @@ class Servers:
     """RabbitMQ's management API with the administrator's account, `http://user:password@host:port`."""
     state_dir: Path
     origin: str
-    """One sentence for people: where the servers come from."""
+    """The origin of the servers as one sentence."""
 
     @property
     def database_url(self) -> str:
@@ -57,11 +57,11 @@ class Servers:
 
     @property
     def all(self) -> list[Server]:
-        """Every server there is, in the order of starting."""
+        """All servers in the order of starting."""
         return [server for server in (self.postgresql, self.rabbitmq, self.redis) if server is not None]
 
     def start(self) -> None:
-        """Start all of them side by side; when one fails, the others are stopped again."""
+        """Start all servers concurrently. When one fails, the others are stopped again."""
         try:
             with ThreadPoolExecutor(len(self.all)) as pool:
                 list(pool.map(lambda server: server.start(), self.all))
@@ -70,12 +70,12 @@ class Servers:
             raise
 
     def stop(self) -> None:
-        """Stop all of them side by side; the data stays."""
+        """Stop all servers concurrently; the data stays."""
         with ThreadPoolExecutor(len(self.all)) as pool:
             list(pool.map(lambda server: server.stop(), self.all))
 
     def remove_data(self) -> None:
-        """Throw away the data of stopped private servers; for temporary ones."""
+        """Delete the data of stopped private servers; for temporary ones."""
         remembered = self.state_dir / "servers" / "postgresql.directory"
         if remembered.exists():
             shutil.rmtree(remembered.read_text().strip(), ignore_errors=True)
@@ -98,7 +98,7 @@ def find_servers(
 
     A server whose address is in `environment` is used as it is; the others come from Docker when its engine answers,
     else from local binaries. `redis` asks for a private Redis when no `RATE_LIMIT_STORE_URL` is given. Without `durable` a private
-    PostgreSQL does not wait for the disk: for data that is thrown away, and which no test cuts the power of.
+    PostgreSQL does not wait for the disk: for temporary data.
     """
     given = os.environ if environment is None else environment
     state_dir = state_dir.resolve()
@@ -173,7 +173,7 @@ def _docker_offers_servers(given: Mapping[str, str], report: Callable[[str], Non
 
 
 def _docker_engine_listens() -> bool:
-    """Whether an engine of this machine has its socket: one elsewhere publishes its ports elsewhere."""
+    """Whether a local Docker engine has its socket: a remote one would publish the ports on its own host."""
     address = urlsplit(os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock")
     return address.scheme == "npipe" or (address.scheme == "unix" and Path(address.path).is_socket())
 
@@ -207,7 +207,7 @@ def _rabbitmq_container(state_dir: Path, ports: ServerPorts) -> "tuple[Container
         variables={
             "RABBITMQ_DEFAULT_USER": "campus",
             "RABBITMQ_DEFAULT_PASS": password,
-            # The data directory carries the node's name: it must be the same in the next container.
+            # The data directory contains the node's name, so it must be the same in the next container.
             "RABBITMQ_NODENAME": "campus@localhost",
         },
         volume_path="/var/lib/rabbitmq",
@@ -218,7 +218,7 @@ def _rabbitmq_container(state_dir: Path, ports: ServerPorts) -> "tuple[Container
 
 
 def _speaks_postgresql(port: int) -> bool:
-    """Whether PostgreSQL itself answers: Docker's proxy accepts connections before anybody listens inside.
+    """Whether PostgreSQL itself responds: Docker's proxy accepts connections earlier.
 
     An SSL request is answered by one letter, also while the server starts up; only the first start's temporary server,
     which listens on no port, must not be taken for the real one.

@@ -30,10 +30,10 @@ from operations.ports import is_listening
 
 MINIMUM_VERSION = (3, 10)
 START_SECONDS_MAX = 300.0
-"""Boot takes 4 to 10 s on a free machine, many times that on a busy one; a server that ends instead is noticed at once."""
+"""Seconds to boot: 4 to 10 on an idle machine, many times that on a busy one."""
 STOP_SECONDS_MAX = 3.0
-"""Listeners, queues and stores are closed within the first tenth of a second; RabbitMQ 3.10 then waits for 6 s for a
-part of its management interface, which holds nothing worth waiting for."""
+"""Seconds to stop. Listeners, queues and stores close within 0.1 s; RabbitMQ 3.10 then waits 6 s for its management
+interface, which has no state to save."""
 
 _SETTINGS = """\
 listeners.tcp.default = 127.0.0.1:{ports.amqp}
@@ -117,14 +117,14 @@ class PrivateRabbitmq:
             (self._records / record).unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Throw away everything that a stopped broker holds, as the loss of its disks would."""
+        """Delete the data of a stopped broker."""
         shutil.rmtree(self._home / "mnesia", ignore_errors=True)
 
     def has_died(self) -> bool:
         return self._child is not None and self._child.poll() is not None
 
     def _start_name_server(self, environment: dict[str, str], output: object) -> None:
-        """The Erlang name server would be started by the broker and outlive it: we start it as a child instead."""
+        """Start the Erlang name server as a child: the broker would start one that outlives it."""
         if self._name_server is not None and self._name_server.poll() is None:
             return
         epmd = shutil.which("epmd") or next(
@@ -173,7 +173,7 @@ class PrivateRabbitmq:
             "RABBITMQ_ADVANCED_CONFIG_FILE": f"{home}/advanced.config",
             "RABBITMQ_ENABLED_PLUGINS_FILE": f"{home}/enabled_plugins",
             "RABBITMQ_CONF_ENV_FILE": "/dev/null",
-            # The start script then becomes the Erlang machine instead of waiting beside it: one process to signal.
+            # The start script then replaces itself with the Erlang VM: one process to signal.
             "RUNNING_UNDER_SYSTEMD": "true",
         }
 
@@ -187,7 +187,7 @@ class PrivateRabbitmq:
 
 
 def speaks_amqp(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a broker answers the protocol header; an open port alone is not enough."""
+    """Whether a broker responds to the protocol header; an open port is not enough."""
     try:
         with socket.create_connection((host, port), timeout=2) as connection:
             connection.sendall(b"AMQP\x00\x00\x09\x01")
@@ -197,7 +197,7 @@ def speaks_amqp(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def find_binary(report: Callable[[str], None]) -> Path:
-    """The server's start script (not the wrapper that insists on the user rabbitmq), installed when missing."""
+    """Return the server's start script, not the wrapper that requires the user rabbitmq; install it when missing."""
     found = _binary()
     if found is None:
         install(["rabbitmq-server"], why="RabbitMQ is not installed", report=report)
@@ -229,5 +229,5 @@ def _version(binary: Path) -> tuple[int, int]:
     ).stdout
     found = re.search(r"(\d+)\.(\d+)", output)
     if found is None:
-        raise ServerUnavailable(f"The version of RabbitMQ at {binary} could not be found out.")
+        raise ServerUnavailable(f"The version of RabbitMQ at {binary} is unknown.")
     return int(found[1]), int(found[2])

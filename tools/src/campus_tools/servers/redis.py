@@ -1,4 +1,4 @@
-"""A private Redis (or Valkey) for the quotas; only memory, nothing on disk."""
+"""A private Redis (or Valkey) for quotas, in memory only."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What every server offers, wherever it comes from."""
+"""Protocols of all servers, whatever their origin."""
 
 from typing import Protocol, runtime_checkable
 
@@ -15,20 +15,20 @@ class Server(Protocol):
 
     @property
     def private(self) -> bool:
-        """Whether it is ours to start, kill and stop."""
+        """Whether this program starts, kills and stops it."""
 
     @property
     def places(self) -> list[tuple[str, int, int]]:
-        """(name, process id, port) of what runs for it, as in `processes.json`."""
+        """(name, process id, port) of its processes, as in `processes.json`."""
 
     def start(self) -> None:
-        """Start it, again on the same data and ports after `kill` or `stop`; returns when it serves."""
+        """Start it and return when it serves. After `kill` or `stop`, data and ports are the same."""
 
     def kill(self) -> None:
-        """End it as a power cut would; only when private."""
+        """Kill it; only when private."""
 
     def stop(self) -> None:
-        """End it in order; nothing happens when it does not run."""
+        """Stop it in order, when it runs."""
 
     def has_died(self) -> bool:
         """Whether it ended without `kill` or `stop`."""

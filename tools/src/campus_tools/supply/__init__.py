@@ -1,1 +1,1 @@
-"""What the product is made of, and whether anything in it is known to be unsafe."""
+"""Bills of materials of the images, and advisories about their requirements."""

@@ -1,6 +1,6 @@
-"""`bills` writes the bill of materials of each image; `advisories` asks whether a locked requirement is known to be unsafe.
+"""`bills` writes the bill of materials of each image; `advisories` checks locked requirements for known vulnerabilities.
 
-Ends with 1 when something is known to be unsafe, and with 2 when that could not be asked.
+Exit status 1: a vulnerability is known; 2: the advisories are unavailable.
 """
 
 import argparse
@@ -35,12 +35,12 @@ def _check(service: str) -> int:
     requirements = requirements_in(LOCK.read_text())
     report = query_advisories(requirements, service)
     if not isinstance(report, AdvisoryReport):
-        print(f"COULD NOT ASK about the dependencies ({service}): {report.why}", file=sys.stderr)
+        print(f"DEPENDENCIES NOT CHECKED ({service}): {report.why}", file=sys.stderr)
         return _UNAVAILABLE
     for finding in report.findings:
         mended = ", ".join(finding.mended_in) or "no version yet"
-        print(f"{finding.name} {finding.version}: {finding.advisory}, mended in {mended}")
-    print(f"{len(requirements)} requirements asked about, {len(report.findings)} advisories")
+        print(f"{finding.name} {finding.version}: {finding.advisory}, fixed in {mended}")
+    print(f"{len(requirements)} requirements checked, {len(report.findings)} advisories")
     return _UNSAFE if report.findings else 0
 
 

@@ -1,7 +1,7 @@
-"""Asks the public advisories about every locked requirement, with pip-audit.
+"""Check every locked requirement against public advisories, with pip-audit.
 
-pip-audit ends with 0 when a requirement is unknown to the service that it asks, and with 1 both for a finding and for a service that
-does not answer. Here silence is no answer: only a requirement that was looked up and has no advisory is clean.
+pip-audit ends with 0 when the service does not know a requirement, and with 1 both for a finding and for an unavailable
+service. Here only a requirement that was looked up and has no advisory is clean.
 """
 
 import json
@@ -14,12 +14,12 @@ from campus_tools.supply.lock import LOCK, Requirement
 
 SERVICES: Final = ("osv", "pypi")
 _SECONDS_MAX: Final = 600
-"""One question for each requirement, a hundred and fifty of them; a service that needs four seconds for one is away."""
+"""Seconds for all requests, one for each of 150 requirements. A service with 4 s per request counts as unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A known weakness of a locked requirement."""
+    """A known vulnerability of a locked requirement."""
 
     name: str
     version: str
@@ -29,20 +29,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class AdvisoryReport:
-    """Every requirement was looked up; the findings are all there are."""
+    """The findings; every requirement was looked up."""
 
     findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AdvisoriesUnavailable:
-    """The service did not answer for all: nothing is known."""
+    """The service did not respond for all requirements, so the result is unknown."""
 
     why: str
 
 
 def query_advisories(requirements: list[Requirement], service: str) -> AdvisoryReport | AdvisoriesUnavailable:
-    """Looks every requirement of the lock up in one service of advisories."""
+    """Look up every requirement in one advisory service."""
     command = [
         sys.executable, "-m", "pip_audit", "--requirement", str(LOCK), "--require-hashes", "--disable-pip",
         "--vulnerability-service", service, "--format", "json", "--progress-spinner", "off",
@@ -50,16 +50,16 @@ def query_advisories(requirements: list[Requirement], service: str) -> AdvisoryR
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX)
     except subprocess.TimeoutExpired:
-        return AdvisoriesUnavailable(f"no answer within {_SECONDS_MAX} s")
+        return AdvisoriesUnavailable(f"no response within {_SECONDS_MAX} s")
     return parse_report(done.stdout, done.stderr, requirements)
 
 
 def parse_report(stdout: str, stderr: str, requirements: list[Requirement]) -> AdvisoryReport | AdvisoriesUnavailable:
-    """What the output of pip-audit says about these requirements."""
+    """Parse pip-audit's output about these requirements."""
     try:
         entries: list[dict[str, Any]] = json.loads(stdout)["dependencies"]
     except (ValueError, KeyError, TypeError):
-        return AdvisoriesUnavailable((stderr.strip().splitlines() or ["no answer"])[-1])
+        return AdvisoriesUnavailable((stderr.strip().splitlines() or ["no output"])[-1])
     skipped = [entry["skip_reason"] for entry in entries if "skip_reason" in entry]
     if skipped:
         return AdvisoriesUnavailable(f"{len(skipped)} of {len(entries)} were not looked up, the first: {skipped[0]}")

@@ -1,6 +1,6 @@
-"""The bill of materials of each image (CycloneDX 1.6): what lies in it, by version, hash and who needs it.
+"""The bill of materials of each image (CycloneDX 1.6): packages by version, hash and dependents.
 
-The same lock makes the same bytes: no time and no random number is in a bill, so that two bills differ when the images do.
+A bill is deterministic, without time or random numbers: two bills differ only when the images do.
 Packages of the base image are not listed; the base image itself is.
 """
 
@@ -43,7 +43,7 @@ def bill_of(image: str) -> str:
     ours = [project["name"], *([_COMMON] if _COMMON in _named(project["dependencies"]) else [])]
     part = part_for(ours)
     requirements = [line for line in requirements_in(part) if _is_installed(line)]
-    # Named by what is in it: the library would draw a random number.
+    # Derived from the content: the library's default is random.
     named = uuid5(NAMESPACE_OID, "\n".join([image, project["version"], ":".join(_base_image()), part]))
     bom = Bom(metadata=BomMetaData(), serial_number=named)
     whole = Component(type=ComponentType.CONTAINER, name=f"campus-{image}", version=project["version"], bom_ref="image")
@@ -65,7 +65,7 @@ def bill_of(image: str) -> str:
 
 
 def write_bills(folder: Path = FOLDER) -> list[Path]:
-    """Writes all bills; returns their paths."""
+    """Write all bills and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in bills().items():
@@ -75,7 +75,7 @@ def write_bills(folder: Path = FOLDER) -> list[Path]:
 
 
 def _base_image() -> tuple[str, str]:
-    """Name and tag of the default of the Dockerfile's PYTHON_IMAGE."""
+    """Return name and tag of the Dockerfile's default PYTHON_IMAGE."""
     found = re.search(r"^ARG PYTHON_IMAGE=(\S+):(\S+)$", (ROOT / "deploy/Dockerfile").read_text(), re.MULTILINE)
     if found is None:
         raise ValueError("deploy/Dockerfile does not name its base image with a tag")
@@ -90,7 +90,7 @@ def _base() -> Component:
 
 
 def _is_installed(requirement: Requirement) -> bool:
-    """Whether the installer of the image takes it: some are for other systems."""
+    """Whether the image installs it: some requirements are for other systems."""
     python = _base_image()[1].partition("-")[0]
     place = {
         "sys_platform": "linux",
@@ -133,6 +133,6 @@ def _named(dependencies: list[str]) -> set[str]:
 
 def _written(bom: Bom) -> str:
     document = json.loads(make_outputter(bom, OutputFormat.JSON, SchemaVersion.V1_6).output_as_string())
-    # The library always says when; the format does not ask for it.
+    # The library always writes a timestamp; the format does not require one.
     del document["metadata"]["timestamp"]
     return json.dumps(document, indent=2, sort_keys=True) + "\n"

@@ -1,4 +1,4 @@
-"""requirements.lock, read: each requirement with its version, the hashes of its files and who asked for it."""
+"""Read requirements.lock: each requirement with version, hashes of its files and dependents."""
 
 import re
 import subprocess
@@ -25,18 +25,18 @@ class Requirement:
     hashes: tuple[str, ...]
     """SHA-256 of every file that may be installed for it, one for each platform and form."""
     required_by: frozenset[str]
-    """The distributions that need it, ours among them."""
+    """The distributions that need it, including this repository's."""
     marker: str = ""
-    """Where it is needed at all (PEP 508); empty: everywhere."""
+    """The environment that needs it (PEP 508 marker); empty: all."""
 
 
 def requirements_in(text: str) -> list[Requirement]:
-    """Every requirement of a lock or of a part of one, in its order."""
+    """Return the requirements of a lock or a part of it, in order."""
     return [_requirement(block) for block in re.split(r"\n(?=[a-z0-9])", text) if _FIRST_LINE.match(block)]
 
 
 def part_for(distributions: Iterable[str]) -> str:
-    """The part of the lock that an image of these distributions installs, cut out by the program that the image itself uses."""
+    """Return the part of the lock that an image of these distributions installs, cut by the image's own program."""
     command = [sys.executable, str(_CUT), str(LOCK), *distributions]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

@@ -1,4 +1,4 @@
-"""Doors that have no command of their own: what a page writes as `GET /api/...` or `POST /api/...`."""
+"""Call endpoints that have no command of their own."""
 
 import json
 from enum import StrEnum
@@ -33,14 +33,14 @@ def register(app: typer.Typer) -> None:
 def call(
     operator: Operator,
     method: Method,
-    path: Annotated[str, typer.Argument(help="From /api on, with its query.")],
-    body: Annotated[str, typer.Option(metavar="JSON", help="What is sent; no secrets.")] = "{}",
+    path: Annotated[str, typer.Argument(help="Path and query of the endpoint, starting with /api/.")],
+    body: Annotated[str, typer.Option(metavar="JSON", help="Request body; put no secrets in it.")] = "{}",
     yes: Yes = False,
     key: Key = None,
 ) -> Output:
-    """Call any door of the public API under your token, and show what it answers. Whatever is no GET is asked about first."""
+    """Call any endpoint of the public API with your token and print the response. Methods other than GET ask for confirmation."""
     if not path.startswith("/api/"):
-        raise Refused(f"{path!r} is no door of the public API.", "Doors begin with /api/", MISUSED)
+        raise Refused(f"{path!r} is no endpoint of the public API.", "Paths start with /api/", MISUSED)
     given = _object(body)
     if method is not Method.GET:
         operator.confirm(f"{method} {path} {body}?", yes=yes)

@@ -1,4 +1,4 @@
-"""What the platform keeps of a vendor's sales: a change is decided by two administrators."""
+"""Commission of a vendor's sales. Two administrators decide on a change."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Commissions of vendors, changed by two administrators.", no_args_is_help=True)
+    group = typer.Typer(help="Vendor commissions; two administrators decide on a change.", no_args_is_help=True)
     command(group, "list", "campusctl commissions list --status prepared")(list_changes)
     command(group, "prepare", f"campusctl commissions prepare {_ID} --basis-points 450")(prepare)
     command(group, "approve", f"campusctl commissions approve {_ID}")(approve)
@@ -43,10 +43,10 @@ def prepare(
     operator: Operator,
     vendor_id: UUID,
     basis_points: Annotated[
-        int | None, typer.Option(min=0, max=10_000, help="Without it, back to the platform's default.")
+        int | None, typer.Option(min=0, max=10_000, help="New commission; omit to restore the platform's default.")
     ] = None,
 ) -> Output:
-    """Prepare another commission; it holds when another administrator approves it."""
+    """Prepare a commission change. It takes effect when another administrator approves it."""
     changed = operator.api.call("PATCH", f"/api/vendors/{vendor_id}", {"commissionBasisPoints": basis_points})
     return Output(changed.data.get("commissionChange") or changed.data)
 
@@ -54,7 +54,7 @@ def prepare(
 def approve(
     operator: Operator, change_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
 ) -> Output:
-    """Approve the commission that another administrator prepared."""
+    """Approve a commission change that another administrator prepared."""
 
     def question(change: dict[str, Any]) -> str:
         return f"Give vendor {change['vendorId']} the commission {_points(change['commissionBasisPoints'])}?"
@@ -64,7 +64,7 @@ def approve(
 
 
 def reject(operator: Operator, change_id: UUID, reason: str | None = None, key: Key = None) -> Output:
-    """Reject the commission that another administrator prepared."""
+    """Reject a commission change that another administrator prepared."""
     body = {} if reason is None else {"reason": reason}
     return Output(operator.api.act(f"/api/commission-changes/{change_id}/reject", body, key).data)
 

@@ -1,4 +1,4 @@
-"""Messages and webhooks that were given up, and the alerts that tell of them."""
+"""Dead letters, dead webhooks and alerts."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ _WEBHOOK_COLUMNS = ("id", "eventType", "eventId", "outcome", "attempts", "failed
 _ALERT_COLUMNS = ("id", "severity", "title", "runbook", "repetitions", "raisedAt", "closedAt")
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _ROWS_OF_A_PAGE = 100
-# Lists end at page x limit of 10,000 (contract section 1).
+# A list ends at page x limit = 10,000 (contract section 1).
 _PAGES_MAX = 100
 
 
@@ -34,13 +34,13 @@ class AlertStatus(StrEnum):
 
 def register(app: typer.Typer) -> None:
     webhooks = typer.Typer(help="Webhooks of the payment gateway.", no_args_is_help=True)
-    dead = typer.Typer(help="Webhooks that could not be effected.", no_args_is_help=True)
+    dead = typer.Typer(help="Webhooks whose processing failed.", no_args_is_help=True)
     command(dead, "list", "campusctl webhooks dead list --outcome dead")(list_webhooks)
     command(dead, "show", f"campusctl webhooks dead show {_ID}")(show_webhook)
     command(dead, "replay", f"campusctl webhooks dead replay {_ID}")(replay_webhook)
     webhooks.add_typer(dead, name="dead")
     app.add_typer(webhooks, name="webhooks")
-    group = typer.Typer(help="Messages that a service gave up.", no_args_is_help=True)
+    group = typer.Typer(help="Messages whose processing failed for good.", no_args_is_help=True)
     command(group, "list", "campusctl dead-letters list orders")(list_dead_letters)
     command(group, "replay", f"campusctl dead-letters replay orders {_ID}")(replay_dead_letter)
     app.add_typer(group, name="dead-letters")
@@ -56,13 +56,13 @@ def list_webhooks(
     page: Page = 1,
     limit: Limit = 20,
 ) -> Output:
-    """List the webhooks that were given up, with what became of them."""
+    """List dead webhooks with their outcomes."""
     found = operator.api.get("/api/dead-letter-webhooks", outcome=outcome, eventType=event_type, page=page, limit=limit)
     return Output(found.data, _WEBHOOK_COLUMNS, found.meta)
 
 
 def show_webhook(operator: Operator, letter_id: UUID) -> Output:
-    """Show one of them, looked for in the list."""
+    """Show a dead webhook. The API has no endpoint for one, so the list is searched."""
     for page in range(1, _PAGES_MAX + 1):
         found = operator.api.get("/api/dead-letter-webhooks", page=page, limit=_ROWS_OF_A_PAGE)
         rows: list[dict[str, Any]] = found.data
@@ -71,22 +71,22 @@ def show_webhook(operator: Operator, letter_id: UUID) -> Output:
                 return Output(row)
         if page >= found.meta.get("total_pages", 0):
             break
-    raise Refused(f"There is no dead webhook {letter_id}.", "Look for it: campusctl webhooks dead list", status=404)
+    raise Refused(f"Dead webhook {letter_id} does not exist.", "List them: campusctl webhooks dead list", status=404)
 
 
 def replay_webhook(operator: Operator, letter_id: UUID, key: Key = None) -> Output:
-    """Work on a webhook again; one that was effected after all has no second effect."""
+    """Process a dead webhook again. One that was processed meanwhile has no second effect."""
     return Output(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/replay", {}, key).data)
 
 
 def list_dead_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Output:
-    """List the messages that a service gave up. Their bodies are never shown."""
+    """List a service's dead letters without their bodies."""
     found = operator.api.get(f"/api/dead-letters/{service.value}", page=page, limit=limit)
     return Output(found.data, _DEAD_LETTER_COLUMNS, found.meta)
 
 
 def replay_dead_letter(operator: Operator, service: Service, letter_id: UUID, key: Key = None) -> Output:
-    """Put a message back on its queue as a first attempt; what took effect already takes none again."""
+    """Requeue a dead letter as a first attempt. Effects that already happened are not repeated."""
     return Output(operator.api.act(f"/api/dead-letters/{service.value}/{letter_id}/replay", {}, key).data)
 
 

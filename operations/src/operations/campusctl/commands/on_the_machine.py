@@ -1,4 +1,4 @@
-"""What needs the system's secrets instead of a token: keys, the audit, the books, demo data."""
+"""Commands that need the system's secrets instead of a token: keys, audit, ledgers, demo data."""
 
 import asyncio
 import os
@@ -18,9 +18,9 @@ from operations.campusctl.registering import Operator, Yes, command
 from operations.campusctl.showing import Output
 from operations.processes import CAMPUS
 
-# argparse, and a service that has no such command.
+# Exit codes of argparse, and of a service without that command.
 _MISUSES: Final = frozenset({2, 64})
-# What `make run` starts itself, with addresses that a command is not given.
+# Processes that `make run` starts; their addresses are not in a command's environment.
 _PROCESSES: Final = frozenset({"api", "worker", "all", "migrate"})
 
 
@@ -38,7 +38,7 @@ class Service(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    keys = typer.Typer(help="The keys that sign access tokens.", no_args_is_help=True)
+    keys = typer.Typer(help="Keys that sign access tokens.", no_args_is_help=True)
     command(keys, "show", "campusctl keys show --json")(show_keys)
     command(keys, "rotate", "campusctl keys rotate --yes")(rotate_keys)
     command(keys, "retire", "campusctl keys retire", "campusctl keys retire --compromised KID --yes")(retire_keys)
@@ -62,26 +62,26 @@ def register(app: typer.Typer) -> None:
 
 
 def show_keys(operator: Operator) -> Output:
-    """Show the public keys that tokens are checked with, as everybody may read them."""
+    """Show the public keys that verify tokens."""
     return Output(operator.api.get_openly("/.well-known/jwks.json")["keys"], ("kid", "kty", "crv", "alg", "use"))
 
 
 def rotate_keys(operator: Operator, yes: Yes = False) -> Output:
-    """Make a new signing key, from the machine itself (STATE_DIR); the earlier one is still believed until it is retired."""
+    """Create a signing key, on the system's machine (STATE_DIR). The previous key stays valid until it is retired."""
     operator.own.secrets()
-    operator.confirm("Make a new signing key?", yes=yes)
+    operator.confirm("Create a new signing key?", yes=yes)
     return Output({"said": operator.own.must("identity", "rotate-keys")})
 
 
 def retire_keys(
     operator: Operator,
-    compromised: Annotated[str | None, typer.Option(metavar="KID", help="Distrust this key at once.")] = None,
+    compromised: Annotated[str | None, typer.Option(metavar="KID", help="Reject this key at once.")] = None,
     yes: Yes = False,
 ) -> Output:
-    """Retire the keys that no valid token needs, from the machine itself (STATE_DIR)."""
+    """Retire signing keys that no valid token needs, on the system's machine (STATE_DIR)."""
     operator.own.secrets()
     if compromised:
-        operator.confirm(f"Distrust the key {compromised} and every token it signed?", yes=yes)
+        operator.confirm(f"Reject the key {compromised} and every token that it signed?", yes=yes)
     more = ("--compromised", compromised) if compromised else ()
     return Output({"said": operator.own.must("identity", "retire-keys", *more)})
 
@@ -89,12 +89,12 @@ def retire_keys(
 def audit(
     operator: Operator,
     settle_seconds: Annotated[
-        float, typer.Option(min=0, help="A difference counts when it stands this long; messages may be under way.")
+        float, typer.Option(min=0, help="Seconds that a difference must persist; messages may be pending.")
     ] = SETTLE_SECONDS,
 ) -> Output:
-    """Check every money invariant over all services, from the machine itself (STATE_DIR). A broken one ends with exit code 4.
+    """Check all money invariants over all services, on the system's machine (STATE_DIR). Exit code 4: an invariant is broken.
 
-    A finding is `broken`, `open` (a person has to decide) or `waiting` (it resolves itself); the last two end with 0.
+    A finding is `broken`, `open` (staff must decide) or `waiting` (it resolves itself); the last two give exit code 0.
     """
     known = operator.own.secrets()
     try:
@@ -102,8 +102,8 @@ def audit(
         report = asyncio.run(audit_of(known, gateway, settle_seconds=settle_seconds))
     except (OSError, asyncpg.PostgresError) as error:
         raise Refused(
-            f"The audit could not look: {error or type(error).__name__}",
-            "Is the system running (make run)? Another one: STATE_DIR and PORT_BASE",
+            f"The audit failed: {error or type(error).__name__}",
+            "Is the system running (make run)? Set STATE_DIR and PORT_BASE to audit another one",
             NOT_REACHABLE,
         ) from error
     lines = [line for where, rule in rules() for line in _lines(report, where, rule)]
@@ -112,7 +112,7 @@ def audit(
 
 
 def _lines(report: Report, where: str, rule: str) -> list[dict[str, Any]]:
-    """One line for a promise that holds, or one for each kind of its findings."""
+    """Return one line for a rule that holds, or one for each kind of its findings."""
     line = {"where": where, "promise": rule}
     if rule == GATEWAY.rule and report.not_compared is not None:
         return [
@@ -127,13 +127,15 @@ def _lines(report: Report, where: str, rule: str) -> list[dict[str, Any]]:
 
 def verify_ledger(
     operator: Operator,
-    ledger: Annotated[Ledger | None, typer.Argument(help="One book; without it both.")] = None,
-    length: Annotated[int | None, typer.Option(min=0, help="Of an earlier report.")] = None,
-    head: Annotated[str | None, typer.Option(help="Of the same report: that link must still be the same.")] = None,
+    ledger: Annotated[
+        Ledger | None, typer.Argument(metavar="BOOK", help="Ledger to verify; both when omitted.")
+    ] = None,
+    length: Annotated[int | None, typer.Option(min=0, help="Length in an earlier report.")] = None,
+    head: Annotated[str | None, typer.Option(help="Head in the same report; that link must be unchanged.")] = None,
 ) -> Output:
-    """Walk the chain of hashes from its first link, from the machine itself (STATE_DIR). A changed book ends with exit code 4."""
+    """Verify the hash chain of a ledger from its first link, on the system's machine (STATE_DIR). Exit code 4: it was changed."""
     if (length is None) != (head is None) or (length is not None and ledger is None):
-        raise Refused("--length and --head belong together, and to one book.", exit_code=2)
+        raise Refused("--length and --head need each other and one ledger.", exit_code=2)
     earlier = () if length is None else (str(length), str(head))
     walks = [_walk(operator, one, earlier) for one in ([ledger] if ledger else list(Ledger))]
     whole = all(walk["holds"] for walk in walks)
@@ -145,7 +147,7 @@ def _walk(operator: Operator, ledger: Ledger, earlier: tuple[str, ...]) -> dict[
     report = ended.output.splitlines()[-1].split() if ended.output else []
     if len(report) != 2 or not report[0].isdigit():
         words = ended.complained.splitlines() or [f"exit code {ended.exit_code}"]
-        raise Refused(words[-1], f"It was: python -m {ledger.value} verify-book")
+        raise Refused(words[-1], f"Failed command: python -m {ledger.value} verify-book")
     broken = ended.complained.splitlines()[-1] if ended.exit_code != 0 else None
     return {
         "book": ledger.value,
@@ -157,9 +159,9 @@ def _walk(operator: Operator, ledger: Ledger, earlier: tuple[str, ...]) -> dict[
 
 
 def load_demo(operator: Operator, yes: Yes = False) -> Output:
-    """Load the demo people, shops and products, from the machine itself (STATE_DIR). What is there stays."""
+    """Load demo users, vendors and products, on the system's machine (STATE_DIR). Existing rows stay."""
     operator.own.secrets()
-    operator.confirm("Load demo data, with accounts whose password stands in secrets.env?", yes=yes)
+    operator.confirm("Load demo data with accounts whose password is in secrets.env?", yes=yes)
     for service in CAMPUS.demo_services:
         operator.own.must(service, "demo-data")
     return Output({"loaded": list(CAMPUS.demo_services)})
@@ -168,21 +170,21 @@ def load_demo(operator: Operator, yes: Yes = False) -> Output:
 def run_command_of_a_service(
     operator: Operator,
     service: Service,
-    name: Annotated[str, typer.Argument(metavar="COMMAND", help="Of that service's own commands.")],
-    arguments: Annotated[list[str] | None, typer.Argument(help="Passed on as they stand.")] = None,
+    name: Annotated[str, typer.Argument(metavar="COMMAND", help="A command of that service.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Arguments of that command, passed unchanged.")] = None,
 ) -> Output:
-    """Run a service's own command, from the machine itself (STATE_DIR): what a page writes as python -m SERVICE COMMAND.
+    """Run `python -m SERVICE COMMAND` with that service's environment, on the system's machine (STATE_DIR).
 
-    Exit code 1 when the command did not end well; what it said is shown.
+    Exit code 1: the command failed; its output is printed.
     """
     if name in _PROCESSES:
-        raise Refused(f"{name} is a process of the system.", "make run starts it", MISUSED)
+        raise Refused(f"{name} is a process of the system, not a command.", "make run starts it", MISUSED)
     ended = operator.own.run(service.value, name, *(arguments or ()))
     output = "\n".join(part for part in (ended.output, ended.complained) if part)
     if ended.exit_code != 0:
         raise Refused(
             output or f"exit code {ended.exit_code}",
-            f"It was: python -m {service.value} {name}",
+            f"Failed command: python -m {service.value} {name}",
             MISUSED if ended.exit_code in _MISUSES else REFUSED,
         )
     return Output({"service": service.value, "command": name, "said": output})

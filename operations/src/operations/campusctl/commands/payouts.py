@@ -1,4 +1,4 @@
-"""Money on its way to vendors: payouts, their exceptions, and reconciliations by two people."""
+"""Payouts, their exceptions and reconciliations."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
     )
     command(payouts, "reset", f"campusctl payouts reset {_ID} --reason 'The bank was down'")(reset)
     app.add_typer(payouts, name="payouts")
-    exceptions = typer.Typer(help="Transfers that failed or contradict the books.", no_args_is_help=True)
+    exceptions = typer.Typer(help="Transfers that failed or contradict the ledger.", no_args_is_help=True)
     command(exceptions, "list", "campusctl exceptions list --status open --severity SEV-1")(list_exceptions)
     command(exceptions, "show", f"campusctl exceptions show {_ID}")(show_exception)
     command(
@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
     )(classify)
     command(exceptions, "close", f"campusctl exceptions close {_ID} --evidence 'Letter of the bank, 3 May'")(close)
     app.add_typer(exceptions, name="exceptions")
-    group = typer.Typer(help="Money given back or taken back, decided by two people.", no_args_is_help=True)
+    group = typer.Typer(help="Reversals and recoveries of payouts; two people decide.", no_args_is_help=True)
     command(group, "list", "campusctl reconciliations list --status prepared")(list_reconciliations)
     command(group, "prepare", f"campusctl reconciliations prepare {_ID} --reason 'Account closed'")(prepare)
     command(group, "approve", f"campusctl reconciliations approve {_ID}")(approve)
@@ -81,15 +81,19 @@ def show_payout(operator: Operator, payout_id: UUID) -> Output:
 
 def dispatch(
     operator: Operator,
-    payout_ids: Annotated[list[UUID] | None, typer.Argument(help="Without ids, all that may be sent.")] = None,
-    max_total_minor: Annotated[int | None, typer.Option(min=1, help="At most this much in all, in kobo.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be sent; send nothing.")] = False,
+    payout_ids: Annotated[
+        list[UUID] | None, typer.Argument(help="Payouts to send; all eligible ones when omitted.")
+    ] = None,
+    max_total_minor: Annotated[int | None, typer.Option(min=1, help="Maximum sum in kobo.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the payouts that would be sent; send nothing.")
+    ] = False,
     yes: Yes = False,
     key: Key = None,
 ) -> Output:
     """Send payouts to the bank.
 
-    Without --yes a dry run comes first; what is sent after the confirmation is exactly what it named.
+    Without --yes a dry run comes first. After the confirmation exactly its payouts are sent.
     """
     order = {"payoutIds": [str(one) for one in payout_ids] if payout_ids else None, "maxTotalMinor": max_total_minor}
     if dry_run:
@@ -106,13 +110,13 @@ def dispatch(
 def reset(
     operator: Operator,
     payout_id: UUID,
-    reason: Annotated[str, typer.Option(help="The vendor sees it.")],
+    reason: Annotated[str, typer.Option(help="Reason; the vendor sees it.")],
     yes: Yes = False,
     key: Key = None,
 ) -> Output:
-    """Send a failed payout again; the payment gateway is asked first."""
+    """Send a failed payout again, after a query of its state at the payment gateway."""
     if not yes:
-        # Those on call may not read payouts; what they may reset has an exception, which tells the amount.
+        # On-call staff may not read payouts; the exception of a payout that they may reset holds the amount.
         found = operator.api.get("/api/payout-exceptions", payoutId=str(payout_id), status="open").data
         amount = f", {naira(found[0]['amountMinor'])}," if found else ""
         operator.confirm(f"Send the payout {payout_id}{amount} again?", yes=False)
@@ -128,7 +132,7 @@ def list_exceptions(
     page: Page = 1,
     limit: Limit = 20,
 ) -> Output:
-    """List exceptions with the time until which somebody must respond."""
+    """List payout exceptions with their response deadlines."""
     narrowed = {
         "status": status and status.value,
         "severity": severity and severity.value,
@@ -140,7 +144,7 @@ def list_exceptions(
 
 
 def show_exception(operator: Operator, exception_id: UUID) -> Output:
-    """Show an exception with all that news and people did since."""
+    """Show a payout exception with the events and staff actions since it was opened."""
     return Output(operator.api.get(f"/api/payout-exceptions/{exception_id}").data)
 
 
@@ -152,7 +156,7 @@ def classify(
     note: Annotated[str, typer.Option(help="Why.")],
     key: Key = None,
 ) -> Output:
-    """Correct severity and cause; a graver severity pages again."""
+    """Correct severity and cause. A higher severity alerts the people on call again."""
     body = {"severity": severity.value, "cause": cause, "note": note}
     return Output(operator.api.act(f"/api/payout-exceptions/{exception_id}/classify", body, key).data)
 
@@ -160,11 +164,11 @@ def classify(
 def close(
     operator: Operator,
     exception_id: UUID,
-    evidence: Annotated[str, typer.Option(help="What shows that it is settled.")],
+    evidence: Annotated[str, typer.Option(help="Evidence that the exception is resolved.")],
     yes: Yes = False,
     key: Key = None,
 ) -> Output:
-    """Close what is settled; it moves no money."""
+    """Close a resolved exception. No money moves."""
     operator.confirm("Close the exception for good?", yes=yes)
     return Output(operator.api.act(f"/api/payout-exceptions/{exception_id}/close", {"evidence": evidence}, key).data)
 
@@ -185,17 +189,17 @@ def list_reconciliations(
 def prepare(
     operator: Operator,
     payout_id: UUID,
-    reason: Annotated[str, typer.Option(help="Read by whoever approves.")],
+    reason: Annotated[str, typer.Option(help="Reason; the checker reads it.")],
     key: Key = None,
 ) -> Output:
-    """Prepare what would bring a payout's money back; nothing is posted before another person approves."""
+    """Prepare the return of a payout's money. Nothing is posted before a checker approves it."""
     return Output(operator.api.act(f"/api/payouts/{payout_id}/reconciliations", {"reason": reason}, key).data)
 
 
 def approve(
     operator: Operator, reconciliation_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
 ) -> Output:
-    """Post what another person prepared."""
+    """Approve and post a reconciliation that another user prepared."""
 
     def question(prepared: dict[str, Any]) -> str:
         return f"Post the {prepared['kind']} of {naira(prepared['amountMinor'])} for payout {prepared['payoutId']}?"
@@ -207,5 +211,5 @@ def approve(
 def reject(
     operator: Operator, reconciliation_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
 ) -> Output:
-    """Reject what another person prepared; nothing is posted."""
+    """Reject a reconciliation that another user prepared. Nothing is posted."""
     return Output(operator.api.act(f"/api/reconciliations/{reconciliation_id}/reject", {"reason": reason}, key).data)

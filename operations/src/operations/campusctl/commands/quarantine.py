@@ -1,4 +1,4 @@
-"""Charges in quarantine: money that pays nothing as it stands, accepted or returned by two people of finance."""
+"""Charges in quarantine: they pay for nothing yet. Two people of finance accept or return them."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Charges in quarantine, decided by two people.", no_args_is_help=True)
+    group = typer.Typer(help="Charges in quarantine; two people decide.", no_args_is_help=True)
     command(group, "list", "campusctl quarantine list --status quarantined")(list_charges)
     command(group, "show", f"campusctl quarantine show {_ID}")(show_charge)
     command(group, "prepare", f"campusctl quarantine prepare {_ID} --outcome return --reason 'Paid for another shop'")(
@@ -53,11 +53,11 @@ def show_charge(operator: Operator, charge_id: UUID) -> Output:
 def prepare(
     operator: Operator,
     charge_id: UUID,
-    outcome: Annotated[Outcome, typer.Option(help="accept: it pays its order; return: it goes back to its payer.")],
-    reason: Annotated[str, typer.Option(help="Read by the person who approves.")],
+    outcome: Annotated[Outcome, typer.Option(help="accept: the charge pays its order; return: the payer is refunded.")],
+    reason: Annotated[str, typer.Option(help="Reason; the checker reads it.")],
     key: Key = None,
 ) -> Output:
-    """Prepare a decision; no money moves before another person approves it."""
+    """Prepare a decision on a charge. No money moves before a checker approves it."""
     body = {"outcome": outcome.value, "reason": reason}
     return Output(operator.api.act(f"{_CHARGES}/{charge_id}/prepare", body, key).data)
 
@@ -65,7 +65,7 @@ def prepare(
 def approve(
     operator: Operator, charge_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
 ) -> Output:
-    """Approve what another person prepared: the money leaves quarantine."""
+    """Approve a decision that another user prepared. The money leaves quarantine."""
 
     def question(charge: dict[str, Any]) -> str:
         decision = charge["decision"] or {"outcome": "not prepared", "reason": ""}
@@ -82,7 +82,7 @@ def approve(
 def reject(
     operator: Operator, charge_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
 ) -> Output:
-    """Reject what another person prepared; the charge stays in quarantine."""
+    """Reject a decision that another user prepared. The charge stays in quarantine."""
     return Output(operator.api.act(f"{_CHARGES}/{charge_id}/reject", {"reason": reason}, key).data)
 
 

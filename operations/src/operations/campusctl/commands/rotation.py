@@ -1,4 +1,4 @@
-"""Rotating secrets while the system runs, from the machine itself: begin, roll, check, end; and the trail of a compromised one."""
+"""Rotate secrets of a running system, on its machine: begin, roll, check, end; and trace the use of a compromised secret."""
 
 import asyncio
 import json
@@ -27,18 +27,18 @@ from operations.rotation.verdict import Seen, reasons_against
 from operations.secrets import read_secrets, write_secrets
 from operations.services import SERVICES, Service, service_named
 
-# A whole system of twelve processes, each with time to end what runs, on a busy machine.
+# Twelve processes, each with its drain time, on a busy machine.
 ROLL_SECONDS_MAX: Final = 900.0
 
 SecretName = Annotated[Secret, typer.Argument(help="Which secret.")]
 Services = Annotated[
-    list[str] | None, typer.Option("--service", help="Of database-passwords: only these services.", metavar="NAME")
+    list[str] | None, typer.Option("--service", help="With database-passwords: only these services.", metavar="NAME")
 ]
 Found = TypeVar("Found")
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Secrets, rotated while everything runs.", no_args_is_help=True)
+    group = typer.Typer(help="Rotate secrets of a running system.", no_args_is_help=True)
     command(group, "status", "campusctl rotation status --json")(status)
     command(
         group,
@@ -69,7 +69,7 @@ def register(app: typer.Typer) -> None:
 
 
 def status(operator: Operator) -> Output:
-    """Show which old secrets are still valid: previous keys, and logins of the databases with their sessions."""
+    """Show which old secrets are still valid: previous keys, and database logins with their sessions."""
     kept = operator.own.secrets()
     lines: list[dict[str, Any]] = [
         {"secret": secret, "open": previous, "inUse": False, "sessions": {}}
@@ -93,16 +93,16 @@ def start(
     secret: SecretName,
     service: Services = None,
     compromised: Annotated[
-        bool, typer.Option("--compromised", help="The old value is believed no more from the next roll on.")
+        bool, typer.Option("--compromised", help="Reject the old value from the next roll on.")
     ] = False,
     yes: Yes = False,
 ) -> Output:
-    """Bring the new value: old and new are valid together from the next roll on. A provider's value comes from NEW_SECRET, or is asked."""
+    """Set the new value: old and new are valid from the next roll on. A provider's value is read from NEW_SECRET or prompted."""
     kept = operator.own.secrets()
-    operator.confirm(f"Begin to rotate {secret}?", yes=yes)
+    operator.confirm(f"Start the rotation of {secret}?", yes=yes)
     if secret is Secret.signing:
         if compromised:
-            raise Refused("A compromised signing key: campusctl keys retire --compromised KID", exit_code=2)
+            raise Refused("To revoke a compromised signing key: campusctl keys retire --compromised KID", exit_code=2)
         return Output({"said": operator.own.must("identity", "rotate-keys")})
     try:
         if secret is Secret.database:
@@ -117,7 +117,7 @@ def start(
 
 
 def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Output:
-    """Encrypt with the new sealing-key or pin-key from the next roll on; the old one still opens what is under it."""
+    """Encrypt with the new sealing-key or pin-key from the next roll on. The old key still decrypts."""
     kept = operator.own.secrets()
     operator.confirm(f"Encrypt with the new {secret}? Every process must have been restarted since `begin`.", yes=yes)
     try:
@@ -131,12 +131,12 @@ def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Output:
 def re_encrypt(
     operator: Operator,
     secret: SecretName,
-    count: Annotated[bool, typer.Option("--count", help="Change nothing: only count what needs the old key.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Only count values that need the old key.")] = False,
 ) -> Output:
-    """Encrypt anew what rests under the old sealing-key or pin-key, and count what still needs it. If anything does, exit code 4."""
+    """Re-encrypt values under the old sealing-key or pin-key, and count the rest. Exit code 4: some still need the old key."""
     operator.own.secrets()
     if secret not in _USED_BY:
-        raise Refused(f"Nothing rests encrypted under {secret}.", exit_code=2)
+        raise Refused(f"{secret} encrypts no stored values.", exit_code=2)
     lines = _reencrypted(operator, secret, only_count=count)
     return Output(lines, ("service", "said", "done"), exit_code=0 if all(line["done"] for line in lines) else FINDINGS)
 
@@ -152,9 +152,11 @@ def _reencrypted(operator: Operator, secret: Secret, *, only_count: bool) -> lis
 
 def roll(
     operator: Operator,
-    every: Annotated[bool, typer.Option("--every", help="Also those whose secrets did not change.")] = False,
+    every: Annotated[
+        bool, typer.Option("--every", help="Also restart processes whose secrets did not change.")
+    ] = False,
 ) -> Output:
-    """Have the running system restart its processes one after another with what secrets.env says now, and wait for the end."""
+    """Restart the running system's processes one by one with the current secrets.env, and wait for the last."""
     operator.own.secrets()
     lock, record = operator.own.state_dir / "lock", operator.own.state_dir / "rolled.json"
     before = record.stat().st_mtime_ns if record.exists() else 0
@@ -162,32 +164,33 @@ def roll(
         os.kill(int(lock.read_text()), signal.SIGUSR2 if every else signal.SIGUSR1)
     except (OSError, ValueError) as error:
         raise Refused(
-            "No running system holds this state directory.", "make run, or STATE_DIR", NOT_REACHABLE
+            "No system is running in this state directory.", "Start it with make run, or set STATE_DIR", NOT_REACHABLE
         ) from error
     deadline = time.monotonic() + ROLL_SECONDS_MAX
     while (record.stat().st_mtime_ns if record.exists() else 0) == before:
         if time.monotonic() > deadline:
-            raise Refused(f"The processes did not come back within {ROLL_SECONDS_MAX:.0f} s.", "Look at STATE_DIR/logs")
+            raise Refused(f"The processes did not restart within {ROLL_SECONDS_MAX:.0f} s.", "Check STATE_DIR/logs")
         time.sleep(0.2)
     result = json.loads(record.read_text())
     if result["failure"]:
-        raise Refused(result["failure"], f"Restarted before that: {', '.join(result['rolled']) or 'none'}")
+        raise Refused(result["failure"], f"Restarted before the failure: {', '.join(result['rolled']) or 'none'}")
     return Output({"rolled": result["rolled"]})
 
 
 def check(
     operator: Operator,
     minutes: Annotated[
-        float, typer.Option(min=0.1, help="Since the new value is in use; as long before is compared.")
+        float, typer.Option(min=0.1, help="Minutes since the new value is in use; compared with as many before.")
     ] = 30,
-    quiet_minutes: Annotated[float, typer.Option(min=0.1, help="So long nobody may have come with the old value.")] = 5,
-    prometheus: Annotated[str | None, typer.Option(metavar="URL", help="A server that keeps the metrics.")] = None,
+    quiet_minutes: Annotated[float, typer.Option(min=0.1, help="Minutes without a use of the old value.")] = 5,
+    prometheus: Annotated[str | None, typer.Option(metavar="URL", help="Prometheus server with the metrics.")] = None,
     metrics: Annotated[
-        list[str] | None, typer.Option(metavar="URL", help="A process's metrics door, to sample without Prometheus.")
+        list[str] | None,
+        typer.Option(metavar="URL", help="Metrics address of a process, to sample without Prometheus."),
     ] = None,
-    sample_seconds: Annotated[float, typer.Option(min=1, help="How long to sample without Prometheus.")] = 60,
+    sample_seconds: Annotated[float, typer.Option(min=1, help="Seconds to sample without Prometheus.")] = 60,
 ) -> Output:
-    """Say from the metrics whether the old secret may be revoked: no spike of 401 and 403, and nobody uses it. If not, exit code 4."""
+    """Check by the metrics whether the old secret may be revoked: no spike of 401 and 403, no use of it. Exit code 4: not yet."""
     try:
         if prometheus:
             server = Prometheus(prometheus)
@@ -197,17 +200,19 @@ def check(
         else:
             endpoints = metrics or _metrics_urls(operator)
             if not endpoints:
-                raise Unmeasured("No process of this state directory answers.")
+                raise Unmeasured("No process of this state directory responds.")
             first = read_processes(endpoints)
             time.sleep(sample_seconds)
             sampled = counted_between(first, read_processes(endpoints))
             before, since, uses = total(list(first.values())).stretch, sampled.stretch, sampled.previous_uses
             how = (
-                f"sampled for {sample_seconds:g} s at {len(endpoints)} processes, against all they had counted since they started; "
-                f"without Prometheus nothing is known of the last {minutes:g} minutes"
+                f"sampled for {sample_seconds:g} s at {len(endpoints)} processes, against all requests since their start; "
+                f"without Prometheus the last {minutes:g} minutes are unknown"
             )
     except Unmeasured as error:
-        raise Refused(str(error), "Name a server by --prometheus, or doors by --metrics", NOT_REACHABLE) from error
+        raise Refused(
+            str(error), "Set --prometheus, or the processes' addresses with --metrics", NOT_REACHABLE
+        ) from error
     seen = Seen(before, since, uses, _sessions_of_old_logins(operator))
     reasons = reasons_against(seen)
     return Output(
@@ -231,17 +236,17 @@ def end(
     secret: SecretName,
     service: Services = None,
     now: Annotated[
-        bool, typer.Option("--now", help="Also while processes are connected with the old login: they are cut off.")
+        bool, typer.Option("--now", help="Also close old logins in use; their sessions are terminated.")
     ] = False,
     yes: Yes = False,
 ) -> Output:
-    """Revoke the old value: a login is closed at once, a previous key opens nothing from the next roll on."""
+    """Revoke the old value: a login at once, a previous key from the next roll on."""
     kept = operator.own.secrets()
     operator.confirm(f"Revoke the old {secret}?", yes=yes)
     if secret is Secret.signing:
         return Output({"said": operator.own.must("identity", "retire-keys")})
     if secret is Secret.assistant:
-        raise Refused("We believe no key of this kind: revoke the old one at its provider.", exit_code=2)
+        raise Refused("The system verifies no key of this kind: revoke the old one at its provider.", exit_code=2)
     if secret is Secret.database:
         try:
             closing = database_logins.close_previous_logins(
@@ -263,18 +268,16 @@ def end(
 def show_trail(
     operator: Operator,
     secret: SecretName,
-    since: Annotated[datetime, typer.Option(help="From this instant on.", formats=["%Y-%m-%dT%H:%M:%SZ"])],
+    since: Annotated[datetime, typer.Option(help="Start of the period.", formats=["%Y-%m-%dT%H:%M:%SZ"])],
     until: Annotated[
-        datetime | None, typer.Option(help="To this instant; now.", formats=["%Y-%m-%dT%H:%M:%SZ"])
+        datetime | None, typer.Option(help="End of the period; now when omitted.", formats=["%Y-%m-%dT%H:%M:%SZ"])
     ] = None,
-    named: Annotated[
-        str | None, typer.Option(help="Only calls with this fingerprint of a key, or this key id.")
-    ] = None,
+    named: Annotated[str | None, typer.Option(help="Only calls with this key fingerprint or key id.")] = None,
     logs: Annotated[
-        list[Path] | None, typer.Option(help="Log files; those of STATE_DIR unless named.", metavar="FILE")
+        list[Path] | None, typer.Option(help="Log files; those of STATE_DIR when omitted.", metavar="FILE")
     ] = None,
 ) -> Output:
-    """List what was done with a secret in a time: audit lines of the logs, webhooks and acts of staff in the databases."""
+    """List uses of a secret in a period: audit lines of the logs, webhooks and staff actions of the databases."""
     kept = operator.own.secrets()
     starts_at = since.replace(tzinfo=UTC)
     ends = until.replace(tzinfo=UTC) if until else datetime.now(UTC) + timedelta(seconds=1)
@@ -301,7 +304,7 @@ def _metrics_urls(operator: Operator) -> list[str]:
 
 
 def _sessions_of_old_logins(operator: Operator) -> dict[str, int]:
-    """Of this machine's databases; elsewhere the metrics alone decide."""
+    """Return the sessions of old logins in this machine's databases; none elsewhere: there only the metrics count."""
     if not (operator.own.state_dir / "secrets.env").exists():
         return {}
     kept = operator.own.secrets()
@@ -317,7 +320,7 @@ def _services(names: list[str] | None) -> list[Service]:
 
 
 def _new_value(secret: Secret) -> str | None:
-    """Never an argument, which everybody on the machine could read."""
+    """Read the new value from NEW_SECRET or the terminal: other users of the machine can read arguments."""
     given = os.environ.get("NEW_SECRET")
     if given or secret in (Secret.service_role, *ENCRYPTING):
         return given or None
@@ -334,5 +337,5 @@ def _awaited(looking: Coroutine[Any, Any, Found]) -> Found:
         return asyncio.run(looking)
     except (OSError, asyncpg.PostgresError) as error:
         raise Refused(
-            f"The database did not do it: {error or type(error).__name__}", exit_code=NOT_REACHABLE
+            f"The database operation failed: {error or type(error).__name__}", exit_code=NOT_REACHABLE
         ) from error

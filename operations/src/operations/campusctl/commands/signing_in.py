@@ -1,4 +1,4 @@
-"""Who is at the keyboard: sign-in with two factors, sign-out, and what the edge still allows."""
+"""Sign in with two factors, sign out, and show the remaining quota."""
 
 import os
 import warnings
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
         "CAMPUS_EMAIL=… CAMPUS_PASSWORD=… CAMPUS_TOTP=… campusctl login --json",
     )(login)
     command(app, "logout", "campusctl logout")(logout)
-    quotas = typer.Typer(help="What the edge still lets you do.", no_args_is_help=True)
+    quotas = typer.Typer(help="Your request quota.", no_args_is_help=True)
     command(quotas, "show", "campusctl quotas show", "campusctl quotas show --json")(show_quotas)
     app.add_typer(quotas, name="quotas")
 
@@ -30,8 +30,8 @@ def login(
 ) -> Output:
     """Sign in with password and authenticator code.
 
-    Both are asked for, or read from CAMPUS_PASSWORD and CAMPUS_TOTP. The tokens rest in a file that only you can read,
-    under STATE_DIR or the XDG folder for state, and are renewed by themselves.
+    Both are prompted, or read from CAMPUS_PASSWORD and CAMPUS_TOTP. The tokens are stored in a file that only you can read,
+    under STATE_DIR or the XDG state folder, and are refreshed automatically.
     """
     first = operator.api.sign_in(email, _secret("CAMPUS_PASSWORD", "Password"))
     second = operator.api.second_step(first, _secret("CAMPUS_TOTP", "Code of the authenticator"))
@@ -39,15 +39,15 @@ def login(
 
 
 def logout(operator: Operator) -> Output:
-    """End the session at the marketplace and forget its tokens."""
+    """End the session and delete its tokens."""
     operator.api.sign_out()
     return Output({"baseUrl": operator.base_url, "signedOut": True})
 
 
 def show_quotas(operator: Operator) -> Output:
-    """Show limit, rest and end of the window of your own tier, as the edge tells them.
+    """Show limit, remaining requests and reset time of your quota.
 
-    It makes one call and counts it: the figures are the answer's headers.
+    The figures are the headers of one request, which counts too.
     """
     headers = operator.api.get("/api/profiles/current").headers
     counted = {
@@ -63,8 +63,8 @@ def _secret(variable: str, question: str) -> str:
         return given
     try:
         with warnings.catch_warnings():
-            # Without a terminal nothing is echoed: the words come from a pipe, or there are none.
+            # Without a terminal nothing is echoed; the input is a pipe or empty.
             warnings.simplefilter("ignore", GetPassWarning)
             return str(typer.prompt(question, hide_input=True, err=True))
     except typer.Abort:
-        raise Refused(f"{question}: nothing was given.", f"In a script, set {variable}") from None
+        raise Refused(f"{question}: no value was given.", f"In a script, set {variable}") from None

@@ -1,4 +1,4 @@
-"""Who works here: the first admins, roles given by two people, suspensions."""
+"""Staff: first administrators, roles and suspensions."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, co
 from operations.campusctl.showing import Output
 
 Role = StrEnum("Role", {role: role for role in sorted(STAFF_ROLES)})  # type: ignore[misc]
-UserId = Annotated[UUID, typer.Argument(help="The person's id.")]
+UserId = Annotated[UUID, typer.Argument(help="Id of the user.")]
 _COLUMNS = ("id", "email", "fullName", "roles", "hasSecondFactor", "suspended")
 _GRANT_COLUMNS = ("id", "userId", "role", "status", "preparedBy", "preparedAt", "expiresAt")
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
@@ -33,9 +33,9 @@ def register(app: typer.Typer) -> None:
 
 
 def bootstrap(operator: Operator, email: str, yes: Yes = False) -> Output:
-    """Make somebody who has an account a platform_admin, from the machine itself (STATE_DIR).
+    """Make an existing user a platform_admin, on the system's machine (STATE_DIR).
 
-    For the second admin, whom nobody else could approve.
+    Use it for the second administrator: no checker exists yet to approve that grant.
     """
     operator.own.secrets()
     operator.confirm(f"Make {email} a platform_admin?", yes=yes)
@@ -56,7 +56,7 @@ def list_staff(
 
 
 def list_grants(operator: Operator, status: str | None = None, page: Page = 1, limit: Limit = 20) -> Output:
-    """List roles that wait for a second person, or were decided."""
+    """List role grants: prepared, approved or rejected."""
     found = operator.api.get("/api/staff-grants", status=status, page=page, limit=limit)
     return Output(found.data, _GRANT_COLUMNS, found.meta)
 
@@ -65,25 +65,25 @@ def grant(
     operator: Operator,
     user_id: UserId,
     role: Role,
-    campus: Annotated[UUID | None, typer.Option(help="For a campus_admin.")] = None,
-    hub: Annotated[UUID | None, typer.Option(help="For a hub_agent.")] = None,
+    campus: Annotated[UUID | None, typer.Option(help="Campus of a campus_admin.")] = None,
+    hub: Annotated[UUID | None, typer.Option(help="Hub of a hub_agent.")] = None,
     key: Key = None,
 ) -> Output:
-    """Give somebody a role; the graver ones wait for a second person."""
+    """Grant a role. Roles that move money, and platform_admin, wait for a checker."""
     body = {"role": role.value, "campusId": campus and str(campus), "hubId": hub and str(hub)}
     return Output(operator.api.act(f"/api/staff/{user_id}/grant", body, key).data)
 
 
 def revoke(operator: Operator, user_id: UserId, role: Role, yes: Yes = False, key: Key = None) -> Output:
-    """Take a role back at once."""
-    operator.confirm(f"Take the role {role.value} from {user_id}?", yes=yes)
+    """Revoke a role at once."""
+    operator.confirm(f"Revoke the role {role.value} from {user_id}?", yes=yes)
     return Output(operator.api.act(f"/api/staff/{user_id}/revoke", {"role": role.value}, key).data)
 
 
 def suspend(
     operator: Operator, user_id: UserId, reason: str | None = None, yes: Yes = False, key: Key = None
 ) -> Output:
-    """Suspend a person: all sessions end, none begins."""
+    """Suspend a user: all sessions end, and no new one starts."""
     operator.confirm(f"Suspend {user_id}?", yes=yes)
     return Output(operator.api.act(f"/api/staff/{user_id}/suspend", {"reason": reason}, key).data)
 
@@ -96,7 +96,7 @@ def reinstate(operator: Operator, user_id: UserId, reason: str | None = None, ke
 def approve(
     operator: Operator, grant_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
 ) -> Output:
-    """Approve a role that another person prepared."""
+    """Approve a role grant that another administrator prepared."""
 
     def question(prepared: dict[str, Any]) -> str:
         return f"Give {prepared['userId']} the role {prepared['role']}?"
@@ -106,5 +106,5 @@ def approve(
 
 
 def reject(operator: Operator, grant_id: UUID, key: Key = None) -> Output:
-    """Reject a role that another person prepared."""
+    """Reject a role grant that another administrator prepared."""
     return Output(operator.api.act(f"/api/staff-grants/{grant_id}/reject", {}, key).data)

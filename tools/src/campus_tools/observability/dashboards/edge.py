@@ -1,4 +1,4 @@
-"""What the gateway refuses, sheds and passes on."""
+"""Requests that the gateway forwards, rejects and sheds."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ EDGE: Final = Dashboard(
         Panel("Requests by status", {"{{status}}": "sum by (status) (rate(gateway_requests_total[5m]))"}, "reqps"),
         Panel("Busiest routes", {"{{route}}": "topk(10, sum by (route) (rate(gateway_requests_total[5m])))"}, "reqps"),
         Panel(
-            "Faults by route",
+            "Server errors by route",
             {"{{route}}": 'sum by (route) (rate(gateway_requests_total{status=~"5.."}[5m]))'},
             "reqps",
         ),
@@ -27,10 +27,10 @@ EDGE: Final = Dashboard(
                 "at most {{instance}}": "gateway_requests_in_flight_max",
             },
         ),
-        Panel("Refused: too many under way", {"{{whose}}": "sum by (whose) (rate(gateway_shed_total[5m]))"}, "reqps"),
+        Panel("Shed: too many in flight", {"{{whose}}": "sum by (whose) (rate(gateway_shed_total[5m]))"}, "reqps"),
         Panel("Refused by quota", {"tier {{tier}}": "sum by (tier) (rate(gateway_rate_limited_total[5m]))"}, "reqps"),
         Panel(
-            "Quota store away",
+            "Quota store unavailable",
             {"{{outcome}}": "sum by (outcome) (rate(gateway_quota_store_away_total[5m]))"},
             "reqps",
         ),
@@ -40,6 +40,6 @@ EDGE: Final = Dashboard(
             "reqps",
         ),
         Panel("Idempotency keys", {"{{found}}": "sum by (found) (rate(gateway_idempotency_total[5m]))"}, "reqps"),
-        Panel("Shared pages", {"{{found}}": "sum by (found) (rate(gateway_page_cache_total[5m]))"}, "reqps"),
+        Panel("Page cache", {"{{found}}": "sum by (found) (rate(gateway_page_cache_total[5m]))"}, "reqps"),
     ),
 )

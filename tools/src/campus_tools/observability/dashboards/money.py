@@ -1,4 +1,4 @@
-"""What is held, owed and unexplained."""
+"""Money held, payable and unexplained."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ MONEY: Final = Dashboard(
             width=6,
         ),
         Panel(
-            "Books that were changed",
+            "Broken hash chains",
             {"payments": "max(payments_book_broken)", "payouts": "max(payouts_book_broken)"},
             single=True,
             threshold=1,
@@ -48,10 +48,13 @@ MONEY: Final = Dashboard(
         ),
         Panel("Open differences", {"cases": "max(payments_unexplained_cases)"}, threshold=1, width=12),
         Panel(
-            "Postings without a link",
+            "Postings not yet chained",
             {"payments": "max(payments_book_unsealed)", "payouts": "max(payouts_book_unsealed)"},
         ),
-        Panel("Links of the books", {"payments": "max(payments_book_length)", "payouts": "max(payouts_book_length)"}),
-        Panel("Late news ignored", {"{{type}}": "sum by (type) (rate(stale_news_total[5m]))"}, "ops"),
+        Panel(
+            "Length of the hash chains",
+            {"payments": "max(payments_book_length)", "payouts": "max(payouts_book_length)"},
+        ),
+        Panel("Stale events ignored", {"{{type}}": "sum by (type) (rate(stale_news_total[5m]))"}, "ops"),
     ),
 )

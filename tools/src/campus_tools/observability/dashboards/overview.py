@@ -1,4 +1,4 @@
-"""At a glance: whether people are served, and whether money moves."""
+"""Overview of requests, service level objectives and resources."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ OVERVIEW: Final = Dashboard(
     "Campus: overview",
     (
         Panel(
-            "Processes that do not answer",
+            "Processes down",
             {"down": 'sum(up{job="campus"} == bool 0)'},
             single=True,
             threshold=1,
@@ -38,20 +38,20 @@ OVERVIEW: Final = Dashboard(
             threshold=1,
             width=6,
         ),
-        Panel("Errors of each promise, 1 h", {"{{slo}}": "slo:error_ratio:rate1h"}, "percentunit"),
-        Panel("Errors of each promise, 3 days", {"{{slo}}": "slo:error_ratio:rate3d"}, "percentunit"),
+        Panel("Error ratio of each SLO, 1 h", {"{{slo}}": "slo:error_ratio:rate1h"}, "percentunit"),
+        Panel("Error ratio of each SLO, 3 days", {"{{slo}}": "slo:error_ratio:rate3d"}, "percentunit"),
         Panel(
-            "Answers of each service",
+            "Responses of each service",
             {"{{service}}": f"sum by (service) (rate(http_request_seconds_count{{{USER_REQUESTS}}}[5m]))"},
             "reqps",
         ),
         Panel(
-            "Faults of each service",
+            "Server errors of each service",
             {"{{service}}": faults("service")},
             "percentunit",
         ),
         Panel(
-            "Slowest twentieth of answers",
+            "Response time, 95 %",
             {"{{service}}": quantile(0.95, "http_request_seconds", "service", f"{{{USER_REQUESTS}}}")},
             "s",
         ),

@@ -1,4 +1,4 @@
-"""The dashboards of Grafana: what is shown on each, and their JSON."""
+"""Grafana dashboards and their panels as JSON."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +13,7 @@ _HEIGHT: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One picture: expressions by what their lines are called. `single` shows the present value alone, `threshold` turns it red."""
+    """A panel: expressions by legend. `single` shows the current value only; a value above `threshold` is red."""
 
     title: str
     expressions: dict[str, str]

@@ -1,4 +1,4 @@
-"""Money on its way to the merchants, and what stopped on it."""
+"""Payout attempts, failures and the balance at the payment gateway."""
 
 from typing import Final
 
@@ -19,21 +19,21 @@ PAYOUTS: Final = Dashboard(
             width=6,
         ),
         Panel(
-            "Balance told",
+            "Age of the balance",
             {"ago": "time() - max(payouts_gateway_balance_timestamp_seconds)"},
             "s",
             single=True,
             threshold=3600,
             width=6,
         ),
-        Panel("Share that fails", {"share": "max(payout_failure_rate)"}, "percentunit", threshold=0.05, width=12),
+        Panel("Failure rate", {"share": "max(payout_failure_rate)"}, "percentunit", threshold=0.05, width=12),
         Panel(
             "Transfers in the queue",
             {"{{queue}}": 'max by (queue) (rabbitmq_detailed_queue_messages_ready{queue=~"payouts\\\\..*"})'},
             width=12,
         ),
         Panel(
-            "Answers of payouts",
+            "Responses of payouts",
             {
                 "{{route}} {{status}}": "sum by (route, status)"
                 f' (rate(http_request_seconds_count{{service="payouts",{USER_REQUESTS}}}[5m]))'

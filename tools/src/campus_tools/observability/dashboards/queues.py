@@ -1,4 +1,4 @@
-"""What waits: outbox, queues, dead letters, work that is old."""
+"""Outboxes, queues and dead letters."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ QUEUES: Final = Dashboard(
         ),
         Panel("Messages in each outbox", {"{{service}}": "max by (service) (outbox_waiting)"}),
         Panel(
-            "Outboxes to the broker",
+            "Events published by each outbox",
             {
                 "{{service}}": "sum by (service) (rate(outbox_published_total[5m]))",
                 "{{service}} refused": "sum by (service) (rate(outbox_refused_total[5m]))",
@@ -24,7 +24,9 @@ QUEUES: Final = Dashboard(
             "ops",
         ),
         Panel("Waiting in each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_messages_ready)"}),
-        Panel("In hand of each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_messages_unacked)"}),
+        Panel(
+            "Unacknowledged in each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_messages_unacked)"}
+        ),
         Panel("Consumers of each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_consumers)"}),
         Panel(
             "Handled",
@@ -38,12 +40,12 @@ QUEUES: Final = Dashboard(
             "s",
             threshold=5,
         ),
-        Panel("Heard before", {"{{consumer}}": "sum by (consumer) (rate(inbox_duplicates_total[5m]))"}, "ops"),
-        Panel("Messages in hand", {"{{process}}": "max by (process) (messages_under_way)"}),
-        Panel("Given up", {"{{queue}}": "sum by (queue) (increase(dead_letters_total[1h]))"}),
+        Panel("Duplicates ignored", {"{{consumer}}": "sum by (consumer) (rate(inbox_duplicates_total[5m]))"}, "ops"),
+        Panel("Messages in progress", {"{{process}}": "max by (process) (messages_under_way)"}),
+        Panel("Dead letters, 1 h", {"{{queue}}": "sum by (queue) (increase(dead_letters_total[1h]))"}),
         Panel("Dead letters waiting", {"{{service}}": "max by (service) (dead_letters_waiting)"}, threshold=1),
         Panel(
-            "Erasures that wait for a word",
+            "Oldest open erasure by service",
             {"{{awaits}}": "max by (awaits) (identity_erasure_open_seconds)"},
             "s",
             threshold=3600,

@@ -1,4 +1,4 @@
-"""What the payment gateway tells us, and how soon it takes effect."""
+"""Webhooks of the payment gateway: arrival, acknowledgement and processing."""
 
 from typing import Final
 
@@ -8,16 +8,22 @@ WEBHOOKS: Final = Dashboard(
     "campus-webhooks",
     "Campus: webhooks",
     (
-        Panel("Given up", {"waiting": "max(payments_dead_letter_webhooks_waiting)"}, single=True, threshold=1, width=6),
+        Panel(
+            "Dead webhooks",
+            {"waiting": "max(payments_dead_letter_webhooks_waiting)"},
+            single=True,
+            threshold=1,
+            width=6,
+        ),
         Panel(
             "Webhooks",
             {"{{arrival}}": "sum by (arrival) (rate(payments_webhooks_accepted_total[5m]))"},
             "reqps",
             width=9,
         ),
-        Panel("Signature refused", {"refused": "sum(rate(payments_webhooks_refused_total[5m]))"}, "reqps", width=9),
+        Panel("Invalid signatures", {"refused": "sum(rate(payments_webhooks_refused_total[5m]))"}, "reqps", width=9),
         Panel(
-            "Acknowledged after",
+            "Time to acknowledge",
             {
                 "half": quantile(0.5, "gateway_request_seconds", "route", WEBHOOK_ROUTE),
                 "95 %": quantile(0.95, "gateway_request_seconds", "route", WEBHOOK_ROUTE),
@@ -35,7 +41,7 @@ WEBHOOKS: Final = Dashboard(
             width=12,
         ),
         Panel(
-            "What became of them",
+            "Outcomes",
             {"{{event}} {{outcome}}": "sum by (event, outcome) (rate(payments_webhooks_taken_total[5m]))"},
             "ops",
             width=12,
