@@ -28,13 +28,6 @@ ALLOWED = {
     # Migrations call these.
     *("create_leaving_pictures_v1", "beside"),
 }
-# The number of names with a refused word that a folder still has. Write a lower number here; delete a folder at 0.
-LEFT = {
-    "tools": 71,
-    "operations": 85,
-    "testkit": 8,
-    "lab": 172,
-}
 FOLDERS = [
     folder
     for folder in (
@@ -68,6 +61,4 @@ def refused_names(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_no_name_holds_a_refused_word(folder):
-    found, name = refused_names(folder), str(folder.relative_to(ROOT))
-    assert len(found) <= LEFT.get(name, 0), "refused by docs/glossary.md:\n" + "\n".join(found)
-    assert len(found) == LEFT.get(name, 0), f'write into LEFT: "{name}": {len(found)}'
+    assert refused_names(folder) == [], "refused by docs/glossary.md"

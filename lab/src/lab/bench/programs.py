@@ -20,7 +20,7 @@ def find_program(name: str, log: Log) -> str:
     found = shutil.which(name)
     if found is None and can_install():
         try:
-            install([_PACKAGES[name]], why=f"{name} is not installed", say=log)
+            install([_PACKAGES[name]], why=f"{name} is not installed", report=log)
         except ServerUnavailable as error:
             raise BenchFailed(str(error)) from error
         found = shutil.which(name)

@@ -59,7 +59,7 @@ class StartFigures:
 async def drill_start(folder: Path, each: int, log: Log) -> StartFigures:
     """Start three instances of everything at once, place paid and unpaid orders, and audit."""
     port_base = free_port_base()
-    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=log)
+    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, report=log)
     try:
         log("starting empty servers")
         await asyncio.to_thread(servers.start)

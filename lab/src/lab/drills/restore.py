@@ -105,7 +105,7 @@ async def drill_restore(folder: Path, load: RestoreLoad, log: Log) -> RestoreFig
     """Start a system in the folder, destroy it, restore it, and audit. Raises BenchFailed without private servers."""
     port_base = free_port_base()
     # Never the servers of the caller.
-    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=log)
+    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, report=log)
     if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
         raise BenchFailed("the drill destroys its servers: install PostgreSQL and RabbitMQ for private ones")
     copies = PointInTime.beside(servers.postgresql)

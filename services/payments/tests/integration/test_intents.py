@@ -112,7 +112,9 @@ async def test_what_is_not_payable_is_409(app: PaymentsApp) -> None:
     for event in (OrderCancelled, OrderExpired):
         placed = await app.place_order()
         await app.open_intent(placed.order_id)
-        await app.service.deliver(event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test"))
+        await app.service.deliver(
+            event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test")
+        )
         response = await app.request_intent(placed.order_id)
         assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     late = await app.place_order()
