@@ -143,5 +143,5 @@ def test_a_given_server_that_does_not_answer_is_named(tmp_path: Path, monkeypatc
     assert found.management_url == "http://u:p@127.0.0.1:15672"
     with pytest.raises(ServerUnavailable, match=r"DATABASE_URL names 127\.0\.0\.1:1"):
         found.postgresql.start()
-    with pytest.raises(ServerUnavailable, match="not ours to kill"):
+    with pytest.raises(ServerUnavailable, match="cannot be killed here"):
         found.rabbitmq.kill()
