@@ -26,7 +26,7 @@ from common.web.http_context import HttpContext
 from contracts.permissions import MONEY_PERMISSIONS, MONEY_ROLES, PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
 from testkit.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 
-DOORS = endpoints()
+ENDPOINTS = endpoints()
 # Asked among services, and not routed by the gateway.
 INTERNAL = {"GET /internal/standings/current"}
 EVERYBODY = frozenset(ROLES_BY_RANK)
@@ -289,7 +289,7 @@ def expected(endpoint: Endpoint, visitor: Visitor) -> tuple[int, str] | None:
 @pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
 async def test_every_endpoint_admits_exactly_the_callers_of_the_table(doorstep: Doorstep, service: str) -> None:
     visitors = doorstep.visitors()
-    for endpoint in (endpoint for endpoint in DOORS if endpoint.service == service):
+    for endpoint in (endpoint for endpoint in ENDPOINTS if endpoint.service == service):
         for visitor in visitors:
             status, code = await doorstep.knock(endpoint, visitor.authorization)
             refused = (status, code) if status in (401, 403) else None
@@ -300,7 +300,7 @@ async def test_every_endpoint_admits_exactly_the_callers_of_the_table(doorstep: 
 async def test_a_second_factor_expires_after_fifteen_minutes(doorstep: Doorstep) -> None:
     old = int((doorstep.clock.now() - timedelta(minutes=16)).timestamp())
     shown = [{"method": "password", "timestamp": old}, {"method": "totp", "timestamp": old}]
-    needing = [endpoint for endpoint in DOORS if endpoint.guard.step_up]
+    needing = [endpoint for endpoint in ENDPOINTS if endpoint.guard.step_up]
     assert len(needing) > 10
     for endpoint in needing:
         stale = doorstep.bearer(endpoint.roles[:1], stepped_up=True, amr=shown)
@@ -310,7 +310,7 @@ async def test_a_second_factor_expires_after_fifteen_minutes(doorstep: Doorstep)
 async def test_all_roles_together_are_admitted_to_every_endpoint(doorstep: Doorstep) -> None:
     everything = doorstep.bearer(ROLES_BY_RANK, stepped_up=True)
     nothing = doorstep.bearer((), stepped_up=True, role="buyer")
-    for endpoint in DOORS:
+    for endpoint in ENDPOINTS:
         if endpoint.guard.service_key:
             continue
         assert (await doorstep.knock(endpoint, everything))[0] not in (401, 403), endpoint.name
@@ -319,13 +319,13 @@ async def test_all_roles_together_are_admitted_to_every_endpoint(doorstep: Doors
 
 
 async def test_an_invalid_token_is_rejected_where_it_is_checked(doorstep: Doorstep) -> None:
-    for endpoint in DOORS:
+    for endpoint in ENDPOINTS:
         status, _ = await doorstep.knock(endpoint, "Bearer not-a-token")
         assert (status == 401) is not endpoint.guard.ignores_token, endpoint.name
 
 
 def test_the_edge_routes_every_endpoint_with_its_guard() -> None:
-    known = {(endpoint.service, endpoint.name): endpoint for endpoint in DOORS}
+    known = {(endpoint.service, endpoint.name): endpoint for endpoint in ENDPOINTS}
     routed = {(route.upstream, route.name): route for route in ROUTES}
     assert routed.keys() - known.keys() == set()
     assert {name for _, name in known.keys() - routed.keys()} == INTERNAL
@@ -343,7 +343,7 @@ def test_the_edge_routes_every_endpoint_with_its_guard() -> None:
 
 
 def test_the_edge_replays_responses_to_admitted_callers() -> None:
-    known = {(endpoint.service, endpoint.name): endpoint.guard for endpoint in DOORS}
+    known = {(endpoint.service, endpoint.name): endpoint.guard for endpoint in ENDPOINTS}
     keyed = [route for route in ROUTES if route.idempotency is not Idempotency.IGNORED]
     assert len(keyed) > 50
     differing = {
@@ -356,7 +356,7 @@ def test_the_edge_replays_responses_to_admitted_callers() -> None:
 
 @pytest.mark.parametrize("name", CONTRACT)
 def test_an_endpoint_admits_the_callers_of_the_contract(name: str) -> None:
-    (endpoint,) = [endpoint for endpoint in DOORS if endpoint.name == name]
+    (endpoint,) = [endpoint for endpoint in ENDPOINTS if endpoint.name == name]
     roles, needs_step_up = CONTRACT[name]
     assert not endpoint.guard.anonymous
     assert set(endpoint.roles) == set(roles)
@@ -365,7 +365,7 @@ def test_an_endpoint_admits_the_callers_of_the_contract(name: str) -> None:
 
 def test_staff_need_a_second_factor_where_vendors_do_not() -> None:
     assert {
-        endpoint.name: endpoint.guard.step_up_with for endpoint in DOORS if endpoint.guard.step_up_with
+        endpoint.name: endpoint.guard.step_up_with for endpoint in ENDPOINTS if endpoint.guard.step_up_with
     } == STEP_UP_OF_STAFF
 
 
@@ -379,7 +379,7 @@ def test_an_auditor_reads_and_changes_nothing() -> None:
     assert {permission.split(":")[1] for permission in held} == {"read", "export"}
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
     assert {permission for permission in known if permission.endswith(":read")} <= held
-    for endpoint in DOORS:
+    for endpoint in ENDPOINTS:
         if not held.isdisjoint(endpoint.permissions):
             assert endpoint.method == "GET", endpoint.name
 
@@ -412,5 +412,5 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
 
 def test_every_required_permission_belongs_to_a_role() -> None:
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
-    for endpoint in DOORS:
+    for endpoint in ENDPOINTS:
         assert set(endpoint.permissions) <= known, endpoint.name

@@ -28,7 +28,7 @@ from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
-DOORS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
+ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
 # As many as two processors answer without a queue.
 AT_ONCE = 16
 REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{16,64}")
@@ -94,7 +94,7 @@ class Cast:
             return {"Authorization": f"Bearer {self.service_key}"}
         if route.access is Access.CREDENTIALS:
             return {"X-Forwarded-For": new_address()}
-        endpoint = DOORS[route.upstream, route.name]
+        endpoint = ENDPOINTS[route.upstream, route.name]
         if route.path.startswith("/api/auth/"):
             return self.newcomer_twice.headers
         for user in demo.USERS:
@@ -106,7 +106,7 @@ class Cast:
 
     def forbidden(self, route: Route) -> dict[str, str] | None:
         """The headers of somebody who lacks the permission; None when everybody has it, or none is asked for."""
-        endpoint = DOORS[route.upstream, route.name]
+        endpoint = ENDPOINTS[route.upstream, route.name]
         for user in demo.USERS:
             if (
                 endpoint.permissions
@@ -118,7 +118,7 @@ class Cast:
 
     def not_stepped_up(self, route: Route) -> dict[str, str]:
         """The headers of somebody who has the permission, signed in with a password only."""
-        endpoint = DOORS[route.upstream, route.name]
+        endpoint = ENDPOINTS[route.upstream, route.name]
         for user in demo.USERS:
             if endpoint.permissions and not permissions_of(user.roles).isdisjoint(endpoint.permissions):
                 return self.once[user.name].headers
@@ -173,7 +173,7 @@ def faults_of_callers(cast: Cast, route: Route) -> Iterator[Fault]:
     forbidden = cast.forbidden(route)
     if forbidden is not None:
         yield Fault("wrong role", route, 403, "AUTH_FORBIDDEN", {**forbidden, **key}, content=b'{"unknown": 1}')
-    if DOORS[route.upstream, route.name].guard.step_up:
+    if ENDPOINTS[route.upstream, route.name].guard.step_up:
         headers = {**cast.not_stepped_up(route), **key}
         yield Fault("no step-up", route, 403, "AUTH_AAL2_REQUIRED", headers, content=b'{"unknown": 1}')
 

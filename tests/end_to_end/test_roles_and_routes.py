@@ -17,7 +17,7 @@ from contracts.permissions import STAFF_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
 
-DOORS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
+ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
 # What ends the session that knocks, or changes its own credentials, when it is let in. Whom these let in the services' own
 # tests tell.
 OWN_CREDENTIALS = ("/api/auth/",)
@@ -126,7 +126,7 @@ async def test_every_route_lets_in_whom_the_table_says_and_nobody_else(market, k
         async with turns:
             status, code = await knock(market, route, knocker)
         refused = (status, code) if status in (401, 403) else None
-        if refused != expected(DOORS[route.upstream, route.name], knocker) or status in (405, 429) or status >= 500:
+        if refused != expected(ENDPOINTS[route.upstream, route.name], knocker) or status in (405, 429) or status >= 500:
             wrong.append(f"{route.name} by {knocker.name} at AAL{1 + knocker.stepped_up}: {status} {code}")
 
     await asyncio.gather(*(try_door(route, knocker) for route in asked for knocker in knockers))

@@ -232,7 +232,7 @@ async def test_a_failed_refund_keeps_refund_pending_and_raises_no_alert(market):
 async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(market):
     """Whose refund it is, is known by its id alone.
 
-    Another one is no news of this order: ignored at once, and no dead letter.
+    Another refund is ignored at once, without a dead letter.
     """
     order, own_refund_id = await refunding(market)
     other, other_refund_id = await refunding(market)
