@@ -15,7 +15,7 @@ from contracts import demo
 
 from .conftest import USERS, IdentityApp
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
-from .test_staff import StaffAdministration
+from .staff_steps import StaffAdministration
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 CHANGES = "/api/commission-changes"

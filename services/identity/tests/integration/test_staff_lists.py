@@ -1,0 +1,102 @@
+"""Lists of staff and the audit trail."""
+
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from contracts import demo
+from contracts.permissions import STAFF_ROLES
+
+from .conftest import USERS, IdentityApp
+from .responses import INVALID, error_of
+from .staff_steps import StaffAdministration
+
+
+@pytest_asyncio.fixture
+async def staff(app: IdentityApp) -> StaffAdministration:
+    await app.load_demo()
+    return StaffAdministration(app)
+
+
+async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministration) -> None:
+    token = await staff.token("AUDITOR")
+    await staff.act("suspend", "BUYER", {"reason": "Fraud"})
+    await staff.act("suspend", "HUB")
+    await staff.act("reinstate", "HUB")
+
+    async def names(**params: Any) -> list[str]:
+        response = await staff.app.get("/api/staff", token=token, **params)
+        assert response.status_code == 200, response.text
+        by_id = {str(user.id): name for name, user in USERS.items()}
+        return [by_id[member["id"]] for member in response.json()["data"]]
+
+    members = [user.name for user in demo.USERS if set(user.roles) & STAFF_ROLES]
+    assert sorted(await names()) == sorted([*members, "BUYER"])
+    assert await names(suspended="true") == ["BUYER"]
+    assert await names(role="auditor") == ["AUDITOR"]
+    assert sorted(await names(campusId=str(demo.LAGOS.id))) == ["CAMPUS", "HUB"]
+    assert await names(page=2, limit=4, order="asc") == (await names(order="asc"))[4:8]
+    response = (await staff.app.get("/api/staff", token=token, limit=4)).json()
+    assert (response["meta"]["total"], response["meta"]["total_pages"]) == (9, 3)
+    assert {member["hasSecondFactor"] for member in response["data"]} <= {True, False}
+    actions = await staff.app.get(
+        "/api/staff-acts", token=token, subjectId=str(USERS["HUB"].id), actorId=str(USERS["ADMIN"].id), order="asc"
+    )
+    assert [act["act"] for act in actions.json()["data"]] == ["suspended", "reinstated"]
+    for path, params in (
+        ("/api/staff", {"role": "buyer"}),
+        ("/api/staff", {"sort": "email"}),
+        ("/api/staff-grants", {"status": "open"}),
+        ("/api/staff-acts", {"actorId": "me"}),
+        ("/api/staff-acts", {"page": "101", "limit": "100"}),
+    ):
+        assert error_of(await staff.app.get(path, token=token, **params)) == INVALID
+
+
+async def test_an_auditor_reads_closed_campuses_and_hubs(staff: StaffAdministration) -> None:
+    for table, place in (("campuses", demo.LAGOS.id), ("hubs", demo.MOREMI_HUB.id)):
+        await staff.app.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
+    for path in (f"/api/campuses/{demo.LAGOS.id}", f"/api/hubs/{demo.MOREMI_HUB.id}"):
+        for name, status in (("AUDITOR", 200), ("BUYER", 404), ("MAKER", 404)):
+            assert (await staff.app.get(path, token=await staff.token(name))).status_code == status
+
+
+async def test_the_audit_trail_is_append_only_and_written_in_ones_own_name(staff: StaffAdministration) -> None:
+    await staff.prepared("SUPPORT", "finance_maker")
+    database = staff.app.dependencies.database
+    for statement in ("UPDATE staff_acts SET act = 'nothing'", "DELETE FROM staff_acts", "TRUNCATE staff_acts"):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await staff.app.service.fetch(statement)
+        connection = await asyncpg.connect(staff.app.urls.owner.replace("+asyncpg", ""))
+        try:
+            with pytest.raises(asyncpg.RestrictViolationError):
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+    admin, buyer = await staff.caller("ADMIN"), await staff.caller("BUYER")
+    write = (
+        "INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) "
+        "VALUES ($1, $2, 'suspended', 'person', $2, '{}', now())"
+    )
+    for actor_id in (buyer.id, None):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=admin) as uow:
+                await uow.execute(write, uuid4(), actor_id)
+    for table in ("staff_acts", "staff_grants", "staff_members"):
+        async with database.unit_of_work(acting_as=buyer) as uow:
+            assert await uow.fetch_value(f"SELECT count(*) FROM {table}") == 0
+        async with database.unit_of_work(acting_as=admin) as uow:
+            assert await uow.fetch_value(f"SELECT count(*) FROM {table}") > 0
+    for statement in (
+        "SELECT * FROM suspensions",
+        "INSERT INTO role_grants (user_id, role, granted_at) VALUES (gen_random_uuid(), 'auditor', now())",
+        "DELETE FROM role_grants",
+        "UPDATE staff_grants SET status = 'approved'",
+        "DELETE FROM staff_grants",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=admin) as uow:
+                await uow.execute(statement)
