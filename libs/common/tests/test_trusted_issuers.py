@@ -1,99 +1,47 @@
-"""Each trusted issuer has its own keys, audience and algorithms, and identifies users only (section 5.2)."""
+"""Tokens of trusted issuers: whom they identify, which roles count, and what happens during outages."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import pytest
 import pytest_asyncio
-from cryptography.hazmat.primitives.asymmetric import rsa
-from jwt.algorithms import RSAAlgorithm
-from pydantic import ValidationError
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
-from common.auth.issuers import FederatedIdentity, federated_identity_of
+from common.auth.issuers import FederatedIdentity
 from common.auth.tokens import TokenVerifier
-from common.auth.user_lookup import USER_STATUS_PATH, IdentityUserLookup, LocalUser
-from common.auth.verification_keys import KeySet, public_keys_of
-from common.primitives.clock import ManualClock
+from common.auth.user_lookup import LocalUser
+from common.auth.verification_keys import KeySet
 from common.primitives.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unavailable
-from common.process.settings import ServiceSettings
 
 from .forging import (
     OUR_ISSUER,
     SECONDS,
     USER,
-    Keys,
-    KeyServer,
     clock_of_now,
-    key_server,
     mac,
     our_claims,
     token_of,
     without,
 )
-
-OURS, THEIRS = Keys(), Keys()
-SCHOOL = "https://login.school.example"
-CLUB = "https://club.example/"
-SECRET = "a secret of thirty-two characters"
-ED = {"alg": "EdDSA", "kid": "ed"}
-CAMPUS = "0198f0c0-0000-7000-8000-00000000000c"
-SETTINGS = {
-    "port": 1,
-    "jwks_url": "http://identity:1/.well-known/jwks.json",
-    "api_database_url": "postgresql://x",
-    "service_database_url": "postgresql://x",
-    "broker_url": "amqp://x",
-    "cursor_key": "a cursor key for tests",
-}
-
-
-def settings_with(text: str) -> ServiceSettings:
-    return ServiceSettings(**SETTINGS, trusted_issuers=text)  # type: ignore[arg-type]
-
-
-def school(**changed: Any) -> dict[str, Any]:
-    return {
-        "issuer": SCHOOL,
-        "jwksUrl": "https://login.school.example/keys",
-        "audience": "marketplace",
-        "algorithms": ["EdDSA", "ES256", "RS256"],
-        "primary": True,
-        **changed,
-    }
-
-
-def club(**changed: Any) -> dict[str, Any]:
-    return {"issuer": CLUB, "secret": SECRET, "audience": ["shop", "marketplace"], "algorithms": ["HS256"], **changed}
-
-
-@dataclass
-class LocalUsers:
-    """The identity service as the verifier meets it: one address that knows the people of ours."""
-
-    known: dict[str, dict[str, Any]] = field(default_factory=dict)
-    requested: list[str] = field(default_factory=list)
-    status: int = 200
-
-    async def response(self, request: Request) -> JSONResponse:
-        self.requested.append(request.headers["authorization"])
-        return JSONResponse({"success": True, "data": self.known, "meta": {}}, status_code=self.status)
-
-
-@dataclass
-class World:
-    verifier: TokenVerifier
-    clock: ManualClock
-    keys: KeyServer
-    users: LocalUsers
+from .issuer_steps import (
+    CAMPUS,
+    CLUB,
+    ED,
+    OURS,
+    SCHOOL,
+    SECRET,
+    THEIRS,
+    World,
+    by_club,
+    by_school,
+    club,
+    of_club,
+    of_school,
+    open_world,
+    settings_with,
+)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -108,42 +56,6 @@ async def common_world() -> AsyncIterator[World]:
     """One stage for tokens that change nothing."""
     async with open_world() as world:
         yield world
-
-
-@asynccontextmanager
-async def open_world() -> AsyncIterator[World]:
-    """A verifier that believes us, the school by its published keys, and the club by a secret."""
-    users = LocalUsers(known={"roles": ["buyer", "support_agent"], "vendorId": None, "campusId": CAMPUS})
-    async with key_server(Route(USER_STATUS_PATH, users.response)) as keys:
-        keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}
-        issuers = [school(jwksUrl=keys.url("school")), club(allowStaffRoles=True)]
-        clock = clock_of_now()
-        lookup = IdentityUserLookup(keys.address)
-        verifier = TokenVerifier(
-            KeySet(keys.url("ours"), clock),
-            issuer=OUR_ISSUER,
-            clock=clock,
-            trusted=settings_with(json.dumps(issuers)).trusted_issuers,
-            user_lookup=lookup,
-        )
-        yield World(verifier, clock, keys, users)
-        await lookup.close()
-
-
-def of_school(**changed: Any) -> dict[str, Any]:
-    return {"iss": SCHOOL, "aud": "marketplace", "sub": USER, "iat": SECONDS, "exp": SECONDS + 3600, **changed}
-
-
-def of_club(**changed: Any) -> dict[str, Any]:
-    return {"iss": CLUB, "aud": "shop", "sub": "member-7", "iat": SECONDS, "exp": SECONDS + 3600, **changed}
-
-
-def by_school(header: Any = ED, **changed: Any) -> str:
-    return token_of(header, of_school(**changed), THEIRS.ed.sign)
-
-
-def by_club(header: Any = None, **changed: Any) -> str:
-    return token_of(header or {"alg": "HS256"}, of_club(**changed), mac(SECRET.encode()))
 
 
 async def test_the_primary_issuer_identifies_our_users_only(world: World) -> None:
@@ -358,107 +270,3 @@ async def test_concurrent_requests_fetch_the_keys_once(world: World) -> None:
     token = token_of(ED, our_claims(), OURS.ed.sign)
     await asyncio.gather(*(world.verifier.caller_of(token) for _ in range(100)))
     assert world.keys.visits == ["ours"]
-
-
-BAD: dict[str, tuple[str, str]] = {
-    "no JSON": ("[", "must be a JSON list"),
-    "no list": ('{"issuer": "x"}', "must be a JSON list"),
-    "no object": ('["x"]', "valid dictionary"),
-    "no keys": (json.dumps([without(school(), "jwksUrl")]), "exactly one of jwksUrl and secret"),
-    "both kinds of keys": (json.dumps([school(secret=SECRET)]), "exactly one of jwksUrl and secret"),
-    "no algorithms": (json.dumps([school(algorithms=[])]), "at least one algorithm"),
-    "algorithms missing": (json.dumps([without(school(), "algorithms")]), "Field required"),
-    "the algorithm none": (json.dumps([school(algorithms=["none"])]), "not supported: none"),
-    "mixed algorithms": (json.dumps([school(algorithms=["ES256", "HS256"])]), "must not mix"),
-    "HS256 by address": (json.dumps([school(algorithms=["HS256"])]), "only"),
-    "RS256 by secret": (json.dumps([club(algorithms=["RS256"])]), "only"),
-    "a short secret": (json.dumps([club(secret="x" * 31)]), "at least 32 bytes"),
-    "a short secret for HS512": (json.dumps([club(algorithms=["HS512"])]), "at least 64 bytes"),
-    "two primaries": (json.dumps([school(), club(primary=True)]), "at most one issuer can be primary"),
-    "our own issuer": (json.dumps([school(issuer=OUR_ISSUER)]), "our own issuer"),
-    "our own issuer with a slash": (json.dumps([school(issuer=f"{OUR_ISSUER}/")]), "our own issuer"),
-    "one issuer twice": (json.dumps([school(), school(primary=False)]), "listed once"),
-    "http elsewhere": (json.dumps([school(jwksUrl="http://login.school.example/keys")]), "https"),
-    "http by a look-alike": (json.dumps([school(jwksUrl="http://localhost.school.example/keys")]), "https"),
-    "http by a user name": (json.dumps([school(jwksUrl="http://localhost@school.example/keys")]), "https"),
-    "a file": (json.dumps([school(jwksUrl="file:///etc/passwd")]), "https"),
-    "no address": (json.dumps([school(jwksUrl="keys")]), "https"),
-    "no audience": (json.dumps([school(audience=[])]), "must name an audience"),
-    "an empty audience": (json.dumps([school(audience="")]), "must name an audience"),
-    "an empty issuer": (json.dumps([school(issuer="")]), "at least 1 character"),
-    "a word that nobody knows": (json.dumps([school(trusted=True)]), "not permitted"),
-    "an empty claim": (json.dumps([school(claims={"sub": ""})]), "name of a claim"),
-    "an empty claim of the proof": (json.dumps([school(emailVerifiedClaim="")]), "name of a claim"),
-}
-
-
-@pytest.mark.parametrize("fault", BAD)
-def test_an_invalid_list_of_issuers_stops_the_start(
-    fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text, reason = BAD[fault]
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name.upper(), str(value))
-    monkeypatch.setenv("TRUSTED_ISSUERS", text)
-    with pytest.raises(SystemExit) as ended:
-        ServiceSettings.from_environment()
-    claims_sent = capsys.readouterr().err
-    assert ended.value.code == 78
-    assert "TRUSTED_ISSUERS" in claims_sent
-    assert reason in claims_sent
-    assert SECRET not in claims_sent
-
-
-def test_the_representation_of_an_issuer_hides_its_secret() -> None:
-    settings = settings_with(json.dumps([club()]))
-    assert SECRET not in repr(settings)
-    with pytest.raises(ValidationError) as raised:
-        settings_with(json.dumps([club(algorithms=[])]))
-    assert SECRET not in str(raised.value)
-
-
-def test_trusted_issuers_are_empty_by_default() -> None:
-    for text in ("", "[]"):
-        assert settings_with(text or "[]").trusted_issuers == ()
-    assert settings_with("[]").identity_address == "http://identity:1"
-    claims_sent = ServiceSettings(**SETTINGS, identity_url="http://elsewhere:2")  # type: ignore[arg-type]
-    assert claims_sent.identity_address == "http://elsewhere:2"
-
-
-def test_a_published_key_is_used_with_fitting_algorithms_only() -> None:
-    weak = rsa.generate_private_key(65537, 1024).public_key()
-    entries = {entry["kid"]: entry for entry in THEIRS.jwks()["keys"] if isinstance(entry, dict)}
-    uses: dict[str, tuple[Any, set[str]]] = {
-        "its own algorithm": (entries["ec"], {"ES256"}),
-        "no algorithm named": (without(entries["rsa"], "alg"), {"RS256", "PS256"}),
-        "an algorithm of another kind": ({**entries["ec"], "alg": "RS256"}, set()),
-        "another curve": ({**entries["ec"], "crv": "P-384", "alg": "ES384"}, set()),
-        "an algorithm that is not trusted": ({**entries["rsa"], "alg": "RS512"}, set()),
-        "a point off the curve": ({**entries["ec"], "y": entries["ec"]["x"]}, set()),
-        "for encryption": ({**entries["ec"], "use": "enc"}, set()),
-        "a secret": (entries["oct"], set()),
-        "a weak key": ({**RSAAlgorithm.to_jwk(weak, as_dict=True), "kid": "weak", "alg": "RS256"}, set()),
-        "no name": (without(entries["ec"], "kid"), set()),
-        "a name that is no text": ({**entries["ec"], "kid": 1}, set()),
-        "nothing": (None, set()),
-    }
-    for case, (entry, algorithms) in uses.items():
-        assert (case, set(public_keys_of(entry, ["EdDSA", "ES256", "ES384", "RS256", "PS256"]))) == (case, algorithms)
-
-
-@pytest.mark.parametrize(
-    ("named", "claims", "proven"),
-    [
-        ({}, {"email_verified": True}, True),
-        ({}, {"email_verified": "yes"}, False),
-        ({}, {}, False),
-        ({"emailVerifiedClaim": "https://club.example/proven"}, {"https://club.example/proven": True}, True),
-        ({"emailVerifiedClaim": "https://club.example/proven"}, {"email_verified": True}, False),
-        ({"emailVerifiedClaim": ["user", "verified"]}, {"user": {"verified": True}}, True),
-    ],
-)
-def test_the_issuer_s_own_claim_confirms_the_mail_address(
-    named: dict[str, Any], claims: dict[str, Any], proven: bool
-) -> None:
-    [issuer] = settings_with(json.dumps([club(**named)])).trusted_issuers
-    assert federated_identity_of(of_club(**claims), issuer, clock_of_now().now()).email_verified is proven
