@@ -130,7 +130,7 @@ async def test_a_system_in_which_nothing_differs_is_clean_and_was_compared_with_
 
 
 @pytest.mark.parametrize("fault", ["wrong key", "no key", "no answer", "an error"])
-async def test_an_audit_that_could_not_ask_the_gateway_says_so(world: World, fault: str, capsys: Any) -> None:
+async def test_an_audit_without_the_gateway_reports_it(world: World, fault: str, capsys: Any) -> None:
     if fault == "no answer":
         world.outside.url = "http://127.0.0.1:9"
     world.outside.status = 500 if fault == "an error" else 200
@@ -146,7 +146,7 @@ async def test_an_audit_that_could_not_ask_the_gateway_says_so(world: World, fau
     assert f"Not compared with the payment gateway at {world.outside.url}" in printed
 
 
-async def test_a_difference_is_waiting_while_its_event_is_under_way_open_as_a_dead_letter_and_else_broken(
+async def test_a_difference_is_waiting_for_its_event_open_as_a_dead_letter_else_broken(
     world: World,
 ) -> None:
     order_id, event_id = await an_escrow_unknown_to_payouts(world)
@@ -216,7 +216,7 @@ async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decid
     assert (kinds[ONCE], kinds[GATEWAY]) == ("broken", "broken")
 
 
-async def test_a_kobo_that_somebody_has_to_explain_is_open_and_explains_the_gateway_s_difference(world: World) -> None:
+async def test_an_unexplained_kobo_is_open_and_explains_the_gateway_s_difference(world: World) -> None:
     world.outside.balance_minor = 500
     assert await kind_of(world, GATEWAY) == "broken"
     await world.insert(

@@ -289,7 +289,7 @@ async def test_what_passes_the_permissions_of_the_broker_is_refused_by_the_consu
             check_publisher("payouts.payments", route_of(found[0]), envelope, account_required=False)
 
 
-async def test_an_account_that_may_make_no_accounts_is_told_what_is_missing(broker: Broker) -> None:
+async def test_an_account_without_the_right_to_create_accounts_gets_a_clear_error(broker: Broker) -> None:
     address = broker.servers.management_url.rpartition("@")[2]
     login = broker.url("orders").partition("//")[2].partition("@")[0]
     with pytest.raises(ProvisioningFailed, match="BROKER_MANAGEMENT_URL") as failed:

@@ -217,7 +217,7 @@ def test_people_read_a_table_with_naira_and_no_control_characters(signed_in):
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 422, 429, 500, 503])
-def test_a_refusal_says_what_happened_and_what_to_do(signed_in, status):
+def test_an_error_shows_its_cause_and_what_to_do(signed_in, status):
     signed_in.responses[f"/api/payouts/{ID}"] = (status, "It was refused.")
     code, document = call_json("payouts", "show", ID)
     error = document["error"]
@@ -247,7 +247,7 @@ def test_whoever_is_not_reachable_is_exit_code_three():
         ("no-such-command",),
     ],
 )
-def test_wrong_usage_is_exit_code_two_and_asks_nobody(gateway, arguments):
+def test_wrong_usage_is_exit_code_two_without_a_request(gateway, arguments):
     code, out, err = call(*arguments, "--json")
     assert (code, out) == (2, "")
     assert err
@@ -278,13 +278,13 @@ def test_what_was_confirmed_is_exactly_what_is_dispatched(signed_in):
     ]
 
 
-def test_a_dry_run_sends_nothing_and_asks_nothing(signed_in):
+def test_a_dry_run_sends_nothing_and_prompts_for_nothing(signed_in):
     signed_in.responses["/api/payouts/dispatch"] = (200, {"transfers": []})
     assert call_json("payouts", "dispatch", ID, "--dry-run")[0] == 0
     assert signed_in.bodies("/api/payouts/dispatch") == [{"payoutIds": [ID], "dryRun": True}]
 
 
-def test_a_lost_answer_is_asked_for_again_under_the_same_key(signed_in):
+def test_a_lost_response_is_requested_again_under_the_same_key(signed_in):
     path = f"/api/reconciliations/{ID}/approve"
     signed_in.responses[path] = (200, {"id": ID})
     signed_in.dropped = 2
@@ -324,7 +324,7 @@ def test_nothing_is_approved_unread(signed_in, group):
     assert signed_in.bodies(f"{path}/approve") == [{"hash": HASH}]
 
 
-def test_who_gets_no_answer_is_told_the_key_and_may_use_it(signed_in):
+def test_without_a_response_the_key_is_shown_for_a_retry(signed_in):
     path = f"/api/dead-letters/orders/{ID}/replay"
     signed_in.dropped = 3
     code, document = call_json("dead-letters", "replay", "orders", ID)
@@ -342,7 +342,7 @@ def test_a_dead_webhook_is_found_in_the_list(signed_in):
     assert call_json("webhooks", "dead", "show", OTHER)[0] == 1
 
 
-def test_quotas_are_what_the_edge_says(signed_in):
+def test_quotas_are_those_of_the_edge(signed_in):
     signed_in.responses["/api/profiles/current"] = (200, {})
     shown = call_json("quotas", "show")[1]["data"]
     assert (shown["limit"], shown["remaining"], shown["resetAt"]) == (600, 599, 1_780_000_000)
@@ -358,13 +358,13 @@ def test_quotas_are_what_the_edge_says(signed_in):
         ("service", "payments", "reconcile", "--from", "2026-11-21T00:00:00Z"),
     ],
 )
-def test_commands_of_the_machine_say_when_no_system_is_there(gateway, arguments):
+def test_local_commands_report_a_missing_system(gateway, arguments):
     code, document = call_json(*arguments)
     assert code == 3
     assert "STATE_DIR" in document["error"]["advice"]
 
 
-def test_any_other_door_is_called_under_the_same_token_and_asks_before_it_changes_something(signed_in):
+def test_any_other_endpoint_is_called_with_the_same_token_and_confirmed_before_a_change(signed_in):
     path = f"/api/reconciliation-cases/{ID}/close"
     signed_in.responses = {path: (200, {"id": ID}), "/api/reconciliation-cases": (200, [{"id": ID}])}
     assert call_json("call", "GET", "/api/reconciliation-cases?status=open")[1]["data"] == [{"id": ID}]
@@ -383,7 +383,7 @@ def test_a_session_that_ended_elsewhere_is_forgotten_by_a_sign_out(signed_in, tm
     assert call_json("logout")[1]["error"]["detail"].startswith("You are not signed in")
 
 
-def test_tokens_that_cannot_be_read_or_kept_are_told_with_what_to_do(signed_in, monkeypatch, tmp_path):
+def test_unreadable_or_unstorable_tokens_are_reported_with_what_to_do(signed_in, monkeypatch, tmp_path):
     (kept,) = tmp_path.rglob("campusctl.json")
     kept.write_text("{")
     assert "Remove it" in call_json("alerts", "list")[1]["error"]["advice"]

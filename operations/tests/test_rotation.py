@@ -136,7 +136,7 @@ def test_whoever_still_comes_with_the_old_one_keeps_it_alive() -> None:
     ]
 
 
-def test_no_answers_are_no_good_news() -> None:
+def test_no_responses_fail_the_check() -> None:
     assert "the metrics prove nothing" in reasons_against(Seen(QUIET, Stretch(0)))[0]
 
 
@@ -205,7 +205,7 @@ def checked(*arguments: str) -> tuple[int, dict[str, object]]:
     return ended_with.exit_code, document["data"] or document["error"]
 
 
-def test_the_check_asks_prometheus_for_the_time_and_the_same_time_before(metrics: Metrics) -> None:
+def test_the_check_queries_prometheus_for_the_period_and_the_one_before(metrics: Metrics) -> None:
     metrics.sums = {
         'status="401"': 5,
         "previous_key": 0,
@@ -221,7 +221,7 @@ def test_the_check_asks_prometheus_for_the_time_and_the_same_time_before(metrics
     assert (code, document["reasons"]) == (4, ["the previous service-role-key was used 7 times lately"])
 
 
-def test_without_prometheus_the_doors_are_sampled_and_it_is_said(metrics: Metrics) -> None:
+def test_without_prometheus_the_endpoints_are_sampled_and_the_report_shows_it(metrics: Metrics) -> None:
     metrics.text = (
         'gateway_requests_total{route="/x",status="200"} 90\ngateway_requests_total{route="/x",status="401"} 10\n'
     )
@@ -231,7 +231,7 @@ def test_without_prometheus_the_doors_are_sampled_and_it_is_said(metrics: Metric
     assert (document["answersBefore"], document["share401Before"]) == (100, 0.1)
 
 
-def test_a_check_that_reaches_nothing_is_no_good_news(metrics: Metrics) -> None:
+def test_a_check_that_reaches_nothing_fails(metrics: Metrics) -> None:
     for option in ("--prometheus", "--metrics"):
         code, document = checked(option, "http://127.0.0.1:9", "--sample-seconds", "1")
         assert code == 3

@@ -25,7 +25,7 @@ def words_of(folder: Path) -> set[str]:
     return {text for path in folder.iterdir() for text in read_secrets(path).values()}
 
 
-def test_a_holder_knows_its_own_secrets_and_no_others(tmp_path: Path) -> None:
+def test_a_holder_has_its_own_secrets_and_no_others(tmp_path: Path) -> None:
     handed_out(tmp_path)
     kept = read_secrets(tmp_path / "system" / "secrets.env")
     assert kept["PIN_KEY"] in words_of(tmp_path / "orders")
@@ -56,7 +56,7 @@ def test_no_service_holds_a_key_of_a_purpose_that_is_not_its_own(tmp_path: Path)
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
-def test_a_running_service_knows_neither_the_owner_of_its_database_nor_an_administrator(
+def test_a_running_service_has_neither_the_database_owner_s_nor_an_administrator_s_password(
     service, tmp_path: Path
 ) -> None:
     handed_out(tmp_path)

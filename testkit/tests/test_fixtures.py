@@ -58,7 +58,7 @@ async def test_module_has_a_virtual_host_of_its_own(broker_url: str, management_
     assert sum(queue.get("messages", 0) for queue in queues.json()) == 0
 
 
-async def test_eventually_says_what_it_saw_last() -> None:
+async def test_eventually_reports_the_last_value() -> None:
     with pytest.raises(NeverHappened, match=r"last seen: 0"):
         await eventually(lambda: 0, within=0.1)
 

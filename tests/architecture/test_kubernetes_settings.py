@@ -244,7 +244,7 @@ MADE_BY_CERT_MANAGER = {"acme-account"}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_secrets_are_rotated_as_often_as_the_specification_says(overlay):
+def test_secrets_are_rotated_as_often_as_the_specification_demands(overlay):
     days: dict[str, set[int]] = {}
     for it in of_kind(overlay, "ExternalSecret", "CronJob"):
         notes = it["metadata"].get("annotations", {})

@@ -64,7 +64,7 @@ def test_the_domain_is_pure(service):
 
 
 @services
-def test_use_cases_know_neither_http_nor_a_provider_s_library(service):
+def test_use_cases_import_neither_http_nor_a_provider_s_library(service):
     forbidden = tuple(name for name in FRAMEWORKS if name not in ("asyncpg",))
     assert offences(service, "use_cases", forbidden) == []
 
@@ -75,7 +75,7 @@ def test_routes_call_use_cases_and_queries_only(service):
 
 
 @services
-def test_queries_and_store_know_no_http(service):
+def test_queries_and_store_import_no_http(service):
     for room in ("queries", "store", "timers", "consumers"):
         assert offences(service, room, ("fastapi", "starlette", "httpx")) == []
 

@@ -29,7 +29,9 @@ async def own_queue(url: str) -> AsyncIterator[str]:
         await (await connection.channel()).queue_delete(name)
 
 
-async def test_the_example_hears_an_order_and_after_a_restart_what_was_said_meanwhile(system, market, people, tmp_path):
+async def test_the_example_subscriber_receives_events_and_after_a_restart_the_missed_ones(
+    system, market, people, tmp_path
+):
     url = system.secrets["SUBSCRIBER_BROKER_URL"]
 
     async def listening(queue: str) -> asyncio.subprocess.Process:

@@ -61,7 +61,7 @@ async def test_a_word_is_seen_before_the_reply_ends_and_no_key_keeps_the_answer(
         await eventually(a_word_comes_first)
 
 
-async def test_a_message_that_is_too_long_or_of_a_foreign_conversation_is_refused_alike_by_both_doors(market, people):
+async def test_both_endpoints_reject_messages_that_are_too_long_or_of_another_conversation(market, people):
     asked = await market.http.post("/api/assistant/chat", json={"message": "hello"}, headers=people.buyer.headers)
     foreign = asked.json()["data"]["conversationId"]
     for path in ("/api/assistant/chat", "/api/v1/assistant/stream"):

@@ -12,7 +12,7 @@ async def shop(market, people):
     return await open_shop(market, people)
 
 
-async def test_a_changed_account_is_told_by_mail_and_its_payouts_wait(market, people, shop):
+async def test_a_changed_account_is_notified_by_mail_and_delays_its_payouts(market, people, shop):
     first, second, _ = shop.accounts
     at_aal1 = (await market.sign_in(shop.owner.email)).headers
     body = {"accountNumber": first, "bankCode": "058"}

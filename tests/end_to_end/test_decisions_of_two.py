@@ -69,7 +69,7 @@ async def test_a_short_payment_cannot_be_accepted_for_its_order(market, people):
     assert (await market.get(path, people.auditor))["status"] == "quarantined"
 
 
-async def test_a_failed_refund_is_sent_to_another_destination_and_the_order_hears_of_it(system, market, people):
+async def test_a_failed_refund_is_sent_to_another_destination_and_updates_the_order(system, market, people):
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent)

@@ -113,9 +113,7 @@ async def test_a_dispute_resolved_for_the_buyer_ends_refunded(system, market, pe
     await books_agree(system, market)
 
 
-async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_everybody_is_told(
-    system, market, people
-):
+async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_notified(system, market, people):
     order = await placed_order(market, people, 3)
     await market.pay(await market.pay_intent(people.buyer, order["id"]))
     await market.order_reaches(people.buyer, order["id"], "paid_escrow")

@@ -44,7 +44,7 @@ async def test_a_declined_payment_shows_as_failed_and_another_attempt_pays(marke
     await market.order_reaches(people.buyer, order["id"], "paid_escrow")
 
 
-async def test_a_quarantined_payment_alerts_finance_and_its_buyer_is_told_that_it_is_checked(market, people):
+async def test_a_quarantined_payment_alerts_finance_and_notifies_its_buyer(market, people):
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] - 1)

@@ -46,7 +46,9 @@ async def act(market, exception, verb, person, **body):
     return await market.http.post(path, json=body, headers=person.headers)
 
 
-async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways_word(market, people, shop, refused):
+async def test_a_rejected_account_alerts_everyone_concerned_and_ends_by_the_gateways_report(
+    market, people, shop, refused
+):
     exception, reference = refused
     assert (exception["cause"], exception["severity"], exception["status"]) == (
         "account_number_invalid",
@@ -100,7 +102,7 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
     assert len(await mail()) == 1
 
 
-async def test_failures_above_five_percent_are_observed_and_wake_somebody(market, people, shop, refused):
+async def test_failures_above_five_percent_raise_an_alert(market, people, shop, refused):
     exception, reference = refused
     seen = await market.get("/api/payout-exceptions/observations", people.auditor)
     assert seen["windowSeconds"] == 3600

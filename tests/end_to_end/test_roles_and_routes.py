@@ -113,7 +113,7 @@ async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[in
     return answer.status_code, answer.json()["code"] if answer.status_code in (401, 403) else ""
 
 
-async def test_every_route_lets_in_whom_the_table_says_and_nobody_else(market, knockers):
+async def test_every_route_accepts_exactly_the_roles_of_the_table(market, knockers):
     asked = [
         route
         for route in ROUTES

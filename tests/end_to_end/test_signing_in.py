@@ -54,7 +54,7 @@ def stands_in_logs(system, secret: str) -> list[str]:
     return [log.name for log in logs if alone.search(log.read_text(errors="replace"))]
 
 
-async def test_a_code_by_sms_and_one_by_mail_sign_in_and_stand_in_no_log(system, market, newcomer):
+async def test_codes_by_sms_and_mail_sign_in_and_are_in_no_log(system, market, newcomer):
     await market.prove_number(await market.sign_in(newcomer.email, PASSWORD), newcomer.phone)
     (await market.sandbox.delete("/control/messages")).raise_for_status()
     for address, to, channel in (
@@ -74,7 +74,7 @@ async def test_a_code_by_sms_and_one_by_mail_sign_in_and_stand_in_no_log(system,
         assert stands_in_logs(system, code) == []
 
 
-async def test_a_forgotten_password_is_set_anew_by_mail_and_its_token_stands_in_no_log(system, market, newcomer):
+async def test_a_forgotten_password_is_reset_by_mail_and_its_token_is_in_no_log(system, market, newcomer):
     before = await market.sign_in(newcomer.email, PASSWORD)
     assert await market.post("/api/auth/password/forgot", {"email": newcomer.email}) == {"expiresIn": 1800}
     token = await received(market, newcomer.email, "email", "[A-Za-z0-9_-]{40,}")
@@ -94,7 +94,7 @@ async def test_a_forgotten_password_is_set_anew_by_mail_and_its_token_stands_in_
     assert stands_in_logs(system, token) == []
 
 
-async def test_logging_out_everywhere_is_heard_by_the_gateway_and_by_a_service_that_is_called_directly(
+async def test_logging_out_everywhere_is_effective_at_the_gateway_and_at_a_service_called_directly(
     system, market, newcomer
 ):
     here, there = [await market.sign_in(newcomer.email, PASSWORD) for _ in range(2)]

@@ -24,7 +24,7 @@ def lasts() -> bool:
     return (now + timedelta(minutes=3)).month == now.month
 
 
-async def test_a_month_says_the_same_as_data_as_a_file_and_as_a_page(market, people, system):
+async def test_a_month_is_equal_as_json_csv_and_page(market, people, system):
     # Both sale and payout are to stand in it. What earlier tests sold is in the wallet by now.
     await eventually(lasts, within=300, every=1)
     assert await findings_of(system.secrets, market.sandbox) == []
@@ -84,7 +84,7 @@ async def test_a_month_says_the_same_as_data_as_a_file_and_as_a_page(market, peo
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_a_vendor_sets_when_payouts_are_asked_for(market, people):
+async def test_a_vendor_sets_the_schedule_of_payout_requests(market, people):
     path = f"/api/vendors/{ADA.id}/payout-schedule"
     # Days away: nothing is asked for before the schedule is taken back.
     weekday = f"{datetime.now(UTC) + timedelta(days=3):%A}"

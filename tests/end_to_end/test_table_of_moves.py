@@ -461,7 +461,7 @@ async def stopped_between_transactions(system: System, name: str, process_id: in
     return not at_work
 
 
-async def test_a_release_committed_before_the_freeze_was_heard_makes_the_disputed_order_paid(system, stage):
+async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_order_paid(system, stage):
     """The news of a dispute needs a tenth of a second: whoever releases within it finds the money not frozen yet."""
     order = await stage.dispatched()
     async with standing_still(system, "payments-worker"):
@@ -482,7 +482,7 @@ async def test_a_release_committed_before_the_freeze_was_heard_makes_the_dispute
     assert await findings_of(system.secrets, stage.market.sandbox) == []
 
 
-async def test_goods_that_come_back_before_the_release_was_heard_are_refunded_all_the_same(system, stage):
+async def test_goods_returned_before_the_release_arrived_are_refunded(system, stage):
     order = await stage.paid(2)
     async with standing_still(system, "payments-worker"):
         assert await stage.deliver(order, "vendor") == "delivered"

@@ -229,7 +229,7 @@ async def test_a_callback_of_this_machine_is_taken_and_a_refused_one_names_the_s
     assert "ALLOWED_ORIGINS" in asked[0].json()["detail"]
 
 
-async def test_an_anonymous_reader_gets_the_catalog_compressed_and_asks_again_with_its_tag(market):
+async def test_an_anonymous_reader_gets_the_catalog_compressed_and_revalidates_by_etag(market):
     anybody = {"X-Forwarded-For": new_address(), "Accept-Encoding": "gzip"}
     page = await market.http.get("/api/products", headers=anybody)
     assert (page.headers["Content-Encoding"], page.headers["Cache-Control"]) == ("gzip", "public, no-cache")

@@ -47,7 +47,7 @@ async def test_the_hub_agent_of_the_campus_may_verify(market, people):
     assert (await market.verify_delivery(people.hub, order["id"], pin))["status"] == "delivered"
 
 
-async def test_five_wrong_pins_lock_the_order_until_the_buyer_asks_for_a_new_one(market, people):
+async def test_five_wrong_pins_lock_the_order_until_the_buyer_requests_a_new_one(market, people):
     order = await paid_order(market, people)
     pin = await market.delivery_pin(people.buyer, order["id"])
     wrong = str((int(pin) + 1) % 10**6).zfill(6)

@@ -120,9 +120,7 @@ async def test_no_forged_token_passes_the_edge_nor_a_service(market, people, beh
         assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_somebody_of_the_school_is_nobody_before_create_user_and_a_buyer_after_it(
-    market, system, issuers, behind
-):
+async def test_a_user_of_the_school_is_a_buyer_only_after_create_user(market, system, issuers, behind):
     user_id = uuid4()
     token = issuers.school(user_id)
     for client in (market.http, behind):
@@ -143,7 +141,7 @@ async def test_somebody_of_the_school_is_nobody_before_create_user_and_a_buyer_a
     assert (profile["id"], profile["role"]) == (str(user_id), "buyer")
 
 
-async def test_somebody_of_the_club_is_known_by_issuer_and_subject(market, system, issuers):
+async def test_a_user_of_the_club_is_identified_by_issuer_and_subject(market, system, issuers):
     token = issuers.club("member-7")
     refused = await market.http.get(ORDERS, headers={"Authorization": f"Bearer {token}"})
     assert refused.status_code == 403
@@ -192,7 +190,7 @@ async def test_a_foreign_token_past_its_time_is_called_expired_and_staff_of_the_
     assert await asked(market.http, token, "/api/payouts") == (403, "AUTH_FORBIDDEN")
 
 
-async def test_somebody_of_the_school_steps_up_with_a_factor_of_ours(market, issuers, provisioned):
+async def test_a_user_of_the_school_steps_up_with_a_local_factor(market, issuers, provisioned):
     headers = {"Authorization": f"Bearer {issuers.school(provisioned)}"}
     enrolled = (await market.http.post("/api/auth/mfa/enroll", json={}, headers=headers)).json()["data"]
     code = pyotp.TOTP(enrolled["secret"]).now()

@@ -97,7 +97,7 @@ VICTIMS = {
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-async def test_all_journeys_end_right_when_it_dies_in_the_middle(victim, system, market):
+async def test_all_journeys_finish_after_a_kill_in_the_middle(victim, system, market):
     progress: Counter[str] = Counter()
 
     async def strike() -> None:

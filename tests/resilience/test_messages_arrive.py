@@ -4,7 +4,7 @@ what the worker may have sent when it died."""
 from lab.soak.notifications import MessageLoad, soak_messages
 
 
-async def test_every_message_arrives_though_a_channel_is_down_and_the_worker_dies(system, market):
+async def test_every_message_arrives_despite_a_failed_channel_and_a_killed_worker(system, market):
     load = MessageLoad(count=60, rate=20, down="sms", down_seconds=2, kills=1)
     figures = await soak_messages(system, market, load, lambda _: None)
     assert figures.holds, figures

@@ -69,7 +69,7 @@ async def set_read_only(system: System, setting: str) -> None:
         await connection.close()
 
 
-async def test_webhooks_at_a_rate_while_the_worker_dies_have_all_their_effects_once(system, market):
+async def test_webhooks_at_a_rate_have_their_effects_once_despite_a_killed_worker(system, market):
     figures = await soak_webhooks(system, market, SHORT, lambda _: None)
     assert figures.sent == SHORT.count
     assert figures.kills == SHORT.kills
@@ -90,7 +90,7 @@ async def test_without_the_broker_webhooks_are_kept_and_have_their_effects_when_
     await eventually(lambda: taken(system, list(answers)), within=60, every=0.2)
 
 
-async def test_a_database_that_takes_no_writes_is_told_and_nothing_that_was_answered_200_is_lost(system, market):
+async def test_a_read_only_database_is_reported_and_no_acknowledged_webhook_is_lost(system, market):
     over, heard = asyncio.Event(), dict[int, int]()
     sending = asyncio.ensure_future(send_until(system, market.http, over, heard))
     try:

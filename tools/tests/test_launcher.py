@@ -237,7 +237,7 @@ def test_pages_of_this_machine_may_call_a_system_of_development(
             assert environments.for_process(plan, service_named(plan.service))["ALLOWED_ORIGINS"] == expected
 
 
-def test_each_process_knows_only_its_own_secrets(tmp_path: Path, servers: Servers) -> None:
+def test_each_process_has_only_its_own_secrets(tmp_path: Path, servers: Servers) -> None:
     from operations.secrets import load_secrets
 
     environments = Environments(

@@ -11,7 +11,7 @@ def test_a_line_for_machines_is_shown_as_time_level_event_and_what_belongs_to_it
     assert readable(line) == ['18:47:24 warning message failed  queue=orders.payments  error="two words"']
 
 
-def test_a_traceback_stands_under_its_line() -> None:
+def test_a_traceback_follows_its_line() -> None:
     line = '{"event":"it broke","level":"error","at":"2026-11-21T18:47:24Z","exception":"Traceback:\\n  File x"}'
     assert readable(line) == ["18:47:24 error   it broke", "    Traceback:", "      File x"]
 

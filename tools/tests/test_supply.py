@@ -51,7 +51,7 @@ def test_a_bill_names_what_the_image_installs_with_its_hashes_and_nothing_else(i
 
 
 @images
-def test_everything_in_a_bill_is_there_because_somebody_needs_it(image, bills):
+def test_every_entry_of_a_bill_is_required_by_another(image, bills):
     bill = json.loads(bills[image])
     needs = {line["ref"]: line.get("dependsOn", []) for line in bill["dependencies"]}
     reached, ahead = set(), ["image"]
@@ -77,7 +77,7 @@ def test_what_was_looked_up_and_has_no_advisory_is_clean():
     assert parse_report(output(), "", LOCKED) == AdvisoryReport(())
 
 
-def test_an_advisory_is_told_with_the_version_that_mends_it():
+def test_an_advisory_is_reported_with_the_version_that_fixes_it():
     report = parse_report(output(vulns=[{"id": "PYSEC-1", "fix_versions": ["3.1.7"]}]), "", LOCKED)
     assert report == AdvisoryReport((Finding("Jinja2", "3.1.6", "PYSEC-1", ("3.1.7",)),))
 

@@ -48,7 +48,7 @@ async def test_errors_are_problem_documents(app: GatewayApp, method: str, path: 
     assert not app.upstream.seen
 
 
-async def test_allow_names_what_the_path_knows(app: GatewayApp) -> None:
+async def test_allow_lists_the_methods_of_the_path(app: GatewayApp) -> None:
     assert (await app.client.get(CHECKOUT)).headers["allow"] == "POST"
     assert (await app.client.delete("/api/payouts")).headers["allow"] == "GET, HEAD, POST"
 

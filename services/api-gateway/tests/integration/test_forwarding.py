@@ -75,7 +75,7 @@ async def test_of_two_tokens_in_one_request_none_is_believed(app: GatewayApp) ->
     assert app.upstream.seen == []
 
 
-async def test_a_stale_token_does_not_stand_in_the_way_of_signing_in(app: GatewayApp) -> None:
+async def test_a_stale_token_does_not_prevent_signing_in(app: GatewayApp) -> None:
     response = await app.client.post(
         "/api/auth/login", json={"email": "a@b.example"}, headers={"Authorization": "Bearer stale"}
     )

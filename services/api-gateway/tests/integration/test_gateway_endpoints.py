@@ -21,7 +21,7 @@ ESSENTIAL = ("identity", "orders", "payments")
 OTHERS = ("payouts", "notifications")
 
 
-async def test_liveness_stands_in_the_envelope(app: GatewayApp) -> None:
+async def test_liveness_is_in_the_envelope(app: GatewayApp) -> None:
     alive = (await app.client.get("/health/liveness")).json()
     assert (alive["success"], alive["data"], alive["meta"]["version"]) == (True, {"status": "alive"}, "v1")
 
@@ -68,7 +68,7 @@ async def test_without_every_other_service_the_essential_ones_are_served(open_ga
     assert all(name in problem_of(refused)["detail"] for name in ESSENTIAL)
 
 
-async def test_many_probes_ask_each_service_once(open_gateway: OpenGateway) -> None:
+async def test_concurrent_probes_query_each_service_once(open_gateway: OpenGateway) -> None:
     app, clock = await open_gateway(), ManualClock(SystemClock().now())
     edge = replace(app.dependencies.edge, clock=clock)
     async with (

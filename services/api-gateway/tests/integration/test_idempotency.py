@@ -209,7 +209,7 @@ async def test_a_429_and_a_401_burn_no_key(open_gateway: OpenGateway) -> None:
     assert await rows(app, user) == []
 
 
-async def test_the_key_stands_nowhere_in_clear(app: GatewayApp) -> None:
+async def test_the_key_is_stored_only_as_a_hash(app: GatewayApp) -> None:
     user, key = new_id(), uuid4()
     await post(app, user, key)
     kept = repr([tuple(row) for row in await rows(app, user)])
@@ -399,7 +399,7 @@ async def test_a_picture_whose_key_is_at_work_or_that_is_too_large_reaches_no_se
     assert len(app.upstream.seen) == 1
 
 
-async def test_a_form_without_a_boundary_is_compared_as_it_stands(app: GatewayApp) -> None:
+async def test_a_form_without_a_boundary_is_compared_byte_by_byte(app: GatewayApp) -> None:
     """What makes no sense is the service's to refuse, once."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.response = (422, {"code": "VALIDATION_FAILED"})

@@ -132,7 +132,7 @@ async def test_a_change_during_a_fetch_is_never_hidden_by_what_was_fetched(app: 
     assert len(app.upstream.seen) == 2
 
 
-async def test_a_hundred_readers_of_a_cold_page_ask_once(open_gateway: OpenGateway) -> None:
+async def test_a_hundred_readers_of_an_uncached_page_cause_one_request(open_gateway: OpenGateway) -> None:
     app = await open_gateway(rate_tier_1=1_000)
     serve(app)
     app.upstream.gate.clear()
@@ -244,7 +244,7 @@ async def test_other_routes_and_other_methods_are_not_shared(app: GatewayApp) ->
     assert len(app.upstream.seen) == 5
 
 
-async def test_pages_live_for_their_seconds_and_make_room_for_others(
+async def test_pages_are_cached_for_their_seconds_and_evicted_by_size(
     open_gateway: OpenGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     off = await open_gateway(edge_cache_seconds=0)

@@ -37,7 +37,7 @@ def test_headers_of_identity_and_framing_do_not_pass(name: bytes) -> None:
     assert b"forged" not in head
 
 
-def test_what_a_service_needs_passes_and_the_token_only_where_it_is_asked_for() -> None:
+def test_only_needed_headers_are_forwarded_and_the_token_where_required() -> None:
     sent = {b"authorization": b"Bearer t", b"accept": b"*/*", b"if-match": b'"3"', b"idempotency-key": b"k"}
     head = request_head("POST", b"/api/orders?a=1", b"orders:80", sent, b"content-length: 0\r\n\r\n", with_token=True)
     assert head.startswith(b"POST /api/orders?a=1 HTTP/1.1\r\nhost: orders:80\r\n")

@@ -28,7 +28,7 @@ def test_absence_is_rejected_only_where_a_key_is_required() -> None:
         key_hash_of(None, Idempotency.REQUIRED)
 
 
-def test_where_keys_are_ignored_nothing_is_asked_of_them() -> None:
+def test_where_keys_are_ignored_they_are_not_validated() -> None:
     assert key_hash_of(b"nonsense", Idempotency.IGNORED) is None
 
 

@@ -35,7 +35,7 @@ def rendered(quota_status: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], d
 
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
-def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -> None:
+def test_both_header_forms_agree(limit: int, counted: int, ago: int, now: int) -> None:
     quota_status = QuotaStatus("2", limit, counted, now - ago if counted else None, counted < limit)
     headers, quota, left = rendered(quota_status, now)
     assert quota == {"q": limit, "w": 60}

@@ -77,7 +77,7 @@ def test_a_literal_segment_wins_over_an_id_and_rejects_other_methods() -> None:
 
 
 @given(st.text(alphabet="abcdef0123456789-:/%.\x00{}", max_size=60))
-def test_nothing_but_a_uuid_stands_in_an_id_position(segment: str) -> None:
+def test_an_id_in_a_path_is_a_uuid(segment: str) -> None:
     assert not TABLE.find(f"/api/payments/{segment}", NOW) or segment == "intent"
 
 
@@ -217,6 +217,6 @@ def test_a_table_that_contradicts_itself_stops_the_start(route: Route) -> None:
         RouteTable([route])
 
 
-def test_a_route_that_stands_twice_stops_the_start() -> None:
+def test_a_duplicate_route_stops_the_start() -> None:
     with pytest.raises(BadRouteTable, match="twice"):
         RouteTable([ROUTES[0], ROUTES[0]])

@@ -46,7 +46,7 @@ def test_images_are_counted_by_address_for_every_caller() -> None:
     assert counted(Quota.IMAGES, None) == counted(Quota.IMAGES, caller) == ("media", ADDRESS, 1_200)
 
 
-def test_an_account_is_the_same_in_any_spelling_and_never_stands_in_the_store() -> None:
+def test_an_account_is_normalized_and_stored_only_as_a_hash() -> None:
     first = account_named_in(b'{"email": " Ada@Unilag.edu.ng ", "password": "x"}')
     assert first == account_named_in(b'{"email": "ada@unilag.edu.ng"}')
     assert first != account_named_in(b'{"email": "bola@unilag.edu.ng"}')

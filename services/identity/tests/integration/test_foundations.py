@@ -75,7 +75,7 @@ async def test_a_bad_bootstrap_setting_stops_the_start(app: IdentityApp) -> None
         assert await app.count("accounts") == 0
 
 
-async def test_the_database_knows_every_role_of_the_contract_and_no_other(app: IdentityApp) -> None:
+async def test_the_database_allows_exactly_the_roles_of_the_contract(app: IdentityApp) -> None:
     user_id = await app.sign_up("tola@unilag.edu.ng")
     for role in PERMISSIONS_BY_ROLE:
         # One by one: no user may hold them all.

@@ -41,7 +41,7 @@ async def test_a_reset_sets_the_password_ends_every_session_and_works_once(app: 
     assert [event for event in events if "sessionId" not in event] != []
 
 
-async def test_a_reset_token_lives_for_thirty_minutes_and_dies_with_the_next_one(app: IdentityApp) -> None:
+async def test_a_reset_token_is_valid_for_thirty_minutes_or_until_the_next_one(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     first = await reset_token(app)
     app.clock.advance(timedelta(minutes=1))

@@ -239,7 +239,7 @@ async def fill(app: IdentityApp) -> None:
     )
 
 
-async def test_every_table_of_the_service_stands_under_row_security(app: IdentityApp) -> None:
+async def test_every_table_of_the_service_has_row_security(app: IdentityApp) -> None:
     relations = await app.service.fetch(_RELATIONS)
     tables = {row["relname"] for row in relations if row["is_table"]}
     assert {row["relname"] for row in relations if row["relrowsecurity"]} == tables - MECHANISMS

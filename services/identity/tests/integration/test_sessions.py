@@ -316,7 +316,7 @@ async def test_a_refresh_token_that_was_never_issued_is_rejected(app: IdentityAp
         assert error_of(await app.post("/api/auth/refresh", {"refreshToken": forged})) == UNAUTHORIZED
 
 
-async def test_a_refresh_token_lives_for_thirty_days(app: IdentityApp) -> None:
+async def test_a_refresh_token_is_valid_for_thirty_days(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
     kept, left = await app.log_in("tola@unilag.edu.ng"), await app.log_in("tola@unilag.edu.ng")
     app.clock.advance(timedelta(days=29))

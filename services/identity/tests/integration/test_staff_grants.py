@@ -107,7 +107,7 @@ async def test_nobody_approves_a_grant_to_themselves(staff: StaffAdministration)
     assert await staff.state() == state
 
 
-async def test_a_prepared_grant_lives_a_day(staff: StaffAdministration) -> None:
+async def test_a_prepared_grant_expires_after_a_day(staff: StaffAdministration) -> None:
     await staff.second_admin()
     grant_id = await staff.prepared("SUPPORT", "finance_maker")
     staff.app.clock.advance(timedelta(hours=24))
@@ -128,7 +128,7 @@ async def test_a_prepared_grant_lives_a_day(staff: StaffAdministration) -> None:
     assert [grant["status"] for grant in listed.json()["data"]] == ["expired", "approved"]
 
 
-async def test_a_powerful_role_needs_a_second_factor_that_stands(staff: StaffAdministration) -> None:
+async def test_a_powerful_role_needs_a_confirmed_second_factor(staff: StaffAdministration) -> None:
     await staff.second_admin()
     grant_id = await staff.prepared("BUYER", "finance_maker")
     state = await staff.state()
@@ -162,7 +162,7 @@ async def test_pending_decisions_of_a_removed_admin_are_rejected(staff: StaffAdm
     assert error_of(await staff.decide(grant_id, "approve")) == CONFLICT
 
 
-async def test_a_change_that_dies_before_its_commit_leaves_nothing(staff: StaffAdministration) -> None:
+async def test_a_change_killed_before_its_commit_has_no_effect(staff: StaffAdministration) -> None:
     await staff.second_admin()
     shown = (await staff.grant("SUPPORT", "finance_maker")).json()["data"]
     grant_id = UUID(shown["id"])

@@ -80,7 +80,7 @@ async def test_a_user_ends_only_their_own_sessions(app: IdentityApp) -> None:
     assert [event["sessionId"] for event in events] == [session_of(lost)]
 
 
-async def test_after_logging_out_everywhere_old_tokens_of_that_very_second_are_dead_and_new_ones_live(
+async def test_logging_out_everywhere_revokes_tokens_of_the_same_second_but_no_later_ones(
     app: IdentityApp,
 ) -> None:
     await app.sign_up(EMAIL)
@@ -129,7 +129,7 @@ async def test_a_flood_of_log_outs_hides_no_newer_revocation_from_a_process_that
     assert runtime.verifier.revocations.sessions == {newer}
 
 
-async def test_refreshes_and_the_end_of_all_sessions_at_once_leave_no_live_token(app: IdentityApp) -> None:
+async def test_a_refresh_concurrent_with_logging_out_everywhere_leaves_no_valid_token(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     signed = [await app.log_in(EMAIL) for _ in range(6)]
     responses = await asyncio.gather(

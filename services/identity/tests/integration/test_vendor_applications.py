@@ -302,7 +302,7 @@ async def test_the_list_is_paged_sorted_and_filtered(campus: Campus) -> None:
         assert (await campus.app.get(PATH, token=await campus.token("CAMPUS"), **params)).status_code == 422
 
 
-async def test_a_decision_that_dies_before_its_commit_leaves_nothing(
+async def test_a_decision_killed_before_its_commit_has_no_effect(
     campus: Campus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     application_id = await campus.applied()

@@ -71,7 +71,7 @@ def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
         (issued(expires_at=NOW), False),
     ],
 )
-def test_a_code_lives_until_it_is_used_tried_too_often_or_old(code: IssuedCode, live: bool) -> None:
+def test_a_code_is_valid_until_used_tried_too_often_or_expired(code: IssuedCode, live: bool) -> None:
     assert is_redeemable(code, NOW) is live
 
 
@@ -94,7 +94,7 @@ def test_a_login_of_the_second_in_which_everything_ended_is_not_revoked() -> Non
     assert everywhere.session_ids == (just_now,)
 
 
-def test_where_one_session_goes_on_the_others_are_named_while_their_tokens_may_live() -> None:
+def test_all_sessions_but_the_current_one_are_revoked_while_their_tokens_are_valid() -> None:
     forgotten, living = new_id(), new_id()
     last_issued = {forgotten: NOW - timedelta(minutes=16), living: NOW - timedelta(minutes=15)}
     revocation = revocation_of(last_issued, NOW, one_goes_on=True)

@@ -26,7 +26,7 @@ ME, OTHER = UUID(int=1), UUID(int=2)
         (True, Referrer(OTHER, "other@x.co"), False, Rewarded(OTHER)),
     ],
 )
-def test_a_referral_rewards_a_new_mailbox_that_somebody_else_brought(
+def test_a_referral_rewards_only_an_invitation_of_another_mailbox(
     token_given: bool, referrer: Referrer | None, mailbox_known: bool, verdict: Rewarded | NotRewarded
 ) -> None:
     evaluated = evaluate_referral(
@@ -90,7 +90,7 @@ def test_the_second_factor_counts_for_fifteen_minutes(minutes: int, aal: str) ->
     assert sign_in.aal(NOW + timedelta(minutes=minutes)) == aal
 
 
-def test_a_token_without_vendor_and_campus_says_so() -> None:
+def test_a_token_without_vendor_and_campus_has_null_claims() -> None:
     profile = AuthorizationProfile(ME, "buyer", ("buyer",), None, None, has_second_factor=False)
     claims = claims_of(profile, SignIn(OTHER, NOW), issuer="http://x", audience="y", now=NOW)
     assert claims["app_metadata"] == {"roles": ["buyer"], "vendor_id": None, "campus_id": None}

@@ -54,7 +54,7 @@ def test_an_institution_has_one_campus_under_all_its_domains() -> None:
     assert INSTITUTIONS.institution_of("a@uct.ac.za") == INSTITUTIONS.institution_of("a@myuct.ac.za")
 
 
-def test_the_campuses_of_the_demo_data_have_the_ids_that_every_service_knows() -> None:
+def test_the_campuses_of_the_demo_data_have_the_ids_of_the_contract() -> None:
     for campus in CAMPUSES:
         institution = INSTITUTIONS.institution_of(f"a@{campus.domain}")
         assert institution is not None
@@ -97,7 +97,7 @@ def test_a_look_alike_is_no_institution(domain: str) -> None:
 
 
 @pytest.mark.parametrize("local", ["a", "a+tag", '"a@ui.edu.ng"', "\u00c9mile", '"a b"'])
-def test_what_stands_before_the_last_at_sign_tells_no_campus(local: str) -> None:
+def test_the_local_part_of_an_address_decides_no_campus(local: str) -> None:
     assert campus_name(f"{local}@unilag.edu.ng") == "University of Lagos"
     assert campus_name(f"{local}@gmail.com") is None
 

@@ -333,7 +333,7 @@ async def test_only_its_customer_reopens_a_closed_ticket_within_a_week(scenario:
     assert (rejected.status_code, rejected.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_messages_written_at_once_all_stand_and_are_all_counted(scenario: Scenario):
+async def test_concurrent_messages_are_all_stored_and_counted(scenario: Scenario):
     ticket = await open_ticket(scenario)
     responses = await asyncio.gather(*(write(scenario, ticket, "owner", f"Part {number}") for number in range(12)))
     assert {response.status_code for response in responses} == {201}

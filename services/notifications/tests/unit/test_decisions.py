@@ -59,7 +59,7 @@ LATER = timedelta(milliseconds=1)
         *[(settled, None, 1, AlreadyFinished()) for settled in ("sent", "delivered", "read", "failed", "bounced")],
     ],
 )
-def test_a_delivery_is_claimable_without_a_live_claim(status, claimed_at, attempts, verdict):
+def test_a_delivery_is_claimable_without_an_unexpired_claim(status, claimed_at, attempts, verdict):
     assert (
         evaluate_claim(status, claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True))
         == verdict

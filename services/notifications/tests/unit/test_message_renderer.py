@@ -114,7 +114,7 @@ def test_a_message_without_its_parameters_is_neutral(name, channel):
         assert "None" not in line.body
 
 
-def test_a_confirmation_without_data_says_your_order():
+def test_a_confirmation_without_data_names_your_order():
     sms = RENDERER.message("sms", "order_confirmation", {RECIPIENT_NAME: "Chidi"}).text
     assert sms == "Campus: we have your payment for your order. We hold it safely until you have your goods."
     mail = RENDERER.message("email", "order_confirmation", {"totalMinor": 0, RECIPIENT_NAME: "Chidi"})

@@ -89,7 +89,7 @@ def test_a_text_like_a_formula_is_exported_as_text(text):
     assert as_text(text) == f"'{text}"
 
 
-def test_any_other_text_stands_as_it_is():
+def test_any_other_text_is_exported_unchanged():
     assert [as_text(text) for text in ("Room 4", "", None)] == ["Room 4", "", None]
 
 

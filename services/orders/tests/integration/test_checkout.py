@@ -179,7 +179,7 @@ async def test_a_body_that_breaks_the_schema_orders_nothing(market, change, name
     await nothing_happened(market, product, 5)
 
 
-async def test_a_product_that_stands_twice_in_the_list_is_refused(market):
+async def test_a_product_listed_twice_is_rejected(market):
     product = await market.sell(stock=5)
     items = [{"productId": str(product), "quantity": 1}] * 2
     headers = market.as_buyer(idempotency_key=uuid4())

@@ -152,7 +152,7 @@ async def test_an_older_escrow_event_never_overwrites_a_newer_one(market):
     assert resolved["releaseMinor"] == 30_000
 
 
-async def test_a_full_release_before_the_freeze_ends_the_dispute_and_payments_hears_so(market):
+async def test_a_full_release_before_the_freeze_closes_the_dispute_and_is_published_to_payments(market):
     order = await disputed(market)
     resolution = await prepared(market, order, "buyer")
     await market.release(order)

@@ -310,7 +310,7 @@ async def test_the_database_gives_nobody_the_vendors_consent(market):
         await market.fetch("UPDATE flash_sales SET sold = 1 WHERE id = $1 RETURNING 1", UUID(sale["id"]))
 
 
-async def test_of_two_sales_of_one_product_begun_at_once_one_stands(market):
+async def test_of_two_concurrent_sales_of_one_product_one_is_created(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     responses = await asyncio.gather(*(create_sale(market, product_id) for _ in range(5)))
     assert sorted(response.status_code for response in responses) == [201, 409, 409, 409, 409]

@@ -168,7 +168,7 @@ async def test_no_path_leads_out_of_the_folder(shop):
         assert (response.status_code, b"hidden" in response.content) == (404, False), path
 
 
-async def test_a_process_that_dies_between_file_and_row_does_no_harm(shop, broken_outbox):
+async def test_a_process_killed_between_file_and_row_has_no_effect(shop, broken_outbox):
     product = await shop.sell()
     with broken_outbox():
         assert (await send(shop, product, jpeg())).status_code == 500
@@ -200,7 +200,7 @@ class HalfUnavailable:
         await self._media.remove(name)
 
 
-async def test_a_detached_image_is_removed_even_when_the_worker_dies_between_its_files(dated_shop):
+async def test_a_detached_image_is_removed_although_the_worker_was_killed_between_its_files(dated_shop):
     shop = dated_shop
     product = await shop.sell()
     deleted, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]

@@ -75,7 +75,7 @@ async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market, t
                 await uow.execute(statement)
 
 
-async def test_every_table_that_the_api_role_may_touch_stands_under_row_security(market):
+async def test_every_table_of_the_api_role_has_row_security(market):
     rows = await market.fetch(
         """
         SELECT DISTINCT relname FROM pg_class, aclexplode(relacl) AS granted
@@ -86,7 +86,7 @@ async def test_every_table_that_the_api_role_may_touch_stands_under_row_security
     assert {row["relname"] for row in rows} <= {"outbox", "outbox_sequences"}
 
 
-async def test_the_policies_of_orders_ask_who_the_caller_is_once_for_a_statement(market):
+async def test_the_row_policies_of_orders_read_the_caller_once_per_statement(market):
     """A policy that is evaluated for each row makes the planner expect one row, and a page sorts every order of its buyer."""
     policies = await market.fetch(
         "SELECT qual FROM pg_policies WHERE tablename IN ('orders', 'order_items') AND cmd = 'SELECT'"
@@ -216,7 +216,7 @@ async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, t
     assert seen == {"buyer": False, "vendor": True, "hub": True, "support": True, "auditor": True}
 
 
-async def test_the_items_of_an_order_stand_by_themselves_too(market, two_orders):
+async def test_the_items_of_an_order_have_row_security_of_their_own(market, two_orders):
     mine, _ = two_orders
     response = await market.client.get(f"/api/orders/{mine['id'].upper()}/items", headers=market.as_buyer())
     assert (response.status_code, response.json()["data"]) == (200, mine["items"])

@@ -50,7 +50,7 @@ async def test_an_order_is_found_by_its_number_as_people_type_it(market, path):
     assert await found(market, typed, support, path) == [order["id"]]
 
 
-async def test_a_number_finds_no_order_of_somebody_else(market):
+async def test_a_number_finds_no_order_of_another_user(market):
     order = await market.ordered()
     assert await found(market, order["number"], market.as_buyer(new_id()), "/api/orders") == []
     admin_elsewhere = market.as_staff("campus_admin", new_id())

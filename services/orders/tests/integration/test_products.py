@@ -160,7 +160,7 @@ async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(marke
         assert invalid_field_of(await get("/api/products", params=query, headers=headers)) == (422, "cursor")
 
 
-async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):
+async def test_every_single_filter_reads_its_page_from_an_index(market):
     """No sort and no scan of the table: the plan of each list's first page, as the API role gets it."""
     await market.fetch(
         """

@@ -186,7 +186,7 @@ async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_f
     assert (await request_return(market, order, 1)).status_code == 409
 
 
-async def test_twenty_requests_at_once_never_ask_back_more_than_was_bought(market):
+async def test_twenty_concurrent_return_requests_never_exceed_the_quantity_bought(market):
     order = await delivered(market, (100_000, 7))
     responses = await asyncio.gather(*(request_return(market, order, 2) for _ in range(20)))
     assert sorted(response.status_code for response in responses) == [201] * 3 + [409] * 17

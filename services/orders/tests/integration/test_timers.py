@@ -92,7 +92,7 @@ async def test_a_timer_that_outlived_its_state_is_ignored_and_ended(market):
     assert await market.fetch("SELECT 1 FROM order_timers") == []
 
 
-async def test_a_timer_that_fails_does_not_stand_in_the_way_of_the_others(market):
+async def test_a_failing_timer_does_not_delay_the_others(market):
     product = await market.sell(stock=3)
     orders = [await market.ordered(product) for _ in range(3)]
     # A product whose stock can grow no more: freeing it is out of the range of an integer.

@@ -13,12 +13,12 @@ def test_a_new_number_has_the_form_of_the_contract():
 
 
 @given(st.text(ALPHABET, min_size=SYMBOLS, max_size=SYMBOLS))
-def test_every_number_is_read_back_in_small_letters_without_hyphens(symbols):
+def test_every_number_is_parsed_in_lower_case_without_hyphens(symbols):
     assert read_order_number(f" cm{symbols.lower()} ") == order_number(symbols)
 
 
 @pytest.mark.parametrize("typed", ["CM-1O0I-LABC", "cm-1o0i-labc", "CM 1001 1ABC", "100L-iABC"])
-def test_letters_that_look_like_digits_are_read_as_these(typed):
+def test_letters_that_resemble_digits_are_parsed_as_digits(typed):
     assert read_order_number(typed) == "CM-1001-1ABC"
 
 

@@ -92,7 +92,7 @@ async def test_a_late_success_of_a_failed_reference_still_pays(app: PaymentsApp)
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
 
 
-async def test_both_attempts_paid_hold_the_order_once_and_owe_the_other_back(app: PaymentsApp) -> None:
+async def test_two_paid_attempts_hold_the_order_once_and_refund_the_other(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
     await app.process_webhook(_declined(app, intent["reference"]))
     again = await app.open_intent(placed.order_id)

@@ -47,7 +47,7 @@ async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: Payment
     }
 
 
-async def test_a_live_intent_is_returned_again_also_to_twenty_at_once(app: PaymentsApp) -> None:
+async def test_an_open_intent_is_returned_to_twenty_concurrent_requests(app: PaymentsApp) -> None:
     placed = await app.place_order()
     responses = await asyncio.gather(*(app.request_intent(placed.order_id) for _ in range(20)))
     assert {response.status_code for response in responses} == {201}

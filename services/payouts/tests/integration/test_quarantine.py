@@ -214,7 +214,7 @@ async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sand
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_a_webhook_alone_returns_nothing_while_the_gateway_says_otherwise(scenario, sandbox, vendor):
+async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario, sandbox, vendor):
     payout_id, reference = await sent(scenario, vendor)
     await quarantined(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "succeed")
@@ -262,7 +262,7 @@ async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(s
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_refused_attempt_that_the_gateway_does_not_know_is_returned(scenario, sandbox, vendor):
+async def test_a_rejected_attempt_absent_at_the_gateway_is_returned(scenario, sandbox, vendor):
     """Our records have it as failed; the gateway, queried, does not know it: nothing was paid."""
     await sandbox.faults(transfer_call={"error_before": True})
     payout_id = await scenario.payout(vendor, AMOUNT)

@@ -76,7 +76,7 @@ async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scena
     assert await is_suspended(scenario, vendor) is True
 
 
-async def test_a_suspension_that_comes_before_the_approval_stands(scenario):
+async def test_a_suspension_before_the_approval_keeps_its_effect(scenario):
     vendor = await scenario.vendor()
     unknown = type(vendor)(new_id(), new_id())
     await suspend(scenario, unknown, sequence=2)

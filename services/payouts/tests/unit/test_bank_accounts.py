@@ -64,7 +64,7 @@ def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_na
         ("Ada Obi Ventures", None, "no such account"),
     ],
 )
-def test_another_name_is_refused_with_a_reason_that_says_what_is_missing(legal_name, account_name, sign):
+def test_another_name_is_rejected_with_the_missing_part_as_the_reason(legal_name, account_name, sign):
     name_check = check_account_name(legal_name, account_name)
     assert not name_check.verified
     assert name_check.reason is not None
