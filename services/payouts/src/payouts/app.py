@@ -22,7 +22,7 @@ from common.primitives.signatures import VerifyKeys
 from common.primitives.tls import client_tls
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
-from payouts.clients.gateway import Gateway
+from payouts.clients.paystack import Paystack
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
 from payouts.dependencies import Dependencies
@@ -90,7 +90,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             runtime.clock,
             runtime.database,
             CursorSigner(settings.cursor_key),
-            Gateway(client, settings.gateway_timeout_seconds, numbers.plain_number),
+            Paystack(client, settings.gateway_timeout_seconds, numbers.plain_number),
             numbers,
             hash_key_encryptor,
         )

@@ -12,7 +12,7 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from contracts.payments import TransferSucceeded
 from contracts.permissions import permissions_of
-from payouts.clients.gateway import Gateway
+from payouts.clients.paystack import Paystack
 from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
@@ -437,7 +437,7 @@ def maker(scenario):
 def gateway_over(scenario, transport):
     client = scenario.app.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    return Gateway(other, 10, scenario.app.dependencies.account_numbers.plain_number)
+    return Paystack(other, 10, scenario.app.dependencies.account_numbers.plain_number)
 
 
 async def dispatch_until_death(scenario, *, database=None, gateway=None):

@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from payouts.clients.gateway import Gateway
+from payouts.clients.paystack import Paystack
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.gateway_results import Recipient, Reported, Unclear
 
@@ -30,12 +30,12 @@ MALFORMED_BODIES = (
 )
 
 
-def gateway(body: Any) -> Gateway:
+def gateway(body: Any) -> Paystack:
     content = body if isinstance(body, bytes) else json.dumps({"status": True, "data": body}).encode()
     client = httpx.AsyncClient(
         base_url="http://gateway", transport=httpx.MockTransport(lambda _: httpx.Response(200, content=content))
     )
-    return Gateway(client, 5, lambda vendor_id, kept: "0123456789")
+    return Paystack(client, 5, lambda vendor_id, kept: "0123456789")
 
 
 @pytest.mark.parametrize("amount", NO_AMOUNTS)

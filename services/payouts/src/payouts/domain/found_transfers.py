@@ -44,6 +44,14 @@ class ListedTransfer:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferPage:
+    """One page of the gateway's list of transfers."""
+
+    transfers: Sequence[ListedTransfer]
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A pending payout of the same vendor and amount, which an unrecorded transfer may have paid."""
 

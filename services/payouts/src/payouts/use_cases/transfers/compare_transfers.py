@@ -10,7 +10,7 @@ from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
-from payouts.clients.gateway import PAGE_LENGTH, Gateway
+from payouts.clients.gateway import Gateway
 from payouts.domain.found_transfers import ALERT_KEY, OVERLAP, PAGES_MAX, RUNBOOK, ListedTransfer, concerns_payouts
 from payouts.domain.severity import Severity
 from payouts.store import found_transfers, open_alerts
@@ -69,16 +69,18 @@ async def _list_unknown(database: Database, gateway: Gateway, since: datetime) -
     listed = 0
     unknown: dict[str, ListedTransfer] = {}
     for page in range(1, PAGES_MAX + 1):
-        transfers = await gateway.page_of_transfers(since, page)
-        listed += len(transfers)
+        listing = await gateway.page_of_transfers(since, page)
+        listed += len(listing.transfers)
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            known = await found_transfers.list_known_references(uow, [transfer.reference for transfer in transfers])
+            known = await found_transfers.list_known_references(
+                uow, [transfer.reference for transfer in listing.transfers]
+            )
         unknown |= {
             transfer.reference: transfer
-            for transfer in transfers
+            for transfer in listing.transfers
             if transfer.reference not in known and concerns_payouts(transfer)
         }
-        if len(transfers) < PAGE_LENGTH:
+        if listing.is_last:
             break
     return listed, list(unknown.values())
 
