@@ -6,6 +6,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from campus_tools.servers import Server, Servers
 from lab.bench import pgbench, wrk
 from lab.bench.figures import QUICK, Figures, Goal, Reading, Row, alternate, percentile
 from lab.bench.programs import BenchFailed, find_pgbench
@@ -43,47 +44,47 @@ tps = 4241.765432 (without initial connection time)
 ONE, OTHER = UUID(int=1 << 70), UUID(int=2 << 70)
 
 
-def test_the_report_of_wrk_is_read_in_its_units():
+def test_the_report_of_wrk_is_read_in_its_units() -> None:
     report = wrk.parse(WRK)
     assert (report.requests, report.seconds, report.failures) == (3051, 3.01, 0)
     assert report.p50_ms == pytest.approx(0.98)
     assert report.p99_ms == pytest.approx(1210)
 
 
-def test_wrk_fills_up_whole_seconds_with_a_space():
+def test_wrk_fills_up_whole_seconds_with_a_space() -> None:
     assert wrk.parse(WRK.replace("    1.21s\n", "    1.21s \n")).p99_ms == pytest.approx(1210)
 
 
-def test_failed_responses_of_wrk_are_counted():
+def test_failed_responses_of_wrk_are_counted() -> None:
     report = WRK + "  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: 5\n"
     assert wrk.parse(report).failures == 15
 
 
 @pytest.mark.parametrize("parse", [wrk.parse, pgbench.parse])
-def test_a_report_that_cannot_be_read_fails_instead_of_counting_as_nothing(parse):
+def test_a_report_that_cannot_be_read_fails_instead_of_counting_as_nothing(parse) -> None:
     with pytest.raises(BenchFailed):
         parse("Segmentation fault")
 
 
-def test_the_report_of_pgbench_is_read():
+def test_the_report_of_pgbench_is_read() -> None:
     assert pgbench.parse(PGBENCH) == pgbench.PgbenchReport(12715, 4241.765432, 0)
 
 
-def test_failed_transactions_of_pgbench_are_counted():
+def test_failed_transactions_of_pgbench_are_counted() -> None:
     assert pgbench.parse(PGBENCH.replace("failed transactions: 0", "failed transactions: 7")).failures == 7
 
 
-def test_the_log_of_pgbench_is_in_microseconds():
+def test_the_log_of_pgbench_is_in_microseconds() -> None:
     assert pgbench.parse_log("0 1 1500 0 1790000000 1\n3 2 250 0 1790000000 9\n") == [1.5, 0.25]
 
 
-def test_percentiles_are_nearest_ranks():
+def test_percentiles_are_nearest_ranks() -> None:
     times = [float(number) for number in range(1, 101)]
     assert (percentile(times, 0.5), percentile(times, 0.99), percentile([7.0], 0.99)) == (50, 99, 7)
     assert percentile([], 0.5) is None
 
 
-def test_cpu_is_reported_per_request():
+def test_cpu_is_reported_per_request() -> None:
     reading = Reading(2_000, 2.0, cpu_seconds=0.5, database_cpu_seconds=0.2)
     assert (reading.rate, reading.cpu_us, reading.database_cpu_us) == (1_000, 250, 100)
     assert Reading(1, 1.0).cpu_us is None
@@ -99,7 +100,7 @@ def runs(*readings: Reading):
     return run
 
 
-async def test_the_ratio_is_the_median_of_the_rounds():
+async def test_the_ratio_is_the_median_of_the_rounds() -> None:
     """Other load that halves a whole round changes no ratio."""
     row = await alternate(
         path="path",
@@ -113,7 +114,7 @@ async def test_the_ratio_is_the_median_of_the_rounds():
     assert (row.ratio, row.met, row.figures.rate) == (0.5, True, 375)
 
 
-async def test_a_cpu_ratio_counts_the_servers_alone():
+async def test_a_cpu_ratio_counts_the_servers_alone() -> None:
     row = await alternate(
         path="path",
         run=runs(*[Reading(100, 1, cpu_seconds=0.06, database_cpu_seconds=9)] * 3),
@@ -127,7 +128,7 @@ async def test_a_cpu_ratio_counts_the_servers_alone():
     assert row.met is False
 
 
-def test_a_row_meets_its_goals_only_together():
+def test_a_row_meets_its_goals_only_together() -> None:
     goals = (Goal("cpu_us", 280), Goal("p99_ms", 100))
     assert Row("", "", Figures(cpu_us=200, p99_ms=50), goals=goals).met is True
     assert Row("", "", Figures(cpu_us=200, p99_ms=150), goals=goals).met is False
@@ -135,14 +136,14 @@ def test_a_row_meets_its_goals_only_together():
     assert Row("", "", Figures(cpu_us=200)).met is None
 
 
-def test_no_literal_is_a_variable_of_pgbench():
+def test_no_literal_is_a_variable_of_pgbench() -> None:
     assert literal("orders") == "'orders'"
     assert ":" not in literal("charge:1") + literal({"a": "b"}) + literal(b":word")
     assert literal("it's:").count("'") == 2
     assert [literal(value) for value in (None, True, -5)] == ["NULL", "true", "-5"]
 
 
-async def test_pgbench_compares_a_text_as_the_services_do(postgresql, servers):
+async def test_pgbench_compares_a_text_as_the_services_do(postgresql: Server, servers: Servers) -> None:
     """PostgreSQL uses no index with another collation than the column's, and the limit would be wrong."""
     text = "it's a \\ before :word, and ₦"
     connection = await asyncpg.connect(servers.database_url)
@@ -153,7 +154,9 @@ async def test_pgbench_compares_a_text_as_the_services_do(postgresql, servers):
         await connection.close()
 
 
-async def test_values_that_differ_between_two_runs_are_generated_for_each_transaction(postgresql, servers):
+async def test_values_that_differ_between_two_runs_are_generated_for_each_transaction(
+    postgresql: Server, servers: Servers
+) -> None:
     statement = "SELECT $1::uuid, $2::text, $3::timestamptz, $4::uuid[], $5::bigint, 'orders:place'"
     first = [Sent(statement, (ONE, f"order:{ONE}", datetime(2026, 1, 1, tzinfo=UTC), [ONE, OTHER], 7))]
     second = [Sent(statement, (OTHER, f"order:{OTHER}", datetime(2026, 1, 2, tzinfo=UTC), [OTHER, OTHER], 7))]
@@ -166,12 +169,12 @@ async def test_values_that_differ_between_two_runs_are_generated_for_each_transa
     assert ":place" not in made
 
 
-async def test_a_path_that_sends_other_statements_each_time_has_no_limit(servers):
+async def test_a_path_that_sends_other_statements_each_time_has_no_limit(servers: Servers) -> None:
     with pytest.raises(BenchFailed):
         await Repeatable([Sent("SELECT 1", ())], [Sent("SELECT 2", ())]).statements(servers.database_url)
 
 
-async def test_pgbench_repeats_a_recorded_transaction(postgresql, servers):
+async def test_pgbench_repeats_a_recorded_transaction(postgresql: Server, servers: Servers) -> None:
     """pgbench accepts the script: pipelines, parameters, and an id that is unique for each transaction."""
     connection = await asyncpg.connect(servers.database_url)
     try:

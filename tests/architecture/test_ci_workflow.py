@@ -15,12 +15,12 @@ COMMANDS = [step["run"] for step in STEPS if "run" in step]
 TARGETS = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-def test_ci_runs_the_commands_of_the_makefile():
+def test_ci_runs_the_commands_of_the_makefile() -> None:
     assert COMMANDS == ["bash .ci/run", "tests/compose/run", "make sbom", "make audit-dependencies"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_exists(command):
+def test_every_command_exists(command) -> None:
     program, _, rest = command.partition(" ")
     if program == "make":
         assert rest in TARGETS
@@ -30,31 +30,31 @@ def test_every_command_exists(command):
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
 
 
-def test_every_make_target_of_ci_exists():
+def test_every_make_target_of_ci_exists() -> None:
     asked = set(re.findall(r"^make ([a-z-]+)", (ROOT / ".ci/run").read_text(), re.MULTILINE))
     assert {"setup", "lint", "test", "run", "demo"} <= asked <= TARGETS
 
 
-def test_actions_are_pinned_by_commit():
+def test_actions_are_pinned_by_commit() -> None:
     lines = re.findall(r"uses: (.*)", PATH.read_text())
     assert len(lines) == len([step for step in STEPS if "uses" in step])
     assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in lines)
 
 
-def test_jobs_have_read_only_tokens():
+def test_jobs_have_read_only_tokens() -> None:
     assert WORKFLOW["permissions"] == {"contents": "read"}
     assert not [job for job in WORKFLOW["jobs"].values() if "permissions" in job]
     checkouts = [step for step in STEPS if step.get("uses", "").startswith("actions/checkout@")]
     assert [step["with"]["persist-credentials"] for step in checkouts] == [False] * len(WORKFLOW["jobs"])
 
 
-def test_every_step_can_fail_and_has_a_timeout():
+def test_every_step_can_fail_and_has_a_timeout() -> None:
     assert "continue-on-error" not in PATH.read_text()
     assert "|| true" not in PATH.read_text()
     assert all(0 < job["timeout-minutes"] <= 90 for job in WORKFLOW["jobs"].values())
 
 
-def test_caches_are_keyed_by_the_lock_file():
+def test_caches_are_keyed_by_the_lock_file() -> None:
     kept = [step["with"] for step in STEPS if step.get("uses", "").startswith("actions/cache@")]
     assert kept
     for entry in kept:
@@ -62,7 +62,7 @@ def test_caches_are_keyed_by_the_lock_file():
         assert "restore-keys" not in entry
 
 
-def test_stored_bills_of_materials_are_the_written_ones():
+def test_stored_bills_of_materials_are_the_written_ones() -> None:
     (upload,) = [step["with"] for step in STEPS if step.get("uses", "").startswith("actions/upload-artifact@")]
     assert upload["path"] == "build/sbom/*.cdx.json"
     assert upload["if-no-files-found"] == "error"

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -27,7 +28,7 @@ def reference():
     return json.loads((ROOT / PAGES / "openapi.json").read_text())
 
 
-def test_every_operation_has_its_method():
+def test_every_operation_has_its_method() -> None:
     names = {one["operationId"] for operations in reference()["paths"].values() for one in operations.values()}
     tree = ast.parse((ROOT / PYTHON_CLIENT / "operations.py").read_text())
     methods = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef)}
@@ -35,18 +36,18 @@ def test_every_operation_has_its_method():
     assert methods <= names
 
 
-def test_every_error_code_has_an_exception():
+def test_every_error_code_has_an_exception() -> None:
     assert set(errors.BY_CODE) == set(reference()["components"]["schemas"]["ProblemCode"]["enum"])
 
 
-def test_every_model_can_be_read():
+def test_every_model_can_be_read() -> None:
     for name, model in vars(models).items():
         if isinstance(model, type) and name[0].isupper() and hasattr(model, "model_rebuild"):
             model.model_rebuild()
             assert model.model_json_schema()
 
 
-def test_the_client_is_installed_alone_and_brings_its_types(tmp_path):
+def test_the_client_is_installed_alone_and_brings_its_types(tmp_path: Path) -> None:
     copy = tmp_path / "source"
     shutil.copytree(ROOT / "clients/python", copy, ignore=shutil.ignore_patterns("__pycache__"))
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
@@ -88,7 +89,7 @@ def refused(status, code, **more):
 TOKENS = {"accessToken": "second", "refreshToken": "second-refresh"}
 
 
-async def test_a_lost_response_is_retried_with_the_same_key():
+async def test_a_lost_response_is_retried_with_the_same_key() -> None:
     server = Server(httpx.ReadError("gone"), refused(503, "INTERNAL_ERROR"), *[refused(409, "ESCROW_LOCKED")] * 2)
     intent = models.PaymentsIntentRequest(order_id="018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47")
     for _ in range(2):
@@ -99,14 +100,14 @@ async def test_a_lost_response_is_retried_with_the_same_key():
     assert keys[0] == keys[1] == keys[2] != keys[3]
 
 
-async def test_a_change_without_a_key_is_not_retried():
+async def test_a_change_without_a_key_is_not_retried() -> None:
     server = Server(httpx.ReadError("gone"))
     with pytest.raises(httpx.ReadError):
         await server.client(tokens=Tokens("first")).post_auth_mfa_enroll()
     assert len(server.requests) == 1
 
 
-async def test_an_expired_session_is_refreshed_once():
+async def test_an_expired_session_is_refreshed_once() -> None:
     kept = []
     server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), told(TOKENS), told([]))
     client = server.client(tokens=Tokens("first", "first-refresh"), on_tokens=kept.append)
@@ -120,7 +121,7 @@ async def test_an_expired_session_is_refreshed_once():
     assert kept == [Tokens("second", "second-refresh")]
 
 
-async def test_an_ended_session_raises_its_error():
+async def test_an_ended_session_raises_its_error() -> None:
     kept = []
     server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), refused(401, "AUTH_UNAUTHORIZED"))
     with pytest.raises(errors.AuthTokenExpired):
@@ -128,7 +129,7 @@ async def test_an_ended_session_raises_its_error():
     assert kept == [None]
 
 
-async def test_an_error_has_the_fields_of_the_problem_document():
+async def test_an_error_has_the_fields_of_the_problem_document() -> None:
     fields = [{"name": "pin", "reason": "Six digits."}]
     server = Server(refused(400, "DELIVERY_PIN_INVALID", attemptsRemaining=3, invalid_params=fields))
     with pytest.raises(errors.DeliveryPinInvalid) as raised:
@@ -137,13 +138,13 @@ async def test_an_error_has_the_fields_of_the_problem_document():
     assert raised.value.invalid_params == fields
 
 
-async def test_an_error_response_without_a_problem_document_is_an_error():
+async def test_an_error_response_without_a_problem_document_is_an_error() -> None:
     with pytest.raises(Refused) as raised:
         await Server(httpx.Response(404, text="<p>Not here</p>")).client().get_auth_mfa_factors()
     assert raised.value.status == 404
 
 
-async def test_a_list_is_read_to_its_end():
+async def test_a_list_is_read_to_its_end() -> None:
     campus = {"domain": None, "active": True, "revision": 1, "createdAt": "2026-01-31T12:00:00.000Z"}
     first, second = (
         [campus | {"id": f"018cc251-f400-7001-8000-00000000000{number}", "name": f"Campus {number}"}]

@@ -40,7 +40,7 @@ def namespace_in_order() -> dict[str, dict[str, Any]]:
     return {it["kind"]: it for it in resources}
 
 
-def test_a_correct_namespace_has_no_fault():
+def test_a_correct_namespace_has_no_fault() -> None:
     assert list(faults_of([*namespace_in_order().values()])) == []
 
 
@@ -78,7 +78,7 @@ def test_a_correct_namespace_has_no_fault():
         ),
     ],
 )
-def test_each_fault_is_named(kind, way, value, fault):
+def test_each_fault_is_named(kind: str, way: str, value, fault: str) -> None:
     resources = namespace_in_order()
     *path, last = way.split(".")
     place = resources[kind]
@@ -88,7 +88,7 @@ def test_each_fault_is_named(kind, way, value, fault):
     assert list(faults_of([*resources.values()])) == [fault]
 
 
-def test_a_pod_with_two_disruption_budgets_is_named():
+def test_a_pod_with_two_disruption_budgets_is_named() -> None:
     resources = namespace_in_order()
     second = copy.deepcopy(resources["PodDisruptionBudget"])
     second["metadata"]["name"] = "operator"
@@ -96,7 +96,7 @@ def test_a_pod_with_two_disruption_budgets_is_named():
     assert faults == ["pod orders-api-1 cannot be evicted: orders-api and operator both hold it"]
 
 
-def test_a_role_that_no_namespace_has_is_named():
+def test_a_role_that_no_namespace_has_is_named() -> None:
     policy = namespace_in_order()["NetworkPolicy"]
     namespace = {"metadata": {"name": "prometheus", "labels": {"campus.example/role": "monitoring"}}}
     assert roles_without_namespace([policy], []) == {"monitoring"}

@@ -40,7 +40,7 @@ def calls_of(path) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_time_and_randomness_come_from_one_place(path):
+def test_time_and_randomness_come_from_one_place(path) -> None:
     if path.parent.name == "primitives" and path.name in ONLY_CLOCK_AND_IDS:
         return
     forbidden = {
@@ -59,14 +59,14 @@ def test_time_and_randomness_come_from_one_place(path):
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_no_session_state_outlives_its_transaction(path):
+def test_no_session_state_outlives_its_transaction(path) -> None:
     """Pools do not reset connections (decision 2)."""
     for text in texts_of(path):
         assert not re.search(r"^\s*(SET (?!LOCAL)\w+\b.*(=|TO)|LISTEN |pg_advisory_lock\()", text, re.IGNORECASE), text
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_private_attributes_stay_in_their_module(path):
+def test_private_attributes_stay_in_their_module(path) -> None:
     """asyncpg's `_con`, say, may change with any release of it."""
     tree = tree_of(path)
     attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
@@ -85,57 +85,57 @@ def test_private_attributes_stay_in_their_module(path):
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_no_todo_is_left(path):
+def test_no_todo_is_left(path) -> None:
     source = path.read_text()
     assert not re.search(r"\b(TODO|FIXME|HACK)\b|NotImplementedError", source)
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_a_module_has_a_bounded_length(path):
+def test_a_module_has_a_bounded_length(path) -> None:
     assert len(path.read_text().splitlines()) <= LINES_MAX
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_a_module_has_a_docstring(path):
+def test_a_module_has_a_docstring(path) -> None:
     if path.read_text().strip():
         assert ast.get_docstring(tree_of(path)) or path.name == "__init__.py"
 
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
-def test_names_avoid_vague_words(path):
+def test_names_avoid_vague_words(path) -> None:
     refused = {"manager", "helper", "helpers", "util", "utils", "misc", "base", "data", "info"}
     words = set(path.stem.split("_"))
     assert not refused & words
 
 
 @pytest.mark.parametrize("path", [path for path in ALL if "tests" in path.parts], **ids)
-def test_tests_wait_with_a_probe_and_never_sleep(path):
+def test_tests_wait_with_a_probe_and_never_sleep(path) -> None:
     assert not {"time.sleep"} & set(calls_of(path))
 
 
 @pytest.mark.parametrize("path", [path for path in ALL if path.name.startswith("test_")], **ids)
-def test_no_test_is_skipped_silently(path):
+def test_no_test_is_skipped_silently(path) -> None:
     marks = {ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
     assert not {"pytest.mark.skip", "pytest.mark.xfail", "pytest.skip", "pytest.mark.skipif", "pytest.xfail"} & marks
 
 
 @pytest.mark.parametrize("path", ALL, **ids)
-def test_no_file_contains_the_path_of_its_checkout(path):
+def test_no_file_contains_the_path_of_its_checkout(path) -> None:
     assert str(ROOT) not in path.read_text()
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_service_has_a_description(service):
+def test_every_service_has_a_description(service) -> None:
     assert (ROOT / "services" / service / "README.md").read_text().startswith("# ")
 
 
-def test_only_configuration_names_the_sandbox():
+def test_only_configuration_names_the_sandbox() -> None:
     for path in PRODUCT:
         assert "sandbox" not in {name.split(".")[0] for name in imports_of(path)}
         assert not [text for text in texts_of(path) if "sandbox" in text.lower()], path
 
 
-def test_every_alert_has_its_runbook():
+def test_every_alert_has_its_runbook() -> None:
     named = {
         match
         for path in PRODUCT
@@ -147,7 +147,7 @@ def test_every_alert_has_its_runbook():
     assert written - ROTATIONS - {"README"} == runbooks
 
 
-def test_every_secret_that_is_rotated_has_its_runbook():
+def test_every_secret_that_is_rotated_has_its_runbook() -> None:
     assert {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")} >= ROTATIONS
     assert set(Secret) == {
         "gateway-secret-key",
@@ -163,7 +163,7 @@ def test_every_secret_that_is_rotated_has_its_runbook():
 @pytest.mark.parametrize(
     "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *(ROOT / "deploy").rglob("*.md")], **ids
 )
-def test_every_documented_operator_command_exists(page):
+def test_every_documented_operator_command_exists(page) -> None:
     fills = {"ID": NOBODY, "SERVICE": "orders", "KID": NOBODY, "INSTANT": "2026-11-21T10:00:00Z", "…": "", "...": ""}
     for words in re.findall(r"(?:^ {4,}|`|&& )campusctl ([a-z][^`\n&#|]*[^`\n&#| ])", page.read_text(), re.MULTILINE):
         given = [fills.get(word, word) for word in shlex.split(words)]

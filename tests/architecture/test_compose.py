@@ -39,12 +39,12 @@ def needed_by(part: str) -> set[str]:
     return set(PARTS[part].get("depends_on", {}))
 
 
-def test_every_service_has_its_processes():
+def test_every_service_has_its_processes() -> None:
     assert {service_of(process) for process in PROCESSES} == set(SETTINGS)
     assert {name for name in SETTINGS if f"{name}-worker" not in PARTS} == {"api-gateway"}
 
 
-def test_a_service_depends_on_earlier_services_only():
+def test_a_service_depends_on_earlier_services_only() -> None:
     above = set[str]()
     for name in PARTS:
         assert needed_by(name) <= above, name
@@ -52,12 +52,12 @@ def test_a_service_depends_on_earlier_services_only():
 
 
 @processes
-def test_a_process_gets_known_settings_only(process):
+def test_a_process_gets_known_settings_only(process) -> None:
     assert set(PARTS[process]["environment"]) - READ_BESIDE_THE_SETTINGS <= fields_of(process)
 
 
 @processes
-def test_every_setting_of_a_process_can_be_set(process):
+def test_every_setting_of_a_process_can_be_set(process) -> None:
     allowed = SECRETS_OF_SERVICES[service_of(process)]
     secret = {
         name
@@ -70,7 +70,7 @@ def test_every_setting_of_a_process_can_be_set(process):
 
 
 @processes
-def test_a_process_starts_after_its_migration(process):
+def test_a_process_starts_after_its_migration(process) -> None:
     reached, ahead = set(), [process]
     while ahead:
         part = ahead.pop()
@@ -79,7 +79,7 @@ def test_a_process_starts_after_its_migration(process):
     assert {f"{service_of(process)}-migrate", "provision", "postgres", "rabbitmq", "secrets"} <= reached
 
 
-def test_our_containers_are_confined_without_root():
+def test_our_containers_are_confined_without_root() -> None:
     for name, part in OURS.items():
         assert part["read_only"], name
         assert part["cap_drop"] == ["ALL"], name
@@ -88,7 +88,7 @@ def test_our_containers_are_confined_without_root():
         assert "privileged" not in part, name
 
 
-def test_a_container_mounts_its_own_secrets_read_only():
+def test_a_container_mounts_its_own_secrets_read_only() -> None:
     for name, part in OURS.items():
         mounted = [mount for mount in part.get("volumes", []) if mount.startswith("secrets-of-")]
         if name == "secrets":
@@ -99,14 +99,14 @@ def test_a_container_mounts_its_own_secrets_read_only():
 
 
 @processes
-def test_a_service_with_images_mounts_its_volume(process):
+def test_a_service_with_images_mounts_its_volume(process) -> None:
     folder = PARTS[process].get("environment", {}).get("MEDIA_FOLDER")
     shared = [each for each in PARTS[process]["volumes"] if folder and folder.startswith(each.split(":")[1] + "/")]
     of_the_doors = [each for each in PARTS[f"{service_of(process)}-api"]["volumes"] if each in shared] if folder else []
     assert len(of_the_doors) == (1 if folder else 0), "what one process stores the other must find, and remove"
 
 
-def test_every_image_is_built_once_or_has_a_version():
+def test_every_image_is_built_once_or_has_a_version() -> None:
     built = [part["image"] for part in OURS.values() if "build" in part]
     assert sorted(built) == sorted({part["image"] for part in OURS.values()})
     for part in PARTS.values():
@@ -114,7 +114,7 @@ def test_every_image_is_built_once_or_has_a_version():
             assert part["image"].rpartition(":")[2][0] in "v0123456789"
 
 
-def test_every_volume_and_network_is_declared():
+def test_every_volume_and_network_is_declared() -> None:
     whole = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     for name, part in PARTS.items():
         named = {mount.partition(":")[0] for mount in part.get("volumes", [])}

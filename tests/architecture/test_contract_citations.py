@@ -31,15 +31,15 @@ def citations(text: str) -> Iterator[str]:
 TARGETS = targets()
 
 
-def test_the_contract_has_all_its_sections():
+def test_the_contract_has_all_its_sections() -> None:
     assert {str(number) for number in range(1, 15)} <= TARGETS
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("(contract sections 5, 10 and 14.6)", ["5", "10", "14.6"]), ("", [])])
-def test_a_citation_is_parsed_completely(text, numbers):
+def test_a_citation_is_parsed_completely(text: str, numbers) -> None:
     assert list(citations(text)) == numbers
 
 
 @pytest.mark.parametrize("path", [*python_files(*FOLDERS), *DOCUMENTS], ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_citation_has_a_target(path):
+def test_every_citation_has_a_target(path) -> None:
     assert set(citations(path.read_text())) <= TARGETS

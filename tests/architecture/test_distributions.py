@@ -30,7 +30,7 @@ print(json.dumps({name: importlib.util.find_spec(name) is not None for name in s
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory) -> Path:
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheels")
     for source in [ROOT / "libs/common", *(ROOT / "services" / name for name in SERVICES)]:
         copy = tmp_path_factory.mktemp("source") / source.name
@@ -41,7 +41,7 @@ def wheels(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_service_installs_without_other_services(service, wheels, tmp_path):
+def test_a_service_installs_without_other_services(service, wheels: Path, tmp_path: Path) -> None:
     packages = [name.replace("-", "_") for name in SERVICES]
     own = service.replace("-", "_")
     target = tmp_path / "installed"
@@ -63,7 +63,7 @@ def normalized(requirement: str) -> str:
 
 
 @pytest.mark.parametrize("folder", DISTRIBUTIONS)
-def test_a_distribution_declares_what_it_imports(folder):
+def test_a_distribution_declares_what_it_imports(folder: str) -> None:
     project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
     declared = {normalized(requirement) for requirement in [project["name"], *project["dependencies"]]}
     if "campus-common" in declared:

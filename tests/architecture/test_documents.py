@@ -26,22 +26,22 @@ def read(name):
     return json.loads((ROOT / PAGES / name).read_text())
 
 
-def test_the_served_documents_are_up_to_date():
+def test_the_served_documents_are_up_to_date() -> None:
     assert stale_documents() == [], "run `make documents`"
 
 
-def test_generation_is_deterministic():
+def test_generation_is_deterministic() -> None:
     assert (served_documents(), clients()) == (served_documents(), clients())
 
 
-def test_generated_clients_are_not_committed():
+def test_generated_clients_are_not_committed() -> None:
     ignored = subprocess.run(
         ["git", "check-ignore", *map(str, clients())], cwd=ROOT, check=True, capture_output=True, text=True
     )
     assert ignored.stdout.split() == [str(path) for path in clients()]
 
 
-def test_every_route_has_an_operation_and_every_public_operation_has_a_route():
+def test_every_route_has_an_operation_and_every_public_operation_has_a_route() -> None:
     entries, _ = described()
     assert len(entries) == len(ROUTES)
     shown = {
@@ -53,17 +53,17 @@ def test_every_route_has_an_operation_and_every_public_operation_has_a_route():
     assert shown == {(route.method, route.path) for route in ROUTES} | own
 
 
-def test_the_reference_is_valid_openapi():
+def test_the_reference_is_valid_openapi() -> None:
     assert [error.message for error in OpenAPIV31SpecValidator(read("openapi.json")).iter_errors()] == []
 
 
-def test_names_of_operations_are_unique():
+def test_names_of_operations_are_unique() -> None:
     names = [operation["operationId"] for _, operation in operations_of(read("openapi.json"))]
     assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("name", ["openapi.json", "asyncapi.json"])
-def test_every_reference_resolves(name):
+def test_every_reference_resolves(name: str) -> None:
     document = read(name)
     for reference in references_of(document):
         found = document
@@ -71,7 +71,7 @@ def test_every_reference_resolves(name):
             found = found[part]
 
 
-def test_every_operation_has_valid_examples():
+def test_every_operation_has_valid_examples() -> None:
     document = read("openapi.json")
     for where, operation in operations_of(document):
         for parameter in operation.get("parameters", []):
@@ -82,7 +82,7 @@ def test_every_operation_has_valid_examples():
                 must_admit(document, shown["schema"], shown["example"], where)
 
 
-def test_every_error_response_has_valid_examples():
+def test_every_error_response_has_valid_examples() -> None:
     document = read("openapi.json")
     for name, answer in document["components"]["responses"].items():
         shown = answer["content"]["application/problem+json"]
@@ -92,7 +92,7 @@ def test_every_error_response_has_valid_examples():
             assert f"Refused{example['value']['status']}" == name
 
 
-def test_every_operation_documents_its_guard_and_the_errors_of_the_edge():
+def test_every_operation_documents_its_guard_and_the_errors_of_the_edge() -> None:
     for where, operation in operations_of(read("openapi.json")):
         assert "security" in operation, where
         assert operation["tags"], where
@@ -103,7 +103,7 @@ def test_every_operation_documents_its_guard_and_the_errors_of_the_edge():
             assert {"401", "403"} <= set(operation["responses"]), where
 
 
-def test_every_public_event_has_a_valid_example():
+def test_every_public_event_has_a_valid_example() -> None:
     document = read("asyncapi.json")
     assert {channel["address"] for channel in document["channels"].values()} == {event.TYPE for event in PUBLIC}
     for name, message in document["components"]["messages"].items():
@@ -112,7 +112,7 @@ def test_every_public_event_has_a_valid_example():
             assert example["payload"]["subject"] == next(iter(example["payload"]["data"].values()))
 
 
-def test_the_description_of_an_event_uses_its_wire_names():
+def test_the_description_of_an_event_uses_its_wire_names() -> None:
     document = json.loads(served_documents()[PAGES / "asyncapi.json"])
     for message in document["components"]["messages"].values():
         schema = message["payload"]["properties"]["data"]["$ref"].removeprefix("#/components/schemas/")
@@ -121,7 +121,7 @@ def test_the_description_of_an_event_uses_its_wire_names():
         assert named <= set(fields), f"{message['name']} speaks of {named - set(fields)}, which it does not carry"
 
 
-def test_the_page_of_events_shows_every_public_type():
+def test_the_page_of_events_shows_every_public_type() -> None:
     page = (ROOT / PAGES / "events.html").read_text()
     for event in PUBLIC:
         assert f'id="{event.TYPE}"' in page

@@ -43,12 +43,12 @@ TOTALS = {(ReleaseStatement, "net_minor")}
 AMOUNTS = [(it, field) for it in structs() for field in it.__struct_fields__ if field.endswith("_minor")]
 
 
-def test_events_have_amounts():
+def test_events_have_amounts() -> None:
     assert (EscrowReleased, "net_minor") in AMOUNTS
 
 
 @pytest.mark.parametrize(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))
-def test_an_amount_is_between_zero_and_the_largest_order(struct, name):
+def test_an_amount_is_between_zero_and_the_largest_order(struct, name) -> None:
     hint = get_type_hints(struct, include_extras=True)[name]
     kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
     decoded = [msgspec.inspect.type_info(kind) for kind in kinds]
@@ -57,7 +57,7 @@ def test_an_amount_is_between_zero_and_the_largest_order(struct, name):
     assert bounds == [expected], f"{struct.__name__}.{name}: write MinorAmount (contracts.money)"
 
 
-def test_the_largest_order_that_checkout_accepts_is_within_the_bound():
+def test_the_largest_order_that_checkout_accepts_is_within_the_bound() -> None:
     quantity_max = next(
         constraint.le for constraint in CartItemRequest.model_fields["quantity"].metadata if hasattr(constraint, "le")
     )
@@ -65,7 +65,7 @@ def test_the_largest_order_that_checkout_accepts_is_within_the_bound():
 
 
 @pytest.mark.parametrize("net_minor", [-1, AMOUNT_MINOR_MAX + 1])
-def test_a_release_of_an_impossible_amount_is_not_decoded(net_minor):
+def test_a_release_of_an_impossible_amount_is_not_decoded(net_minor) -> None:
     ids = dict.fromkeys(("orderId", "buyerId", "vendorId", "releaseId"), str(uuid4()))
     amounts = dict.fromkeys(
         ("grossMinor", "commissionMinor", "deliveryFeeMinor", "remainingMinor", "remainingVendorMinor"), 0

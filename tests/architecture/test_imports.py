@@ -36,7 +36,7 @@ def imported_by(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: str(source.relative_to(ROOT)))
-def test_no_modules_have_circular_imports(source):
+def test_no_modules_have_circular_imports(source) -> None:
     graph = {named(path, source): imported_by(named(path, source)) for path in source.rglob("*.py")}
     for circle in KNOWN_CIRCLES:
         for name in circle & graph.keys():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -60,7 +61,7 @@ def is_of_an_operator(resource: Resource) -> bool:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_resource_matches_its_schema(overlay):
+def test_every_resource_matches_its_schema(overlay) -> None:
     for resource in manifests(overlay):
         if is_of_an_operator(resource):
             faults = list(operator_schema(resource["apiVersion"], resource["kind"]).iter_errors(resource))
@@ -69,7 +70,7 @@ def test_every_resource_matches_its_schema(overlay):
             kubernetes_validate.validate(resource, KUBERNETES, strict=True)
 
 
-def test_the_check_rejects_a_misspelt_field():
+def test_the_check_rejects_a_misspelt_field() -> None:
     database = next(it for it in manifests("production") if it["kind"] == "Cluster")
     misspelt = {**database, "spec": {**database["spec"], "instancez": 3}}
     assert not operator_schema(database["apiVersion"], "Cluster").is_valid(misspelt)
@@ -81,19 +82,19 @@ def test_the_check_rejects_a_misspelt_field():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_resource_is_defined_once(overlay):
+def test_every_resource_is_defined_once(overlay) -> None:
     names = [(it["apiVersion"], it["kind"], name_of(it)) for it in manifests(overlay)]
     assert len(names) == len(set(names))
     assert {it["metadata"].get("namespace") for it in manifests(overlay) if it["kind"] != "Namespace"} == {"campus"}
 
 
-def test_every_schema_has_its_source():
+def test_every_schema_has_its_source() -> None:
     table = (FOLDER / "schemas" / "SOURCE.md").read_text()
     for path in (FOLDER / "schemas").glob("*.json"):
         assert path.name in table or f"`_{path.stem.rsplit('_', 1)[1]}`" in table or path.stem in table, path.name
 
 
-def test_every_manifest_is_part_of_an_overlay():
+def test_every_manifest_is_part_of_an_overlay() -> None:
     """A file that no kustomization names would be believed and never applied."""
     named = set()
     for path in FOLDER.rglob("kustomization.yaml"):
@@ -106,7 +107,7 @@ def test_every_manifest_is_part_of_an_overlay():
     assert unnamed == set((FOLDER / "templates").iterdir())
 
 
-def test_manifests_from_templates_are_up_to_date():
+def test_manifests_from_templates_are_up_to_date() -> None:
     subprocess.run([sys.executable, str(FOLDER / "render.py"), "--check"], check=True)
 
 
@@ -114,7 +115,7 @@ def test_manifests_from_templates_are_up_to_date():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_pod_is_confined(overlay):
+def test_every_pod_is_confined(overlay) -> None:
     for workload in workloads(overlay):
         pod = pod_of(workload)["spec"]
         assert pod["automountServiceAccountToken"] is False, name_of(workload)
@@ -140,7 +141,7 @@ def test_every_pod_is_confined(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_accounts_are_those_of_the_image(overlay):
+def test_accounts_are_those_of_the_image(overlay) -> None:
     users = re.findall(r"--uid (\d+) .* (campus\S*)", (ROOT / "deploy/Dockerfile").read_text())
     names = {int(number): name for number, name in users}
     for workload in workloads(overlay):
@@ -150,7 +151,7 @@ def test_accounts_are_those_of_the_image(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_process_has_health_probes_on_its_internal_port(overlay):
+def test_every_process_has_health_probes_on_its_internal_port(overlay) -> None:
     for process in processes(overlay):
         (container,) = pod_of(process)["spec"]["containers"]
         ports = {it["name"]: it["containerPort"] for it in container["ports"]}
@@ -165,7 +166,7 @@ def test_every_process_has_health_probes_on_its_internal_port(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_a_process_has_the_time_to_drain(overlay):
+def test_a_process_has_the_time_to_drain(overlay) -> None:
     for process in processes(overlay):
         pod = pod_of(process)["spec"]
         (container,) = pod["containers"]
@@ -176,7 +177,7 @@ def test_a_process_has_the_time_to_drain(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_kind_of_process_has_spread_replicas_and_a_disruption_budget(overlay):
+def test_every_kind_of_process_has_spread_replicas_and_a_disruption_budget(overlay) -> None:
     kinds = {(service, kind) for service in SETTINGS for kind in ("api", "worker")} - {("api-gateway", "worker")}
     found = {(service_of(it), pod_of(it)["spec"]["containers"][0]["args"][0]) for it in processes(overlay)}
     assert found == kinds
@@ -192,7 +193,7 @@ def test_every_kind_of_process_has_spread_replicas_and_a_disruption_budget(overl
     assert scaled == {f"{service}-api" for service in SETTINGS}
 
 
-def test_workers_scale_with_their_own_queues():
+def test_workers_scale_with_their_own_queues() -> None:
     queues = declared_topology(RetryLadder()).bindings
     scaled = {}
     for it in of_kind("production", "ScaledObject"):
@@ -211,7 +212,7 @@ def test_workers_scale_with_their_own_queues():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_images_are_pinned(overlay):
+def test_images_are_pinned(overlay) -> None:
     for container in containers_of(manifests(overlay)):
         name, _, version = container["image"].rpartition("@" if "@" in container["image"] else ":")
         assert name
@@ -221,7 +222,7 @@ def test_images_are_pinned(overlay):
         assert re.search(r":\d+\.\d+", it["spec"].get("imageName") or it["spec"]["image"])
 
 
-def test_commits_are_replicated_synchronously():
+def test_commits_are_replicated_synchronously() -> None:
     for it in of_kind("production", "Cluster"):
         assert it["spec"]["instances"] == 3
         assert it["spec"]["postgresql"]["synchronous"] == {"method": "any", "number": 1, "dataDurability": "required"}
@@ -235,7 +236,7 @@ RULES = ROOT / "deploy/observability/prometheus/rules"
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_alert_of_the_cluster_has_a_runbook_of_its_name(overlay):
+def test_every_alert_of_the_cluster_has_a_runbook_of_its_name(overlay) -> None:
     rules = [
         rule for it in of_kind(overlay, "PrometheusRule") for group in it["spec"]["groups"] for rule in group["rules"]
     ]
@@ -248,7 +249,7 @@ def test_every_alert_of_the_cluster_has_a_runbook_of_its_name(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_process_has_the_labels_of_the_rules(overlay):
+def test_every_process_has_the_labels_of_the_rules(overlay) -> None:
     found = set()
     for monitor in of_kind(overlay, "ServiceMonitor", "PodMonitor"):
         endpoints = monitor["spec"].get("endpoints") or monitor["spec"]["podMetricsEndpoints"]
@@ -278,7 +279,7 @@ def is_selected(selector: dict[str, Any], labels: dict[str, str]) -> bool:
     return selector["matchLabels"].items() <= labels.items() and not any(refused)
 
 
-def test_rule_files_become_resources_of_the_operator(tmp_path):
+def test_rule_files_become_resources_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "money.yml"
     rule = {"alert": "unexplained-kobo", "expr": "x > 0", "for": "1m", "labels": {"severity": "SEV-1"}}
     path.write_text(yaml.safe_dump({"groups": [{"name": "money", "rules": [rule]}]}))
@@ -294,7 +295,7 @@ def test_rule_files_become_resources_of_the_operator(tmp_path):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_labels_of_the_roll_out_separate_its_steps(overlay):
+def test_the_labels_of_the_roll_out_separate_its_steps(overlay) -> None:
     """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
     script = (FOLDER / "roll-out").read_text()
     (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
@@ -310,7 +311,7 @@ def test_the_labels_of_the_roll_out_separate_its_steps(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_resources_are_applied_after_their_requirements(overlay):
+def test_resources_are_applied_after_their_requirements(overlay) -> None:
     """The topology operator refuses an account without its labelled Secret, KEDA a scaler without its Deployment."""
     component = "app.kubernetes.io/component"
     script = (FOLDER / "roll-out").read_text()
@@ -340,7 +341,7 @@ def test_resources_are_applied_after_their_requirements(overlay):
             assert it["metadata"]["labels"][component] == "autoscaling", name_of(it)
 
 
-def test_a_second_roll_out_changes_nothing():
+def test_a_second_roll_out_changes_nothing() -> None:
     """The server merges: merged by kubectl, lists with defaults were written anew each time, and a budget's selector as well."""
     script = (FOLDER / "roll-out").read_text()
     (command,) = re.findall(r"kubectl apply .*", script)
@@ -348,7 +349,7 @@ def test_a_second_roll_out_changes_nothing():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_no_operator_warns_about_our_resources(overlay):
+def test_no_operator_warns_about_our_resources(overlay) -> None:
     """Deprecated by CloudNativePG, or without a meaning for KEDA while a worker is always there."""
     for it in of_kind(overlay, "Cluster", "Pooler"):
         assert not it["spec"].keys() & {"backup", "monitoring", "nodeMaintenanceWindow"}, name_of(it)
@@ -364,7 +365,7 @@ def test_no_operator_warns_about_our_resources(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_pod_that_blocks_a_drain_can_be_moved(overlay):
+def test_every_pod_that_blocks_a_drain_can_be_moved(overlay) -> None:
     """A budget of the operator for the only instance of a database would never let its node go."""
     for it in of_kind(overlay, "Cluster"):
         assert it["spec"].get("enablePDB", True) == (it["spec"]["instances"] > 1), name_of(it)
@@ -372,7 +373,7 @@ def test_every_pod_that_blocks_a_drain_can_be_moved(overlay):
         assert it["spec"]["maxUnavailable"] == 1, name_of(it)
 
 
-def test_the_documents_name_every_role_of_a_namespace():
+def test_the_documents_name_every_role_of_a_namespace() -> None:
     named = set(re.findall(r"campus\.example/role: ([a-z-]+)", "\n".join(texts_of_manifests())))
     told = (FOLDER / "README.md").read_text()
     assert named == set(re.findall(r"^   \| `([a-z-]+)` \|", told, re.MULTILINE))

@@ -221,25 +221,25 @@ def expected_edges(overlay: str) -> set[Edge]:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_allowed_connections_are_the_calls_of_the_code(overlay):
+def test_the_allowed_connections_are_the_calls_of_the_code(overlay) -> None:
     opened, called = open_edges(overlay), expected_edges(overlay)
     assert sorted(opened - called) == [], "open, and nobody calls there"
     assert sorted(called - opened) == [], "called, and closed"
 
 
-def test_the_gateway_reaches_every_upstream_of_its_routes():
+def test_the_gateway_reaches_every_upstream_of_its_routes() -> None:
     reached = {target for source, target, _ in open_edges("production") if source == "api-gateway-api"}
     assert {f"{name}-api" for name in UPSTREAMS} == {name for name in reached if name.endswith("-api")}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_all_traffic_is_denied_by_default(overlay):
+def test_all_traffic_is_denied_by_default(overlay) -> None:
     (closed,) = [it["spec"] for it in of_kind(overlay, "NetworkPolicy") if name_of(it) == "deny-all"]
     assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_allowed_connection_has_an_existing_target(overlay):
+def test_every_allowed_connection_has_an_existing_target(overlay) -> None:
     """A name in a setting that no Service has would only be found by a process that cannot start."""
     made = {name_of(it) for it in of_kind(overlay, "Service", "Pooler", "RabbitmqCluster")}
     for it in of_kind(overlay, "Service"):

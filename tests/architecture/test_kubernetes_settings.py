@@ -66,7 +66,7 @@ READ_BY_THE_TRACING_LIBRARY = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPL
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_processes_get_exactly_their_settings(overlay):
+def test_processes_get_exactly_their_settings(overlay) -> None:
     for process in processes(overlay):
         fields = SETTINGS[service_of(process)].model_fields
         told = set(environment_of(overlay, process))
@@ -75,7 +75,7 @@ def test_processes_get_exactly_their_settings(overlay):
         assert needed <= told | variables_of_the_image(), name_of(process)
 
 
-def test_production_samples_one_trace_of_a_hundred(monkeypatch):
+def test_production_samples_one_trace_of_a_hundred(monkeypatch: pytest.MonkeyPatch) -> None:
     for process in processes("production"):
         told = environment_of("production", process)
         assert told.keys() >= READ_BY_THE_TRACING_LIBRARY, name_of(process)
@@ -87,7 +87,7 @@ def test_production_samples_one_trace_of_a_hundred(monkeypatch):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_settings_of_the_manifests_are_valid(overlay):
+def test_the_settings_of_the_manifests_are_valid(overlay) -> None:
     for process in processes(overlay):
         given = {name.lower(): text for name, text in environment_of(overlay, process).items()}
         settings = SETTINGS[service_of(process)](**{"port": 8080, **given})
@@ -95,7 +95,7 @@ def test_the_settings_of_the_manifests_are_valid(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_all_processes_of_a_service_get_the_same_settings(overlay):
+def test_all_processes_of_a_service_get_the_same_settings(overlay) -> None:
     for service in SETTINGS:
         told = [
             environment_of(overlay, it)
@@ -106,7 +106,7 @@ def test_all_processes_of_a_service_get_the_same_settings(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_only_a_migration_gets_the_owner_s_address(overlay):
+def test_only_a_migration_gets_the_owner_s_address(overlay) -> None:
     jobs = [job for job in of_kind(overlay, "Job") if name_of(job) != "broker-topology"]
     for job in jobs:
         service = service_named(service_of(job))
@@ -117,7 +117,7 @@ def test_only_a_migration_gets_the_owner_s_address(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_queues_are_declared_with_an_account_that_no_process_has(overlay):
+def test_the_queues_are_declared_with_an_account_that_no_process_has(overlay) -> None:
     (job,) = (job for job in of_kind(overlay, "Job") if name_of(job) == "broker-topology")
     assert environment_of(overlay, job) == {"BROKER_URL": "amqp://topology:secret@broker:5672/"}
     assert pod_of(job)["spec"]["containers"][0]["args"] == [declaring.COMMAND]
@@ -128,7 +128,7 @@ def test_the_queues_are_declared_with_an_account_that_no_process_has(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_databases_and_roles_are_those_of_the_code(overlay):
+def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
     clusters = {name_of(it): it["spec"] for it in of_kind(overlay, "Cluster")}
     assert set(clusters) == {f"{service.name}-db" for service in SERVICES}
     for service in SERVICES:
@@ -165,7 +165,7 @@ SECRET_WORDS = re.compile(r"(KEY|SECRET|TOKEN|PASSWORD|ACCOUNT|DATABASE_URL|BROK
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_password_of_an_address_comes_from_the_store(overlay):
+def test_the_password_of_an_address_comes_from_the_store(overlay) -> None:
     """So that one change in the store moves the processes over, and no moment has one half of it."""
     templates = keys_of_secrets(overlay)
     entries = {name_of(it): it["spec"]["data"] for it in of_kind(overlay, "ExternalSecret")}
@@ -180,7 +180,7 @@ def test_the_password_of_an_address_comes_from_the_store(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_no_manifest_contains_a_secret(overlay):
+def test_no_manifest_contains_a_secret(overlay) -> None:
     assert not of_kind(overlay, "Secret")
     for it in of_kind(overlay, "ConfigMap"):
         assert not [name for name in it["data"] if SECRET_WORDS.search(name)], name_of(it)
@@ -192,7 +192,7 @@ def test_no_manifest_contains_a_secret(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_fetched_and_used_secrets_are_the_same(overlay):
+def test_fetched_and_used_secrets_are_the_same(overlay) -> None:
     def used(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
             for key, entry in value.items():
@@ -214,7 +214,7 @@ def test_fetched_and_used_secrets_are_the_same(overlay):
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 @pytest.mark.parametrize("ending", ["", "_PREVIOUS"])
-def test_only_its_holders_get_an_encryption_key(overlay, ending):
+def test_only_its_holders_get_an_encryption_key(overlay, ending: str) -> None:
     secrets = {name_of(it): it["spec"]["data"] for it in of_kind(overlay, "ExternalSecret") if "data" in it["spec"]}
     places = {
         (service, entry["secretKey"]): (entry["remoteRef"]["key"], entry["remoteRef"]["property"])
@@ -244,7 +244,7 @@ MADE_BY_CERT_MANAGER = {"acme-account"}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_secrets_are_rotated_as_often_as_the_specification_demands(overlay):
+def test_secrets_are_rotated_as_often_as_the_specification_demands(overlay) -> None:
     days: dict[str, set[int]] = {}
     for it in of_kind(overlay, "ExternalSecret", "CronJob"):
         notes = it["metadata"].get("annotations", {})
@@ -260,7 +260,7 @@ def test_secrets_are_rotated_as_often_as_the_specification_demands(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_keys_with_a_rotation_schedule_are_declared(overlay):
+def test_keys_with_a_rotation_schedule_are_declared(overlay) -> None:
     cadence = {
         "GATEWAY_SECRET_KEY": "gateway-secret-key",
         "GATEWAY_SECRET_KEY_PREVIOUS": "gateway-secret-key",
@@ -281,7 +281,7 @@ def test_keys_with_a_rotation_schedule_are_declared(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay):
+def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay) -> None:
     (config,) = [it for it in of_kind(overlay, "ConfigMap") if name_of(it) == "kube-state-metrics-secrets"]
     (told,) = yaml.safe_load(config["data"]["secrets.yaml"])["spec"]["resources"]
     measured = {f"{told['metricNamePrefix']}_{it['name']}": it["each"]["gauge"]["path"] for it in told["metrics"]}
@@ -300,7 +300,7 @@ def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_poolers_accept_the_startup_parameters_of_the_processes(overlay):
+def test_poolers_accept_the_startup_parameters_of_the_processes(overlay) -> None:
     """PgBouncer refuses start parameters it does not know; what it is told to pass over must hold on the server."""
     source = (ROOT / "libs/common/src/common/database/unit_of_work.py").read_text()
     said = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
@@ -328,7 +328,7 @@ def spec_of_rights(overlay: str, account: str) -> Rights:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_accounts_have_the_permissions_tested_on_a_broker(overlay):
+def test_accounts_have_the_permissions_tested_on_a_broker(overlay) -> None:
     """`operations/tests/test_broker_accounts.py` tries them."""
     for service in SETTINGS:
         assert spec_of_rights(overlay, f"broker-{service}") == rights_of_service(service)
@@ -339,7 +339,7 @@ def test_accounts_have_the_permissions_tested_on_a_broker(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_provisioner_s_account_declares_the_whole_topology(overlay):
+def test_the_provisioner_s_account_declares_the_whole_topology(overlay) -> None:
     topology = declared_topology(RetryLadder())
     ours = {
         topology.events_exchange,
@@ -360,7 +360,7 @@ def test_the_provisioner_s_account_declares_the_whole_topology(overlay):
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_subscribers_have_the_limits_tested_on_a_broker(overlay):
+def test_subscribers_have_the_limits_tested_on_a_broker(overlay) -> None:
     (subscriber,) = (it["spec"] for it in of_kind(overlay, "User") if name_of(it) == "subscriber-demo")
     named = {"connections": "max-connections", "channels": "max-channels"}
     assert {named[name]: number for name, number in subscriber["limits"].items()} == SUBSCRIBER_LIMITS

@@ -1,5 +1,6 @@
 """`make run` passes an exported setting to the process that reads it, and drops unknown ones silently."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -28,7 +29,7 @@ def fields_of(service: str) -> set[str]:
 @pytest.mark.parametrize(
     "plan", [plan for plan in CAMPUS.processes if plan.service in SETTINGS], ids=lambda it: it.name
 )
-def test_an_exported_setting_reaches_its_process(plan, tmp_path):
+def test_an_exported_setting_reaches_its_process(plan, tmp_path: Path) -> None:
     environments = Environments(
         dict.fromkeys(fields_of(plan.service), "given"),
         port_base=9000,
@@ -44,7 +45,7 @@ def test_an_exported_setting_reaches_its_process(plan, tmp_path):
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_process_uses_the_account_of_its_service(shared, tmp_path):
+def test_a_process_uses_the_account_of_its_service(shared: bool, tmp_path: Path) -> None:
     environments = Environments(
         {"BROKER_ACCOUNTS": "shared"} if shared else {},
         port_base=9000,

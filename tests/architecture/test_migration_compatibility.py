@@ -126,7 +126,7 @@ def _load(path: Path) -> ModuleType:
 
 
 @pytest.mark.parametrize("service", [service.import_name for service in SERVICES])
-def test_each_revision_is_compatible_with_the_previous_code(service):
+def test_each_revision_is_compatible_with_the_previous_code(service) -> None:
     wrong = [
         (path.stem, statement, objection)
         for path in revisions(service)
@@ -141,7 +141,7 @@ def test_each_revision_is_compatible_with_the_previous_code(service):
 
 
 @pytest.mark.parametrize("service", [service.import_name for service in SERVICES])
-def test_every_revision_can_be_read_and_the_first_release_is_one_of_them(service):
+def test_every_revision_can_be_read_and_the_first_release_is_one_of_them(service) -> None:
     stems = [path.stem[:4] for path in revisions(service)]
     assert FIRST_RELEASE in stems
     assert statements_of(revisions(service)[0])
@@ -172,12 +172,12 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("statement", REFUSED.values(), ids=REFUSED)
-def test_a_change_that_breaks_the_old_code_is_rejected(statement):
+def test_a_change_that_breaks_the_old_code_is_rejected(statement) -> None:
     assert list(objections([statement]))
     if not statement.startswith("DROP TABLE"):
         assert not list(objections(["CREATE TABLE notes (id int)", statement]))
 
 
 @pytest.mark.parametrize("statement", TAKEN.values(), ids=TAKEN)
-def test_a_compatible_change_is_accepted(statement):
+def test_a_compatible_change_is_accepted(statement) -> None:
     assert not list(objections([statement]))

@@ -47,7 +47,7 @@ asked = pytest.mark.parametrize(("where", "expression"), ASKED, ids=[where for w
 # ---- What is generated ------------------------------------------------------------------------------------------------
 
 
-def test_rules_and_dashboards_are_up_to_date():
+def test_rules_and_dashboards_are_up_to_date() -> None:
     stale = [
         name for name, text in files().items() if not (FOLDER / name).exists() or (FOLDER / name).read_text() != text
     ]
@@ -55,7 +55,7 @@ def test_rules_and_dashboards_are_up_to_date():
     assert not left_over(), "run `make documents`"
 
 
-def test_every_metric_is_in_the_inventory():
+def test_every_metric_is_in_the_inventory() -> None:
     known = {metric.name for metric in ours()}
     for path in product_files():
         for name, kind in metrics_made_in(path):
@@ -63,7 +63,7 @@ def test_every_metric_is_in_the_inventory():
             assert shown in known, f"{path}: {name}"
 
 
-def test_every_metric_has_a_meaning_and_an_owner():
+def test_every_metric_has_a_meaning_and_an_owner() -> None:
     for metric in ours():
         assert metric.meaning, metric.name
         assert metric.holder in (*SERVICES, "every process")
@@ -73,19 +73,19 @@ def test_every_metric_has_a_meaning_and_an_owner():
 
 
 @asked
-def test_every_queried_series_exists(where, expression):
+def test_every_queried_series_exists(where, expression) -> None:
     assert series_of(expression) - RECORDED <= set(by_series()), where
 
 
 @asked
-def test_every_queried_label_exists(where, expression):
+def test_every_queried_label_exists(where, expression) -> None:
     known = {"slo"} if series_of(expression) & RECORDED else set()
     for name in series_of(expression) - RECORDED:
         known |= by_series()[name].known_labels
     assert labels_of(expression) <= known, where
 
 
-def test_an_expression_is_parsed_like_prometheus_does():
+def test_an_expression_is_parsed_like_prometheus_does() -> None:
     expression = (
         'sum by (service, le) (rate(a_total{route=~"b_total|c",status!="5.."}[5m])) / on (service) group_left (x)'
         " d:e:rate5m unless f{} > bool 0 or max_over_time(g[1h:5m] offset 3d) and vector(1) == 1e3 * 2"
@@ -94,14 +94,14 @@ def test_an_expression_is_parsed_like_prometheus_does():
     assert labels_of(expression) == {"service", "le", "route", "status", "x"}
 
 
-def test_a_histogram_is_queried_by_its_parts():
+def test_a_histogram_is_queried_by_its_parts() -> None:
     metric = Metric("a_seconds", "histogram", ("route",), "", "orders")
     assert metric.series == {"a_seconds_bucket", "a_seconds_count", "a_seconds_sum"}
     assert "a_seconds" not in by_series()
     assert "le" in metric.known_labels
 
 
-def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist():
+def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist() -> None:
     assert WEBHOOK in {route.name for route in ROUTES}
     queues = set(declared_topology(RetryLadder(DELAYS_SECONDS)).bindings)
     journey = JOURNEY.replace("\\\\", "\\")
@@ -113,7 +113,7 @@ def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist():
     }
 
 
-def test_every_queue_except_delays_needs_consumers():
+def test_every_queue_except_delays_needs_consumers() -> None:
     patterns = {alert.name: re.findall(r'queue[!=]~"([^"]*)"', alert.expression) for alert in QUEUES}
     consumed, delays = (patterns[name][0].replace("\\\\", "\\") for name in ("queue-without-consumer", "queue-length"))
     for queue in declared_topology(RetryLadder(DELAYS_SECONDS)).bindings:
@@ -127,7 +127,7 @@ def test_every_queue_except_delays_needs_consumers():
 @pytest.mark.parametrize(
     "bound", sorted({bound for _, text in ASKED for bound in re.findall(r'(\w+)_bucket\{[^}]*le="([\d.]+)"', text)})
 )
-def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound):
+def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound) -> None:
     name, seconds = bound
     sources = {
         "gateway_request_seconds": SERVICES["api-gateway"] / "metrics.py",
@@ -148,7 +148,7 @@ def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound):
 
 
 @pytest.mark.parametrize("alert", all_alerts(), ids=lambda alert: f"{alert.name} {alert.severity}")
-def test_every_alert_has_a_severity_its_time_and_its_page(alert):
+def test_every_alert_has_a_severity_its_time_and_its_page(alert) -> None:
     page = " ".join((RUNBOOKS / f"{alert.name}.md").read_text().split())
     assert alert.rule["labels"] == {"severity": alert.severity}
     assert alert.rule["annotations"]["respond_within"] == RESPONSE[alert.severity]
@@ -157,22 +157,22 @@ def test_every_alert_has_a_severity_its_time_and_its_page(alert):
     assert RESPONSE[alert.severity] in page
 
 
-def test_the_times_to_respond_are_those_of_the_specification():
+def test_the_times_to_respond_are_those_of_the_specification() -> None:
     assert RESPONSE == {"SEV-1": "15 minutes", "SEV-2": "1 hour", "SEV-3": "4 hours"}
 
 
-def test_every_alert_has_a_rule_test():
+def test_every_alert_has_a_rule_test() -> None:
     tried = "\n".join(path.read_text() for path in (FOLDER / "prometheus/tests").glob("*.yml"))
     assert [alert.name for alert in all_alerts() if alert.name not in tried] == []
 
 
-def test_the_windows_of_a_burn_are_those_that_are_recorded():
+def test_the_windows_of_a_burn_are_those_that_are_recorded() -> None:
     windows = {rule["record"].rpartition("rate")[2] for rule in recordings() if "rate" in rule["record"]}
     assert {window for long, short, _, _ in BURNS for window in (long, short)} <= windows
     assert all(0 < objective.budget < 0.5 for objective in OBJECTIVES)
 
 
-def test_prometheus_accepts_the_rules(capsys):
+def test_prometheus_accepts_the_rules(capsys: pytest.CaptureFixture[str]) -> None:
     """Where promtool can be had: found, or installed. Elsewhere that is said aloud, and the tests above stand alone."""
     promtool = found("promtool", "THE RULES WERE NOT RUN", capsys)
     if promtool is None:
@@ -187,7 +187,7 @@ def test_prometheus_accepts_the_rules(capsys):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_prometheus_parses_the_query_of_every_panel(tmp_path, capsys):
+def test_prometheus_parses_the_query_of_every_panel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A panel with a misspelt function only stays empty."""
     promtool = found("promtool", "THE PANELS WERE NOT READ", capsys)
     if promtool is None:
@@ -205,7 +205,7 @@ def test_prometheus_parses_the_query_of_every_panel(tmp_path, capsys):
 
 
 @pages
-def test_a_page_names_commands_that_exist(page):
+def test_a_page_names_commands_that_exist(page) -> None:
     text = page.read_text()
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"`make ([a-z-]+)", text)) <= targets
@@ -219,7 +219,7 @@ def test_a_page_names_commands_that_exist(page):
 
 
 @pages
-def test_a_page_names_containers_that_exist(page):
+def test_a_page_names_containers_that_exist(page) -> None:
     text = page.read_text()
     for named in re.findall(
         r"docker compose (?:exec|restart|logs(?: --\S+ \S+)*|ps|run --rm)((?: [a-z<][a-z<>-]*)+)", text
@@ -234,7 +234,7 @@ def test_a_page_names_containers_that_exist(page):
 
 
 @pages
-def test_a_page_names_endpoints_that_exist(page):
+def test_a_page_names_endpoints_that_exist(page) -> None:
     endpoints = {(route.method, route.path) for route in ROUTES}
     for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/api/[^`? ]*)", page.read_text()):
         shown = re.sub(r":[A-Za-z]+", ":", path)
@@ -244,13 +244,13 @@ def test_a_page_names_endpoints_that_exist(page):
 
 
 @pages
-def test_a_page_links_to_pages_that_exist(page):
+def test_a_page_links_to_pages_that_exist(page) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
         assert (page.parent / target).exists(), target
 
 
 @pages
-def test_a_page_names_dashboards_and_panels_that_exist(page):
+def test_a_page_names_dashboards_and_panels_that_exist(page) -> None:
     titles = {dashboard.title for dashboard in DASHBOARDS}
     known = titles | {panel.title for dashboard in DASHBOARDS for panel in dashboard.panels}
     for named in re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", " ".join(page.read_text().split())):
@@ -260,7 +260,7 @@ def test_a_page_names_dashboards_and_panels_that_exist(page):
 # ---- The programs around ----------------------------------------------------------------------------------------------
 
 
-def test_prometheus_scrapes_every_process():
+def test_prometheus_scrapes_every_process() -> None:
     jobs = {job["job_name"]: job for job in settings_of("prometheus/prometheus.yml")["scrape_configs"]}
     asked_for = {}
     for group in jobs["campus"]["static_configs"]:
@@ -275,7 +275,7 @@ def test_prometheus_scrapes_every_process():
     assert asked_for["api-gateway"] == str(COMPOSE["api-gateway"]["environment"]["METRICS_PORT"])
 
 
-def test_each_severity_has_its_route_and_is_repeated_within_its_time():
+def test_each_severity_has_its_route_and_is_repeated_within_its_time() -> None:
     settings = settings_of("alertmanager/alertmanager.yml")
     receivers = {receiver["name"] for receiver in settings["receivers"]}
     routes = {line["matchers"][0].split('"')[1]: line for line in settings["route"]["routes"]}
@@ -288,7 +288,7 @@ def test_each_severity_has_its_route_and_is_repeated_within_its_time():
         assert repeated == number + unit[0]
 
 
-def test_alertmanager_routes_each_severity(capsys):
+def test_alertmanager_routes_each_severity(capsys: pytest.CaptureFixture[str]) -> None:
     """Where amtool can be had, as for the rules."""
     amtool = found("amtool", "THE ROUTES OF THE ALERTS WERE NOT RUN", capsys)
     if amtool is None:
@@ -306,20 +306,20 @@ def test_alertmanager_routes_each_severity(capsys):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_an_alert_mail_links_to_its_alert():
+def test_an_alert_mail_links_to_its_alert() -> None:
     for name in ("prometheus", "alertmanager"):
         [address] = [part for part in COMPOSE[name]["command"] if part.startswith("--web.external-url=")]
         [published] = COMPOSE[name]["ports"]
         assert address.removeprefix("--web.external-url=http://localhost:") == re.findall(r"\$\{.*?\}", published)[0]
 
 
-def test_the_monitoring_programs_start_on_request_only():
+def test_the_monitoring_programs_start_on_request_only() -> None:
     assert {name for name, part in COMPOSE.items() if part.get("profiles") == ["observability"]} == WATCHING
     for name, part in COMPOSE.items():
         assert name in WATCHING or not WATCHING & set(part.get("depends_on", {}))
 
 
-def test_the_mounts_of_the_monitoring_programs_exist():
+def test_the_mounts_of_the_monitoring_programs_exist() -> None:
     mounts = [mount for name in WATCHING for mount in COMPOSE[name].get("volumes", []) if mount.startswith("./")]
     assert mounts
     for mount in mounts:
@@ -328,14 +328,14 @@ def test_the_mounts_of_the_monitoring_programs_exist():
         assert rights == "ro"
 
 
-def test_every_panel_has_a_provisioned_data_source():
+def test_every_panel_has_a_provisioned_data_source() -> None:
     sources = settings_of("grafana/provisioning/datasources/campus.yml")["datasources"]
     assert SOURCE in [{"type": source["type"], "uid": source["uid"]} for source in sources]
     for source in sources:
         assert re.fullmatch(r"http://(\w+):\d+", source["url"])[1] in WATCHING
 
 
-def test_every_dashboard_is_laid_out_without_gaps_and_overlaps():
+def test_every_dashboard_is_laid_out_without_gaps_and_overlaps() -> None:
     for path in (FOLDER / "grafana/dashboards").glob("*.json"):
         shown = json.loads(path.read_text())
         taken = set()

@@ -26,7 +26,7 @@ def calls(path) -> list[ast.Call]:
     return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
 
 
-def test_every_http_client_declares_its_addresses():
+def test_every_http_client_declares_its_addresses() -> None:
     makers = {
         short(path)
         for path in product_files()
@@ -39,7 +39,7 @@ def test_every_http_client_declares_its_addresses():
     assert makers == set(CLIENTS)
 
 
-def test_only_the_outbound_client_resolves_names():
+def test_only_the_outbound_client_resolves_names() -> None:
     for path in product_files():
         for call in calls(path):
             assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) == "common/web/outbound.py"
@@ -47,7 +47,7 @@ def test_only_the_outbound_client_resolves_names():
             assert followed in ([], ["False"]), path
 
 
-def test_web_push_uses_the_outbound_client():
+def test_web_push_uses_the_outbound_client() -> None:
     [web_push] = [path for path in product_files() if short(path) == "notifications/clients/web_push.py"]
     [init] = [
         node for node in ast.walk(tree_of(web_push)) if isinstance(node, ast.FunctionDef) and node.name == "__init__"

@@ -20,7 +20,7 @@ def imports_everywhere():
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_lists_exactly_the_modules_that_others_import(package):
+def test_a_package_lists_exactly_the_modules_that_others_import(package) -> None:
     folder = COMMON / package
     [listed] = [
         ast.literal_eval(node.value)

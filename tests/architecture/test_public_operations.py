@@ -26,7 +26,7 @@ def listed(init: Path, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("service", "noun"), NOUNS)
-def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun):
+def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun) -> None:
     package = SHAPED[service]
     called = {
         name
@@ -46,7 +46,7 @@ def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun):
 
 
 @pytest.mark.parametrize(("service", "noun"), NOUNS)
-def test_a_step_is_called_by_another_use_case(service, noun):
+def test_a_step_is_called_by_another_use_case(service, noun) -> None:
     package = SHAPED[service]
     called = {name for path in python_files(package / "use_cases") for name in imports_of(path)}
     unused = [

@@ -9,12 +9,14 @@ from campus_tools.reference import FOLDER, pages
 
 
 @pytest.mark.parametrize("name", ["permissions.md", "events.md", "configuration.md", "metrics.md"])
-def test_the_reference_is_up_to_date(name):
+def test_the_reference_is_up_to_date(name: str) -> None:
     assert (FOLDER / name).read_text() == pages()[name], "run `make documents`"
 
 
 @pytest.mark.parametrize(("meaning", "examples"), [("", [8081]), ("TCP port", [])])
-def test_a_setting_without_a_meaning_or_an_example_is_rejected(monkeypatch, meaning, examples):
+def test_a_setting_without_a_meaning_or_an_example_is_rejected(
+    monkeypatch: pytest.MonkeyPatch, meaning: str, examples
+) -> None:
     class Settings(BaseSettings):
         port: int = Field(default=1, description=meaning, examples=examples)
 

@@ -53,15 +53,15 @@ def callers_of(*names: str) -> set[str]:
     }
 
 
-def test_secrets_are_decrypted_only_where_their_owner_or_a_provider_needs_them():
+def test_secrets_are_decrypted_only_where_their_owner_or_a_provider_needs_them() -> None:
     assert callers_of("decrypt") == set(DECRYPTED)
 
 
-def test_secrets_are_compared_with_presented_values_only():
+def test_secrets_are_compared_with_presented_values_only() -> None:
     assert callers_of("compare_digest") == set(COMPARED)
 
 
-def test_a_ticket_stores_masked_texts_alone():
+def test_a_ticket_stores_masked_texts_alone() -> None:
     """`MaskedText` is made in one place, and every text of a ticket has that type where it is stored."""
     assert callers_of("MaskedText") == {TICKET_TEXTS}
     written = re.compile(r"(INSERT INTO|UPDATE) support_(messages|tickets)\b", re.IGNORECASE)
@@ -77,7 +77,7 @@ def test_a_ticket_stores_masked_texts_alone():
     assert typed == {("save_opened_ticket", "subject"): "MaskedText", ("save_ticket_message", "body"): "MaskedText"}
 
 
-def test_no_query_reads_the_pin_of_a_delivery():
+def test_no_query_reads_the_pin_of_a_delivery() -> None:
     """The PIN of a message is sealed text that only its sending opens: no query picks it out, for whatever comparison."""
     picked = re.compile(r"sealed\s*(->|#>|\?|@>)", re.IGNORECASE)
     assert [short(path) for path in PRODUCT if any(picked.search(text) for text in texts_of(path))] == []

@@ -43,7 +43,7 @@ def offences(service: str, room: str, forbidden: tuple[str, ...]) -> list[str]:
 
 
 @services
-def test_a_service_has_the_standard_folders_only(service):
+def test_a_service_has_the_standard_folders_only(service) -> None:
     package = SHAPED[service]
     found = {inside(path, package) for path in python_files(package)}
     assert found - ROOMS == set()
@@ -51,7 +51,7 @@ def test_a_service_has_the_standard_folders_only(service):
 
 
 @services
-def test_the_domain_is_pure(service):
+def test_the_domain_is_pure(service) -> None:
     package = SHAPED[service]
     foreign = [
         f"{path.relative_to(package)} imports {name}"
@@ -64,24 +64,24 @@ def test_the_domain_is_pure(service):
 
 
 @services
-def test_use_cases_import_neither_http_nor_a_provider_s_library(service):
+def test_use_cases_import_neither_http_nor_a_provider_s_library(service) -> None:
     forbidden = tuple(name for name in FRAMEWORKS if name not in ("asyncpg",))
     assert offences(service, "use_cases", forbidden) == []
 
 
 @services
-def test_routes_call_use_cases_and_queries_only(service):
+def test_routes_call_use_cases_and_queries_only(service) -> None:
     assert offences(service, "routes", ("asyncpg", "sqlalchemy", f"{service}.store")) == []
 
 
 @services
-def test_queries_and_store_import_no_http(service):
+def test_queries_and_store_import_no_http(service) -> None:
     for room in ("queries", "store", "timers", "consumers"):
         assert offences(service, room, ("fastapi", "starlette", "httpx")) == []
 
 
 @services
-def test_settings_are_read_in_the_composition_root_only(service):
+def test_settings_are_read_in_the_composition_root_only(service) -> None:
     package = SHAPED[service]
     readers = [
         inside(path, package)
@@ -92,7 +92,7 @@ def test_settings_are_read_in_the_composition_root_only(service):
 
 
 @services
-def test_sql_is_written_in_its_modules_only(service):
+def test_sql_is_written_in_its_modules_only(service) -> None:
     package = SHAPED[service]
     strays = [
         f"{path.relative_to(package)}: {text.strip()[:60]}"
@@ -105,7 +105,7 @@ def test_sql_is_written_in_its_modules_only(service):
 
 
 @services
-def test_a_use_case_is_one_public_function_of_the_file_s_name(service):
+def test_a_use_case_is_one_public_function_of_the_file_s_name(service) -> None:
     package = SHAPED[service]
     for path in python_files(package / "use_cases"):
         if path.name == "__init__.py":

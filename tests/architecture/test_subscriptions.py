@@ -21,7 +21,7 @@ services = pytest.mark.parametrize("service", SHAPED)
 
 
 @services
-def test_a_service_subscribes_to_exactly_its_events_of_the_topology(service):
+def test_a_service_subscribes_to_exactly_its_events_of_the_topology(service) -> None:
     subscriptions = importlib.import_module(f"{service}.app").SERVICE.subscriptions
     heard = {line.event.TYPE for line in subscriptions}
     mapped = {event.TYPE for event in topology.SUBSCRIPTIONS[service]} - {identity.SessionRevoked.TYPE}
@@ -29,13 +29,13 @@ def test_a_service_subscribes_to_exactly_its_events_of_the_topology(service):
 
 
 @services
-def test_the_work_queues_of_a_service_are_in_the_topology(service):
+def test_the_work_queues_of_a_service_are_in_the_topology(service) -> None:
     work = {item.queue for item in importlib.import_module(f"{service}.app").SERVICE.work_items}
     assert work == {queue for queue in topology.WORK_QUEUES if queue.startswith(f"{service}.")}
 
 
 @services
-def test_a_service_imports_the_contracts_that_it_uses_only(service):
+def test_a_service_imports_the_contracts_that_it_uses_only(service) -> None:
     package = SHAPED[service]
     may = {service, "operations", "permissions", "demo", "event"} | {
         event.publisher() for event in topology.SUBSCRIPTIONS[service]
@@ -50,7 +50,7 @@ def test_a_service_imports_the_contracts_that_it_uses_only(service):
 
 
 @services
-def test_only_consumers_import_events_of_other_services(service):
+def test_only_consumers_import_events_of_other_services(service) -> None:
     package = SHAPED[service]
     foreign = tuple(
         f"contracts.{module}"
@@ -68,7 +68,7 @@ def test_only_consumers_import_events_of_other_services(service):
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.TYPE)
-def test_an_event_is_named_by_its_fact(event):
+def test_an_event_is_named_by_its_fact(event) -> None:
     assert re.fullmatch(r"[a-z]+\.[a-z]+(_[a-z]+)*\.v[0-9]+", event.TYPE)
     words = event.TYPE.split(".")[1].split("_")
     assert event.__name__ == "".join(word.capitalize() for word in words)
@@ -76,24 +76,24 @@ def test_an_event_is_named_by_its_fact(event):
     assert event.publisher() == module
 
 
-def test_no_two_events_share_a_type():
+def test_no_two_events_share_a_type() -> None:
     assert len({event.TYPE for event in EVENTS}) == len(EVENTS)
 
 
-def test_public_events_hold_no_secret_or_personal_data():
+def test_public_events_hold_no_secret_or_personal_data() -> None:
     heard = {event.TYPE for event in topology.PUBLIC}
     assert not any(name.startswith(("identity.", "operations.")) for name in heard)
     assert not heard & {orders.DeliveryPinIssued.TYPE, payouts.BankDetailsChanged.TYPE}
 
 
-def test_every_role_has_a_rank():
+def test_every_role_has_a_rank() -> None:
     assert set(ROLES_BY_RANK) == set(PERMISSIONS_BY_ROLE)
     money = {permission for role in ("finance_maker", "finance_checker") for permission in PERMISSIONS_BY_ROLE[role]}
     assert not PERMISSIONS_BY_ROLE["platform_admin"] & money
     assert "buyer" not in STAFF_ROLES
 
 
-def test_no_role_may_both_prepare_and_approve():
+def test_no_role_may_both_prepare_and_approve() -> None:
     for role, permissions in PERMISSIONS_BY_ROLE.items():
         prepared = {permission.split(":")[0] for permission in permissions if permission.endswith(":prepare")}
         approved = {permission.split(":")[0] for permission in permissions if permission.endswith(":approve")}

@@ -37,7 +37,7 @@ def handlers_of(package):
 
 
 @packages
-def test_dependencies_have_a_type(package):
+def test_dependencies_have_a_type(package) -> None:
     untyped = [
         where
         for where, function in functions_of(package)
@@ -54,7 +54,7 @@ def test_dependencies_have_a_type(package):
 
 
 @packages
-def test_every_parameter_of_an_endpoint_or_message_handler_has_a_type(package):
+def test_every_parameter_of_an_endpoint_or_message_handler_has_a_type(package) -> None:
     untyped = [
         f"{where}({argument.arg})"
         for where, function in handlers_of(package)
@@ -65,7 +65,7 @@ def test_every_parameter_of_an_endpoint_or_message_handler_has_a_type(package):
 
 
 @packages
-def test_an_endpoint_or_message_handler_has_a_return_type(package):
+def test_an_endpoint_or_message_handler_has_a_return_type(package) -> None:
     untyped = [
         where for where, function in handlers_of(package) if function.returns is None or is_any(function.returns)
     ]

@@ -60,5 +60,5 @@ def refused_names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
-def test_no_name_holds_a_refused_word(folder):
+def test_no_name_holds_a_refused_word(folder) -> None:
     assert refused_names(folder) == [], "refused by docs/glossary.md"

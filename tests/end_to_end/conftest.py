@@ -63,7 +63,7 @@ def issuers() -> Iterator[FurtherIssuers]:
 
 
 @pytest.fixture(scope="session")
-def system(tmp_path_factory, issuers: FurtherIssuers) -> Iterator[System]:
+def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) -> Iterator[System]:
     port_base = free_port_base()
     tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp"}
     with System(

@@ -12,8 +12,12 @@ import aio_pika
 import pytest
 from aiormq.exceptions import ChannelAccessRefused
 
+from campus_tools.launcher.system import System
 from contracts.topology import EVENTS_EXCHANGE, PUBLIC_EXCHANGE
+from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
+
+from .conftest import People
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/subscriber.py"
 SECONDS_MAX = 60
@@ -30,8 +34,8 @@ async def own_queue(url: str) -> AsyncIterator[str]:
 
 
 async def test_the_example_subscriber_receives_events_and_after_a_restart_the_missed_ones(
-    system, market, people, tmp_path
-):
+    system: System, market: Marketplace, people: People, tmp_path: Path
+) -> None:
     url = system.secrets["SUBSCRIBER_BROKER_URL"]
 
     async def listening(queue: str) -> asyncio.subprocess.Process:
@@ -96,7 +100,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-async def test_the_account_of_a_subscriber_may_not(what, system):
+async def test_the_account_of_a_subscriber_may_not(what: str, system: System) -> None:
     url = system.secrets["SUBSCRIBER_BROKER_URL"]
     async with own_queue(url) as own, await aio_pika.connect(url) as connection:
         channel = await connection.channel()
@@ -104,6 +108,6 @@ async def test_the_account_of_a_subscriber_may_not(what, system):
             await REFUSED[what](channel, own)
 
 
-async def test_the_queue_that_is_refused_to_a_subscriber_is_there(system):
+async def test_the_queue_that_is_refused_to_a_subscriber_is_there(system: System) -> None:
     async with await aio_pika.connect(system.secrets["BROKER_URL"]) as connection:
         assert await (await connection.channel()).get_queue("payments.orders")

@@ -2,11 +2,16 @@
 
 import json
 
+from operations.journey import Marketplace
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import a_product, placed_order
 
+from .conftest import People
 
-async def test_the_built_in_assistant_answers_about_the_catalog_and_ones_own_order_and_nobody_elses(market, people):
+
+async def test_the_built_in_assistant_answers_about_the_catalog_and_ones_own_order_and_nobody_elses(
+    market: Marketplace, people: People
+) -> None:
     product = await a_product(market)
     order = await placed_order(market, people)
 
@@ -40,7 +45,9 @@ async def test_the_built_in_assistant_answers_about_the_catalog_and_ones_own_ord
     assert (await market.http.delete(path, headers=people.buyer.headers)).status_code == 204
 
 
-async def test_a_word_is_seen_before_the_reply_ends_and_no_key_keeps_the_answer(market, people):
+async def test_a_word_is_seen_before_the_reply_ends_and_no_key_keeps_the_answer(
+    market: Marketplace, people: People
+) -> None:
     headers = {**people.other_buyer.headers, "Idempotency-Key": "not even a UUID"}
     body = {"message": "how much is rice, and when is it delivered?"}
 
@@ -61,7 +68,9 @@ async def test_a_word_is_seen_before_the_reply_ends_and_no_key_keeps_the_answer(
         await eventually(a_word_comes_first)
 
 
-async def test_both_endpoints_reject_messages_that_are_too_long_or_of_another_conversation(market, people):
+async def test_both_endpoints_reject_messages_that_are_too_long_or_of_another_conversation(
+    market: Marketplace, people: People
+) -> None:
     asked = await market.http.post("/api/assistant/chat", json={"message": "hello"}, headers=people.buyer.headers)
     foreign = asked.json()["data"]["conversationId"]
     for path in ("/api/assistant/chat", "/api/v1/assistant/stream"):

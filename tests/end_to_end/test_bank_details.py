@@ -2,17 +2,23 @@
 
 import pytest_asyncio
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from tests.end_to_end.steps import open_shop
 from tests.end_to_end.test_becoming_a_vendor import mail_of
 
+from .conftest import People
+
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def shop(market, people):
+async def shop(market: Marketplace, people: People):
     return await open_shop(market, people)
 
 
-async def test_a_changed_account_is_notified_by_mail_and_delays_its_payouts(market, people, shop):
+async def test_a_changed_account_is_notified_by_mail_and_delays_its_payouts(
+    market: Marketplace, people: People, shop
+) -> None:
     first, second, _ = shop.accounts
     at_aal1 = (await market.sign_in(shop.owner.email)).headers
     body = {"accountNumber": first, "bankCode": "058"}
@@ -33,7 +39,9 @@ async def test_a_changed_account_is_notified_by_mail_and_delays_its_payouts(mark
     assert len({change["changedBy"] for change in history}) == 1
 
 
-async def test_a_quarantine_gives_a_waiting_payout_back_and_another_account_ends_it(system, market, people, shop):
+async def test_a_quarantine_gives_a_waiting_payout_back_and_another_account_ends_it(
+    system: System, market: Marketplace, people: People, shop
+) -> None:
     status, answer = await shop.set_account(market, shop.accounts[1])
     assert (status, answer["data"]["verified"]) == (200, True)
     before_minor = (await market.wallet(shop.owner))["availableMinor"]

@@ -8,8 +8,10 @@ import pytest_asyncio
 
 from common.auth.tokens import AUDIENCE
 from contracts.demo import ADA, LAGOS
-from operations.journey import StepFailed
+from operations.journey import Marketplace, StepFailed
 from tests.end_to_end.steps import a_product, delivered_order, paid_order
+
+from .conftest import People
 
 APPLICATION = {
     "businessName": "Ngozi's Books",
@@ -21,7 +23,7 @@ APPLICATION = {
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def campus_admin(market):
+async def campus_admin(market: Marketplace):
     return await market.sign_in("campus@campus.example")
 
 
@@ -41,14 +43,16 @@ def metadata_of(person):
     return claims_of(person)["app_metadata"]
 
 
-async def mail_of(market, address, subject):
+async def mail_of(market: Marketplace, address, subject):
     async def look():
         return next((mail for mail in await market.messages(address, "email") if subject in str(mail)), None)
 
     return await market.until(f"mail: {subject}", look, 60)
 
 
-async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next_token_on(market, campus_admin):
+async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next_token_on(
+    market: Marketplace, campus_admin
+) -> None:
     address = f"ngozi.{uuid4().hex[:12]}@unilag.edu.ng"
     student = await market.sign_up(address, "Ngozi Eze", f"+23480{uuid4().int % 10**8:08d}")
     first = await market.post("/api/vendor-applications", APPLICATION, student)
@@ -75,7 +79,7 @@ async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next
     assert (product["vendorName"], product["campusId"]) == (APPLICATION["businessName"], APPLICATION["campusId"])
 
 
-async def first_product_of(market, merchant):
+async def first_product_of(market: Marketplace, merchant):
     body = {
         "name": "Organic Chemistry",
         "description": "Third edition",
@@ -87,7 +91,9 @@ async def first_product_of(market, merchant):
     return answer.json()["data"] if answer.is_success else None
 
 
-async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstated(market, people, campus_admin):
+async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstated(
+    market: Marketplace, people: People, campus_admin
+) -> None:
     product = await a_product(market)
     await delivered_order(market, people)
     amount_minor = (await market.wallet_reaches(people.vendor, 2))["availableMinor"]
@@ -120,19 +126,19 @@ async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstat
     await mail_of(market, people.vendor.email, "is over")
 
 
-async def product_answers(market, product, status):
+async def product_answers(market: Marketplace, product, status):
     answer = await market.http.get(f"/api/products/{product['id']}")
     return True if answer.status_code == status else None
 
 
-async def skipped_in_a_dry_run(market, people, payout):
+async def skipped_in_a_dry_run(market: Marketplace, people: People, payout):
     body = {"payoutIds": [payout["id"]], "dryRun": True}
     return (await market.post("/api/payouts/dispatch", body, people.maker, key=uuid4()))["skipped"]
 
 
-async def payout_is_held(market, people, payout):
+async def payout_is_held(market: Marketplace, people: People, payout):
     return await skipped_in_a_dry_run(market, people, payout) or None
 
 
-async def payout_is_free(market, people, payout):
+async def payout_is_free(market: Marketplace, people: People, payout):
     return None if await skipped_in_a_dry_run(market, people, payout) else True

@@ -6,8 +6,11 @@ import time
 import zlib
 from uuid import uuid4
 
+from operations.journey import Marketplace
 from testkit.fixtures import eventually
 from tests.end_to_end.conftest import new_address
+
+from .conftest import People
 
 # What a page of the edge lives when nobody tells it of a change (EDGE_CACHE_SECONDS).
 PAGE_SECONDS = 5
@@ -24,7 +27,7 @@ def png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-async def test_an_anonymous_reader_sees_what_the_merchant_changed(market, people):
+async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Marketplace, people: People) -> None:
     word = f"zanzibari{uuid4().hex[:6]}".translate(str.maketrans("0123456789", "ghijklmnop"))
     offered = {"name": f"Pilau {word}", "description": "", "category": "Meals", "priceMinor": 150_000, "stock": 5}
     key = {"Idempotency-Key": str(uuid4())}
@@ -81,7 +84,7 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market, people
     assert await eventually(it_is_gone, every=0.2)
 
 
-async def test_a_picture_travels_through_the_gateway_and_back(market, people):
+async def test_a_picture_travels_through_the_gateway_and_back(market: Marketplace, people: People) -> None:
     offered = {"name": "Red cap", "description": "", "category": "clothes", "priceMinor": 90_000, "stock": 1}
     merchant, anybody = people.vendor.headers, {"X-Forwarded-For": new_address()}
     product = (await market.http.post("/api/products", json=offered, headers=merchant)).json()["data"]

@@ -7,12 +7,17 @@ from uuid import uuid4
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
+
+from .conftest import People
+
 
 def in_base64(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-async def told(market, person_id, channel):
+async def told(market: Marketplace, person_id, channel):
     """The id of a message that was taken; None while the service has not heard of the person yet."""
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
     notice = {"notificationId": str(uuid4()), "userId": person_id, "channel": channel}
@@ -25,7 +30,9 @@ async def told(market, person_id, channel):
     return notice["notificationId"] if answer.status_code == 200 else None
 
 
-async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far_each_got(market, people, system):
+async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far_each_got(
+    market: Marketplace, people: People, system: System
+) -> None:
     phone = f"+23480{uuid4().int % 10**8:08d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
     person_id = (await market.get("/api/profiles/current", student))["id"]

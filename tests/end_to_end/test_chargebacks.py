@@ -1,36 +1,42 @@
 """A payer's bank asks for the money back: frozen, held, decided, and the audit clean at the end."""
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order, paid_order
 
+from .conftest import People
 
-async def reference_of(market, people, order_id: str) -> str:
+
+async def reference_of(market: Marketplace, people: People, order_id: str) -> str:
     payments = await market.get("/api/payments", people.auditor, params={"limit": 100})
     return next(line["reference"] for line in payments if line["orderId"] == order_id and line["status"] == "paid")
 
 
-async def dispute(market, reference: str) -> int:
+async def dispute(market: Marketplace, reference: str) -> int:
     answer = await market.sandbox.post(f"/control/charges/{reference}/dispute")
     return int(answer.raise_for_status().json()["id"])
 
 
-async def decide(market, dispute_id: int, act: str) -> None:
+async def decide(market: Marketplace, dispute_id: int, act: str) -> None:
     (await market.sandbox.post(f"/control/disputes/{dispute_id}/{act}")).raise_for_status()
 
 
-async def refunds_of(market, reference: str) -> list[int]:
+async def refunds_of(market: Marketplace, reference: str) -> list[int]:
     """What the gateway gave back of a charge, by its own list."""
     bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
     answer = await market.sandbox.get("/gateway/refund", params={"transaction": reference}, headers=bearer)
     return [refund["id"] for refund in answer.raise_for_status().json()["data"]]
 
 
-async def types_of(market, people, order_id: str) -> list[str]:
+async def types_of(market: Marketplace, people: People, order_id: str) -> list[str]:
     lines = await market.get("/api/transactions", people.auditor, params={"orderId": order_id, "limit": 100})
     return sorted(line["type"] for line in lines)
 
 
-async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_not_paid_twice(system, market, people):
+async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_not_paid_twice(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await paid_order(market, people)
     reference = await reference_of(market, people, order["id"])
     dispute_id = await dispute(market, reference)
@@ -49,7 +55,9 @@ async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
-async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_taken_when_it_is_lost(system, market, people):
+async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_taken_when_it_is_lost(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await delivered_order(market, people)
     # Nothing of an earlier test is on its way to the wallet any more.
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
@@ -80,7 +88,9 @@ async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_taken_wh
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
-async def test_a_won_chargeback_gives_the_wallet_back_what_was_held(system, market, people):
+async def test_a_won_chargeback_gives_the_wallet_back_what_was_held(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await delivered_order(market, people)
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
     before = await market.wallet(people.vendor)

@@ -2,19 +2,23 @@
 
 import asyncio
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_money_that_does_not_fit import quarantined
+
+from .conftest import People
 
 ACCOUNT = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
 
 
-async def status_of(market, person, method: str, path: str, **arguments) -> tuple[int, str]:
+async def status_of(market: Marketplace, person, method: str, path: str, **arguments) -> tuple[int, str]:
     answer = await market.http.request(method, path, headers=person.headers, **arguments)
     return answer.status_code, answer.json().get("code", "")
 
 
-async def refund_reaches(market, people, refund_id: str, status: str):
+async def refund_reaches(market: Marketplace, people: People, refund_id: str, status: str):
     async def look():
         refund = await market.get(f"/api/refunds/{refund_id}", people.auditor)
         return refund if refund["status"] == status else None
@@ -22,7 +26,7 @@ async def refund_reaches(market, people, refund_id: str, status: str):
     return await market.until(f"the refund to be {status}", look, 60)
 
 
-async def returned(market, people, charge) -> str:
+async def returned(market: Marketplace, people: People, charge) -> str:
     """The refund of a charge that maker and checker return."""
     path = f"/api/quarantined-charges/{charge['id']}"
     prepared = await market.post(f"{path}/prepare", {"outcome": "return", "reason": "does not pay"}, people.maker)
@@ -40,7 +44,9 @@ async def returned(market, people, charge) -> str:
     return str(approved["refundId"])
 
 
-async def test_a_foreign_and_a_short_payment_go_back_as_two_people_decided(system, market, people):
+async def test_a_foreign_and_a_short_payment_go_back_as_two_people_decided(
+    system: System, market: Marketplace, people: People
+) -> None:
     for overrides in ({"currency": "GHS"}, {"amount": 5_000}):
         order = await placed_order(market, people)
         intent = await market.pay_intent(people.buyer, order["id"])
@@ -57,7 +63,7 @@ async def test_a_foreign_and_a_short_payment_go_back_as_two_people_decided(syste
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_a_short_payment_cannot_be_accepted_for_its_order(market, people):
+async def test_a_short_payment_cannot_be_accepted_for_its_order(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] - 1)
@@ -69,7 +75,9 @@ async def test_a_short_payment_cannot_be_accepted_for_its_order(market, people):
     assert (await market.get(path, people.auditor))["status"] == "quarantined"
 
 
-async def test_a_failed_refund_is_sent_to_another_destination_and_updates_the_order(system, market, people):
+async def test_a_failed_refund_is_sent_to_another_destination_and_updates_the_order(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent)

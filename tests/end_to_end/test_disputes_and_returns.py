@@ -5,23 +5,27 @@ import csv
 import io
 from uuid import uuid4
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order, paid_order, placed_order
+
+from .conftest import People
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 ROUNDS = 6
 
 
-async def dispute(market, person, order):
+async def dispute(market: Marketplace, person, order):
     return await market.http.post(f"/api/orders/{order['id']}/dispute", json=COMPLAINT, headers=person.headers)
 
 
-async def release(market, people, order, amount_minor):
+async def release(market: Marketplace, people: People, order, amount_minor):
     body = {"amountMinor": amount_minor}
     return await market.http.post(f"/api/orders/{order['id']}/release", json=body, headers=people.checker.headers)
 
 
-async def frozen(market, people, order):
+async def frozen(market: Marketplace, people: People, order):
     """Payments has heard of the dispute: nothing is released any more."""
 
     async def look():
@@ -32,7 +36,7 @@ async def frozen(market, people, order):
     assert answer.json()["code"] == "ESCROW_LOCKED"
 
 
-async def books_agree(system, market):
+async def books_agree(system: System, market: Marketplace):
     """Every invariant of the audit holds, once what is under way has arrived."""
     found: list[object] = []
 
@@ -46,7 +50,7 @@ async def books_agree(system, market):
         assert found == []
 
 
-async def refunded_at_the_gateway(market, people, order, refunded_minor, *refund_ids):
+async def refunded_at_the_gateway(market: Marketplace, people: People, order, refunded_minor, *refund_ids):
     """The order shows what went back, and the gateway has sent it: what these refunds owed to the buyer is settled in the ledger."""
 
     async def posted():
@@ -69,7 +73,9 @@ async def refunded_at_the_gateway(market, people, order, refunded_minor, *refund
     return shown
 
 
-async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_books_agree(system, market, people):
+async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_books_agree(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await paid_order(market, people)
     total = order["totalMinor"]
     assert (await release(market, people, order, total // 5)).json()["data"][
@@ -101,7 +107,9 @@ async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_
     await books_agree(system, market)
 
 
-async def test_a_dispute_resolved_for_the_buyer_ends_refunded(system, market, people):
+async def test_a_dispute_resolved_for_the_buyer_ends_refunded(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await paid_order(market, people)
     await dispute(market, people.buyer, order)
     await frozen(market, people, order)
@@ -113,7 +121,9 @@ async def test_a_dispute_resolved_for_the_buyer_ends_refunded(system, market, pe
     await books_agree(system, market)
 
 
-async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_notified(system, market, people):
+async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_notified(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await placed_order(market, people, 3)
     await market.pay(await market.pay_intent(people.buyer, order["id"]))
     await market.order_reaches(people.buyer, order["id"], "paid_escrow")
@@ -149,7 +159,9 @@ async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_
     await books_agree(system, market)
 
 
-async def test_dispute_and_right_pin_at_once_have_one_end_and_the_money_follows(system, market, people):
+async def test_dispute_and_right_pin_at_once_have_one_end_and_the_money_follows(
+    system: System, market: Marketplace, people: People
+) -> None:
     orders = [await paid_order(market, people) for _ in range(ROUNDS)]
     for number, order in enumerate(orders):
         pin = await market.delivery_pin(people.buyer, order["id"])
@@ -165,7 +177,7 @@ async def test_dispute_and_right_pin_at_once_have_one_end_and_the_money_follows(
     await books_agree(system, market)
 
 
-async def test_staff_see_the_orders_of_their_campus_and_take_them_along(market, people):
+async def test_staff_see_the_orders_of_their_campus_and_take_them_along(market: Marketplace, people: People) -> None:
     order = await delivered_order(market, people)
     admin = await market.sign_in("campus@campus.example")
     query = {"campusId": order["campusId"], "status": "paid", "from": order["createdAt"]}

@@ -26,6 +26,7 @@ from contracts import demo
 from contracts.permissions import permissions_of
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
+from tests.end_to_end.issuers import FurtherIssuers
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
 ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
@@ -126,7 +127,7 @@ class Cast:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def cast(system, issuers) -> Cast:
+async def cast(system: System, issuers: FurtherIssuers) -> Cast:
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     try:
@@ -318,7 +319,9 @@ async def rows_of_people(system: System) -> dict[str, int]:
     return found
 
 
-async def test_every_fault_at_every_route_is_refused_in_the_contract_s_words(market, cast, system):
+async def test_every_fault_at_every_route_is_refused_in_the_contract_s_words(
+    market: Marketplace, cast: Cast, system: System
+) -> None:
     document = (await market.http.get("/openapi.json")).json()
     parameters = {
         f"{method.upper()} {template_of(path)}": frozenset(

@@ -38,7 +38,7 @@ async def following(market: Marketplace, person: SignedInUser, last: str | None 
         yield next_told
 
 
-async def test_a_purchase_is_streamed_resumes_and_ends_with_a_log_out(market: Marketplace, people: People):
+async def test_a_purchase_is_streamed_resumes_and_ends_with_a_log_out(market: Marketplace, people: People) -> None:
     buyer = await market.sign_up(f"live.{uuid4().hex}@unilag.edu.ng", "Live Buyer", f"+23480{uuid4().int % 10**8:08d}")
     async with following(market, buyer) as next_told:
         order = await market.checkout(buyer, (await a_product(market))["id"])

@@ -8,24 +8,30 @@ from uuid import uuid4
 import aio_pika
 import httpx
 
+from campus_tools.launcher.system import System
 from contracts.demo import ADA
+from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order
+
+from .conftest import People
 
 RELEASED = "payments.escrow_released.v1"
 
 
 @asynccontextmanager
-async def operators_channel(system):
+async def operators_channel(system: System):
     async with await aio_pika.connect(system.secrets["BROKER_URL"]) as connection:
         yield await connection.channel()
 
 
-async def alerts_about(market, people, title: str) -> list[dict]:
+async def alerts_about(market: Marketplace, people: People, title: str) -> list[dict]:
     alerts = await market.get("/api/alerts", people.ops, params={"limit": 100})
     return [alert for alert in alerts if alert["title"] == title]
 
 
-async def test_a_release_put_into_a_queue_of_another_publisher_credits_nothing(system, market, people):
+async def test_a_release_put_into_a_queue_of_another_publisher_credits_nothing(
+    system: System, market: Marketplace, people: People
+) -> None:
     before = await market.wallet(people.vendor)
     ids = {name: str(uuid4()) for name in ("orderId", "buyerId", "releaseId")}
     amounts = {"grossMinor": 10_000_000, "commissionMinor": 0, "deliveryFeeMinor": 0, "netMinor": 10_000_000}
@@ -49,13 +55,15 @@ async def test_a_release_put_into_a_queue_of_another_publisher_credits_nothing(s
     assert await market.wallet(people.vendor) == before
 
 
-async def duplicates_in(system) -> float:
+async def duplicates_in(system: System) -> float:
     async with httpx.AsyncClient(trust_env=False) as inside:
         shown = (await inside.get(f"{system.health_url('payouts-worker')}/metrics")).text
     return sum(float(count) for count in re.findall(r"^inbox_duplicates_total\{[^}]*\} (\S+)$", shown, re.MULTILINE))
 
 
-async def test_an_operator_s_copy_of_a_genuine_event_is_a_duplicate_in_development(system, market, people):
+async def test_an_operator_s_copy_of_a_genuine_event_is_a_duplicate_in_development(
+    system: System, market: Marketplace, people: People
+) -> None:
     async with operators_channel(system) as channel:
         tap = await channel.declare_queue(exclusive=True)
         await tap.bind("campus.events", RELEASED)

@@ -5,10 +5,14 @@ import hashlib
 import hmac
 import json
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 
+from .conftest import People
 
-def signed(system, body: bytes) -> dict[str, str]:
+
+def signed(system: System, body: bytes) -> dict[str, str]:
     key = system.secrets["GATEWAY_SECRET_KEY"].encode()
     return {"x-gateway-signature": hmac.new(key, body, hashlib.sha512).hexdigest(), "Content-Type": "application/json"}
 
@@ -22,7 +26,7 @@ def charge_success(reference: str, amount_minor: int, event_id: int, currency: s
     return json.dumps({"event": "charge.success", "data": content}).encode()
 
 
-async def quarantined(market, people, reference: str):
+async def quarantined(market: Marketplace, people: People, reference: str):
     async def look():
         charges = await market.get("/api/quarantined-charges", people.auditor, params={"limit": 100})
         return next((charge for charge in charges if charge["reference"] == reference), None)
@@ -30,7 +34,7 @@ async def quarantined(market, people, reference: str):
     return await market.until("the quarantine", look, 60)
 
 
-async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market, people):
+async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] - 1)
@@ -39,7 +43,7 @@ async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market, pe
     assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
 
 
-async def test_kobo_are_not_naira(market, people):
+async def test_kobo_are_not_naira(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] // 100)
@@ -47,7 +51,7 @@ async def test_kobo_are_not_naira(market, people):
     assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
 
 
-async def test_the_same_number_of_another_currency_never_pays(market, people):
+async def test_the_same_number_of_another_currency_never_pays(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, currency="GHS")
@@ -55,7 +59,9 @@ async def test_the_same_number_of_another_currency_never_pays(market, people):
     assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
 
 
-async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers(system, market, people):
+async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     # The gateway takes the money and its own message is lost: the fifty that follow are the first.
@@ -82,7 +88,9 @@ async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers
     assert [line["type"] for line in of_order] == ["charge"]
 
 
-async def test_a_webhook_without_a_good_signature_is_refused_in_the_specified_words(system, market):
+async def test_a_webhook_without_a_good_signature_is_refused_in_the_specified_words(
+    system: System, market: Marketplace
+) -> None:
     body = charge_success("nobody", 1, 990_002)
     good = signed(system, body)["x-gateway-signature"]
     for signature in (None, "", good.upper(), good[:-1], good + "0", "0" * 128):
@@ -91,7 +99,7 @@ async def test_a_webhook_without_a_good_signature_is_refused_in_the_specified_wo
         assert (answer.status_code, answer.json()) == (401, {"error": "Invalid signature"})
 
 
-async def test_every_well_signed_body_is_answered_200(system, market):
+async def test_every_well_signed_body_is_answered_200(system: System, market: Marketplace) -> None:
     for body in (
         b"{}",
         b"[]",

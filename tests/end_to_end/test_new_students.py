@@ -6,6 +6,10 @@ from importlib.resources import files
 from typing import Any
 from uuid import uuid4
 
+from operations.journey import Marketplace
+
+from .conftest import People
+
 ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
 REWARD_MINOR = 50_000
 
@@ -19,18 +23,18 @@ def twenty_universities() -> dict[str, str]:
     return chosen
 
 
-async def create_user(market, user: dict[str, Any]) -> dict[str, Any]:
+async def create_user(market: Marketplace, user: dict[str, Any]) -> dict[str, Any]:
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
     answer = await market.http.post("/functions/v1/create-user", json={"user": user}, headers=key)
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
 
-async def new_student(market, **more: Any):
+async def new_student(market: Marketplace, **more: Any):
     return await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", "+2348031234567", **more)
 
 
-async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(market):
+async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(market: Marketplace) -> None:
     universities = twenty_universities()
     assert len(universities) == 20
     told = await asyncio.gather(
@@ -41,7 +45,7 @@ async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_cam
     assert all(student["referral"] == {"applied": False, "rewardMinor": 0} for student in told)
 
 
-async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_kobo(market):
+async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_kobo(market: Marketplace) -> None:
     friend = await new_student(market)
     token = (await market.get("/api/referrals/current", friend))["token"]
     student = await new_student(market, referral_token=token)
@@ -64,7 +68,9 @@ async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_ko
     assert (await market.get("/api/rewards/balance", friend))["balanceMinor"] == 0
 
 
-async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(market, people):
+async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
+    market: Marketplace, people: People
+) -> None:
     async def paid_out() -> int:
         for page in range(1, 101):
             accounts = await market.get("/api/ledger/accounts", people.auditor, params={"limit": 100, "page": page})
@@ -98,7 +104,7 @@ async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
     assert await paid_out() == before + 100 * REWARD_MINOR
 
 
-async def test_a_student_who_goes_is_known_nowhere_and_their_address_is_free(market):
+async def test_a_student_who_goes_is_known_nowhere_and_their_address_is_free(market: Marketplace) -> None:
     student = await new_student(market)
     wrong = await go(market, student, "not the password")
     assert (wrong.status_code, wrong.json()["invalid_params"][0]["name"]) == (422, "password")
@@ -115,7 +121,7 @@ async def test_a_student_who_goes_is_known_nowhere_and_their_address_is_free(mar
     assert (await market.get("/api/profiles/current", again))["id"] != gone.json()["data"]["userId"]
 
 
-async def go(market, student, password: str):
+async def go(market: Marketplace, student, password: str):
     return await market.http.request(
         "DELETE", "/api/profiles/current", json={"password": password}, headers=student.headers
     )

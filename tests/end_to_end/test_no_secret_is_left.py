@@ -146,7 +146,9 @@ async def spans_of(system: System, shown_at: int) -> list[str]:
         return [repr(row) for row in connection.execute("SELECT * FROM spans")]
 
 
-async def test_no_pin_or_code_of_a_run_is_in_any_log_table_queue_event_or_trace(market, people, system):
+async def test_no_pin_or_code_of_a_run_is_in_any_log_table_queue_event_or_trace(
+    market: Marketplace, people: People, system: System
+) -> None:
     found = await where_a_secret_stands(market, people, system)
     if found:
         # An amount, a size or the number of a process may have the six digits of a PIN. What stands somewhere by chance does not do

@@ -3,17 +3,21 @@
 import asyncio
 from uuid import uuid4
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from tests.end_to_end.steps import a_product
 
+from .conftest import People
 
-async def post_checkout(market, person, product_id, key, quantity=1):
+
+async def post_checkout(market: Marketplace, person, product_id, key, quantity=1):
     body = {"items": [{"productId": product_id, "quantity": quantity}]}
     return await market.http.post(
         "/api/orders/checkout", json=body, headers={**person.headers, "Idempotency-Key": str(key)}
     )
 
 
-async def test_twenty_checkouts_under_one_key_make_one_order(market, people):
+async def test_twenty_checkouts_under_one_key_make_one_order(market: Marketplace, people: People) -> None:
     product, key = await a_product(market), uuid4()
     answers = await asyncio.gather(*(post_checkout(market, people.buyer, product["id"], key) for _ in range(20)))
     made = [answer for answer in answers if answer.status_code == 201]
@@ -30,7 +34,9 @@ async def test_twenty_checkouts_under_one_key_make_one_order(market, people):
     assert again.content == first.content
 
 
-async def test_a_gateway_killed_in_between_changes_nothing_about_it(system, market, people):
+async def test_a_gateway_killed_in_between_changes_nothing_about_it(
+    system: System, market: Marketplace, people: People
+) -> None:
     product, key = await a_product(market), uuid4()
     first = await post_checkout(market, people.buyer, product["id"], key)
     gateway = system.process("api-gateway")
@@ -41,7 +47,7 @@ async def test_a_gateway_killed_in_between_changes_nothing_about_it(system, mark
     assert again.json()["data"]["id"] == first.json()["data"]["id"]
 
 
-async def reached(market, people, product, key):
+async def reached(market: Marketplace, people: People, product, key):
     import httpx
 
     try:
@@ -51,7 +57,9 @@ async def reached(market, people, product, key):
     return answer if answer.status_code < 500 else None
 
 
-async def test_a_key_with_other_content_is_refused_and_a_foreign_key_is_a_stranger(market, people):
+async def test_a_key_with_other_content_is_refused_and_a_foreign_key_is_a_stranger(
+    market: Marketplace, people: People
+) -> None:
     product, key = await a_product(market), uuid4()
     first = await post_checkout(market, people.buyer, product["id"], key)
     other = await post_checkout(market, people.buyer, product["id"], key, quantity=2)
@@ -61,7 +69,7 @@ async def test_a_key_with_other_content_is_refused_and_a_foreign_key_is_a_strang
     assert stranger.json()["data"]["id"] != first.json()["data"]["id"]
 
 
-async def test_the_key_must_be_there_and_a_uuid_of_version_4(market, people):
+async def test_the_key_must_be_there_and_a_uuid_of_version_4(market: Marketplace, people: People) -> None:
     product = await a_product(market)
     for key in ("", "abc", "018cc251-f400-7004-8000-000000000001"):
         answer = await post_checkout(market, people.buyer, product["id"], key)

@@ -10,13 +10,15 @@ import time
 
 import pyotp
 
+from campus_tools.launcher.system import System
 from operations.campusctl.commands.dead_letters import Service
+from operations.journey import Marketplace
 
 # What begins as a token does: three letters alone also stand in a key or a cursor that was drawn.
 TOKEN = r"eyJ[\w-]{8,}\.eyJ"
 
 
-async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
+async def test_an_operator_signs_in_reads_and_checks_the_books(market: Marketplace, system: System) -> None:
     environment = {
         **os.environ,
         "STATE_DIR": str(system.state_dir),

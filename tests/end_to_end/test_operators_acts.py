@@ -5,6 +5,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -16,12 +17,14 @@ from typer.testing import CliRunner
 from campus_tools.launcher.system import System
 from operations.campusctl.app import app
 from operations.campusctl.sign_ins import SignIn, SignIns
-from operations.journey import SignedInUser
+from operations.journey import Marketplace, SignedInUser
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import open_shop
 from tests.end_to_end.test_money_that_does_not_fit import signed
 from tests.end_to_end.test_operator_commands import TOKEN
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+
+from .conftest import People
 
 # As long as a token given now is surely good.
 FRESH_SECONDS = 600
@@ -51,7 +54,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk_of(system, tmp_path):
+def desk_of(system: System, tmp_path: Path):
     def desk(person: SignedInUser) -> Desk:
         folder = tmp_path / person.email
         kept = SignIn(person.email, person.access_token, person.refresh_token, time.time() + FRESH_SECONDS)
@@ -73,11 +76,13 @@ def desk_of_the_machine(system: System) -> Desk:
 
 
 @pytest.fixture
-def machine(system) -> Desk:
+def machine(system: System) -> Desk:
     return desk_of_the_machine(system)
 
 
-async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(market, desk_of, machine):
+async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(
+    market: Marketplace, desk_of, machine: Desk
+) -> None:
     first, second, person = await newcomer(market), await newcomer(market), await newcomer(market)
     for admin in (first, second):
         said = await machine.done("staff", "bootstrap", admin.email, "--yes")
@@ -110,7 +115,7 @@ async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(market
     assert person_id in json.dumps(await maker.done("staff", "list", "--role", "finance_maker", "--limit", "100"))
 
 
-async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market, people, desk_of):
+async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketplace, people: People, desk_of) -> None:
     ops, maker, checker = desk_of(people.ops), desk_of(people.maker), desk_of(people.checker)
     shop = await open_shop(market, people)
     assert (await shop.set_account(market, shop.accounts[0]))[0] == 200
@@ -169,7 +174,7 @@ async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market, people, 
         await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
 
 
-async def test_a_dead_webhook_is_worked_on_again(market, people, system, desk_of):
+async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, people: People, system: System, desk_of) -> None:
     ops = desk_of(people.ops)
     body = json.dumps({"event": "unheard.of", "data": {"id": uuid4().int % 2**40}}).encode()
     answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
@@ -210,7 +215,9 @@ async def given_up(system: System, webhook_id: str) -> str:
     return str(letter_id)
 
 
-async def test_keys_are_shown_and_demo_data_loads_while_everybody_works(market, people, machine):
+async def test_keys_are_shown_and_demo_data_loads_while_everybody_works(
+    market: Marketplace, people: People, machine: Desk
+) -> None:
     async def published() -> set[str]:
         return {key["kid"] for key in (await market.http.get("/.well-known/jwks.json")).json()["keys"]}
 

@@ -2,11 +2,15 @@
 
 import json
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_money_that_does_not_fit import charge_success, quarantined, signed
 
+from .conftest import People
 
-async def _found(market, what, path, person, match, **params):
+
+async def _found(market: Marketplace, what, path, person, match, **params):
     async def look():
         rows = await market.get(path, person, params={"limit": 100, **params})
         return next((row for row in rows if match(row)), None)
@@ -14,7 +18,7 @@ async def _found(market, what, path, person, match, **params):
     return await market.until(what, look, 60)
 
 
-async def _notified(market, person, order_id, word):
+async def _notified(market: Marketplace, person, order_id, word):
     number = order_id.rsplit("-", 1)[1][-8:].upper()
     return await _found(
         market,
@@ -25,7 +29,7 @@ async def _notified(market, person, order_id, word):
     )
 
 
-async def test_a_declined_payment_shows_as_failed_and_another_attempt_pays(market, people):
+async def test_a_declined_payment_shows_as_failed_and_another_attempt_pays(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, action="decline", reason="Insufficient Funds")
@@ -44,7 +48,7 @@ async def test_a_declined_payment_shows_as_failed_and_another_attempt_pays(marke
     await market.order_reaches(people.buyer, order["id"], "paid_escrow")
 
 
-async def test_a_quarantined_payment_alerts_finance_and_notifies_its_buyer(market, people):
+async def test_a_quarantined_payment_alerts_finance_and_notifies_its_buyer(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] - 1)
@@ -58,7 +62,9 @@ async def test_a_quarantined_payment_alerts_finance_and_notifies_its_buyer(marke
     assert shown["reason"] == "underpaid"
 
 
-async def test_a_surcharge_above_its_bound_goes_back_and_the_buyer_sees_the_refund(market, people):
+async def test_a_surcharge_above_its_bound_goes_back_and_the_buyer_sees_the_refund(
+    market: Marketplace, people: People
+) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] + 1_000_000)
@@ -68,7 +74,9 @@ async def test_a_surcharge_above_its_bound_goes_back_and_the_buyer_sees_the_refu
     assert await market.get("/api/refunds", people.other_buyer, params={"orderId": order["id"]}) == []
 
 
-async def test_a_revised_charge_changes_nothing_and_is_alerted(system, market, people):
+async def test_a_revised_charge_changes_nothing_and_is_alerted(
+    system: System, market: Marketplace, people: People
+) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent)

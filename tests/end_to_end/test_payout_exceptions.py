@@ -2,14 +2,17 @@
 
 import pytest_asyncio
 
+from operations.journey import Marketplace
 from tests.end_to_end.steps import open_shop
+
+from .conftest import People
 
 AMOUNT_MINOR = 50_000
 FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank says that its switch was down."}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def shop(market, people):
+async def shop(market: Marketplace, people: People):
     """A vendor of whom nothing was ever rejected, with an account that the bank knows."""
     shop = await open_shop(market, people)
     status, answer = await shop.set_account(market, shop.accounts[0])
@@ -19,7 +22,7 @@ async def shop(market, people):
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def refused(market, people, shop):
+async def refused(market: Marketplace, people: People, shop):
     """A payout on its way, which the bank then refuses; its exception."""
     before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
@@ -37,18 +40,18 @@ async def refused(market, people, shop):
         await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
 
 
-async def move(market, reference, act, **why):
+async def move(market: Marketplace, reference, act, **why):
     (await market.sandbox.post(f"/control/transfers/{reference}/{act}", json=why)).raise_for_status()
 
 
-async def act(market, exception, verb, person, **body):
+async def act(market: Marketplace, exception, verb, person, **body):
     path = f"/api/payout-exceptions/{exception['id']}/{verb}"
     return await market.http.post(path, json=body, headers=person.headers)
 
 
 async def test_a_rejected_account_alerts_everyone_concerned_and_ends_by_the_gateways_report(
-    market, people, shop, refused
-):
+    market: Marketplace, people: People, shop, refused
+) -> None:
     exception, reference = refused
     assert (exception["cause"], exception["severity"], exception["status"]) == (
         "account_number_invalid",
@@ -102,7 +105,7 @@ async def test_a_rejected_account_alerts_everyone_concerned_and_ends_by_the_gate
     assert len(await mail()) == 1
 
 
-async def test_failures_above_five_percent_raise_an_alert(market, people, shop, refused):
+async def test_failures_above_five_percent_raise_an_alert(market: Marketplace, people: People, shop, refused) -> None:
     exception, reference = refused
     seen = await market.get("/api/payout-exceptions/observations", people.auditor)
     assert seen["windowSeconds"] == 3600

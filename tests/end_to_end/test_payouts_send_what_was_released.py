@@ -12,7 +12,10 @@ import aio_pika
 
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order
+
+from .conftest import People
 
 SURPLUS = 77_700
 
@@ -54,7 +57,9 @@ def correct_wallet(system: System, vendor_id: str) -> subprocess.CompletedProces
     )
 
 
-async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_is_corrected(system, market, people):
+async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_is_corrected(
+    system: System, market: Marketplace, people: People
+) -> None:
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
     before = (await market.get("/api/wallets/current", people.vendor))["availableMinor"]
     order = await delivered_order(market, people)

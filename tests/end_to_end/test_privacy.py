@@ -10,11 +10,14 @@ import zipfile
 from pathlib import Path
 from uuid import uuid4
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace, SignedInUser
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import a_product
 from tests.end_to_end.test_no_secret_is_left import rows_with
+
+from .conftest import People
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "clients/python/examples/my_records.py"
@@ -73,7 +76,9 @@ async def take_along(market: Marketplace, student: Student, base_url: str, to: P
         return {name.removesuffix(".json"): archive.read(name).decode() for name in archive.namelist()}
 
 
-async def test_a_person_takes_their_records_along_and_goes_without_a_trace(market, people, system, tmp_path):
+async def test_a_person_takes_their_records_along_and_goes_without_a_trace(
+    market: Marketplace, people: People, system: System, tmp_path: Path
+) -> None:
     student, other = Student(), Student()
     person, stranger = await student.join(market), await other.join(market)
     product = await a_product(market)

@@ -2,18 +2,24 @@
 
 import pytest
 
+from campus_tools.launcher.system import System
 from lab.soak.races import RACES, Cast, run_races
 from operations.audit import findings_of
+from operations.journey import Marketplace
+
+from .conftest import People
 
 ROUNDS = 4
 
 
 @pytest.fixture
-def cast(people) -> Cast:
+def cast(people: People) -> Cast:
     return Cast(people.buyer, people.vendor, people.checker, people.checker, people.auditor)
 
 
-async def test_two_at_once_have_one_outcome_and_leave_right_books(system, market, cast):
+async def test_two_at_once_have_one_outcome_and_leave_right_books(
+    system: System, market: Marketplace, cast: Cast
+) -> None:
     figures = await run_races(market, ROUNDS, lambda _: None, cast)
     assert [line.race for line in figures] == list(RACES)
     assert [line.wrong for line in figures] == [()] * len(RACES)

@@ -4,13 +4,17 @@ from uuid import uuid4
 
 import pytest
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order
 from tests.end_to_end.test_decisions_of_two import status_of
 
+from .conftest import People
+
 
 @pytest.fixture
-async def submitted(system, market, people):
+async def submitted(system: System, market: Marketplace, people: People):
     """A payout of the vendor's that waits at the gateway until the test says what the bank does."""
     # Nothing of an earlier test is on its way to the wallet any more.
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
@@ -30,18 +34,20 @@ async def submitted(system, market, people):
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
 
 
-async def bank(market, reference: str, move: str) -> None:
+async def bank(market: Marketplace, reference: str, move: str) -> None:
     assert (await market.sandbox.post(f"/control/transfers/{reference}/{move}", json={})).is_success
 
 
-async def exception_of(market, people, payout_id: str):
+async def exception_of(market: Marketplace, people: People, payout_id: str):
     async def look():
         return (await market.get(f"/api/payouts/{payout_id}", people.auditor))["openException"]
 
     return await market.until("the exception opens", look, 60)
 
 
-async def test_a_reversed_payout_is_the_wallets_again_when_a_second_person_agrees(system, market, people, submitted):
+async def test_a_reversed_payout_is_the_wallets_again_when_a_second_person_agrees(
+    system: System, market: Marketplace, people: People, submitted
+) -> None:
     payout_id, reference, before = submitted
     await bank(market, reference, "succeed")
     await market.payout_reaches(people.vendor, payout_id, "processed")
@@ -72,8 +78,8 @@ async def test_a_reversed_payout_is_the_wallets_again_when_a_second_person_agree
 
 
 async def test_a_payout_that_the_bank_did_not_take_is_sent_again_by_itself_and_arrives(
-    system, market, people, submitted
-):
+    system: System, market: Marketplace, people: People, submitted
+) -> None:
     payout_id, reference, before = submitted
     await bank(market, reference, "fail")
     await exception_of(market, people, payout_id)

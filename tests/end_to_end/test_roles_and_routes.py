@@ -12,6 +12,7 @@ import pytest_asyncio
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Access, Idempotency, Media, Route
 from campus_tools.endpoints import Endpoint, endpoints
+from campus_tools.launcher.system import System
 from contracts import demo
 from contracts.permissions import STAFF_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
@@ -37,7 +38,7 @@ class Knocker:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def knockers(system) -> list[Knocker]:
+async def knockers(system: System) -> list[Knocker]:
     """Each person of the demo at AAL1; staff and a vendor at AAL2 too; and nobody."""
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
@@ -113,7 +114,7 @@ async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[in
     return answer.status_code, answer.json()["code"] if answer.status_code in (401, 403) else ""
 
 
-async def test_every_route_accepts_exactly_the_roles_of_the_table(market, knockers):
+async def test_every_route_accepts_exactly_the_roles_of_the_table(market: Marketplace, knockers: list[Knocker]) -> None:
     asked = [
         route
         for route in ROUTES
@@ -133,7 +134,9 @@ async def test_every_route_accepts_exactly_the_roles_of_the_table(market, knocke
     assert wrong == [], "\n".join(sorted(wrong))
 
 
-async def test_a_revoked_role_and_a_suspension_are_felt_at_the_edge_and_in_every_service(market, system, admin):
+async def test_a_revoked_role_and_a_suspension_are_felt_at_the_edge_and_in_every_service(
+    market: Marketplace, system: System, admin: SignedInUser
+) -> None:
     somebody = await newcomer(market)
 
     async def act(verb: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -165,7 +168,9 @@ async def test_a_revoked_role_and_a_suspension_are_felt_at_the_edge_and_in_every
     assert (await market.sign_in(somebody.email)).access_token
 
 
-async def test_an_admin_appointed_by_an_operator_completes_what_the_first_prepared(market, system, admin):
+async def test_an_admin_appointed_by_an_operator_completes_what_the_first_prepared(
+    market: Marketplace, system: System, admin: SignedInUser
+) -> None:
     second, grantee = await newcomer(market), await newcomer(market)
     assert system.command("identity", "grant-admin", "nobody@unilag.edu.ng")[0] == 1
     assert system.command("identity", "grant-admin", second.email)[0] == 0

@@ -3,12 +3,16 @@
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from testkit.authenticator import Authenticator
 
 MFA = "/api/auth/mfa"
 
 
-async def test_a_student_steps_up_with_a_passkey_and_comes_back_with_a_recovery_code(market, system):
+async def test_a_student_steps_up_with_a_passkey_and_comes_back_with_a_recovery_code(
+    market: Marketplace, system: System
+) -> None:
     address = f"keys-{uuid4().hex[:12]}@unilag.edu.ng"
     student = await market.sign_up(address, "Tola Keys", f"+234803{uuid4().int % 10**7:07d}")
     authenticator = Authenticator(system.base_url, urlsplit(system.base_url).hostname)

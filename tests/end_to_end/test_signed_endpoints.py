@@ -13,6 +13,7 @@ import pytest
 
 from api_gateway.routes import ROUTES
 from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from tests.end_to_end.conftest import new_address
 
 PAYMENTS = "/functions/v1/gateway-webhook"
@@ -126,7 +127,7 @@ def wrong_of(answer: httpx.Response, fault: Fault, base_url: str) -> str | None:
     return f"{', '.join(missed)}: {answer.text[:160]}" if missed else None
 
 
-async def test_a_badly_signed_webhook_is_rejected_and_stores_no_row(market, system):
+async def test_a_badly_signed_webhook_is_rejected_and_stores_no_row(market: Marketplace, system: System) -> None:
     marker = f"never_believed_{uuid4().hex}"
     raw = b'{"event": "%b", "data": {"id": 1}, "object": "%b", "message_id": "%b"}' % ((marker.encode(),) * 3)
     asked = list(faults(raw, system.secrets))
@@ -145,7 +146,9 @@ async def test_a_badly_signed_webhook_is_rejected_and_stores_no_row(market, syst
 
 @pytest.mark.parametrize("media", ["application/json", "text/plain", "application/x-www-form-urlencoded", None])
 @pytest.mark.parametrize("path", BYTES_MAX)
-async def test_what_is_well_signed_is_taken_whatever_it_holds_and_is_called(market, system, path, media):
+async def test_what_is_well_signed_is_taken_whatever_it_holds_and_is_called(
+    market: Marketplace, system: System, path, media: str | None
+) -> None:
     for raw in (b"", b"{", b"[1]", b"\xff\x00", f'{{"event": "unheard.of.{uuid4().hex}"}}'.encode()):
         headers = signed(path, raw, system.secrets) | ({"Content-Type": media} if media else {})
         query = keyed(path, system.secrets)
@@ -153,7 +156,7 @@ async def test_what_is_well_signed_is_taken_whatever_it_holds_and_is_called(mark
         assert (answer.status_code, answer.json()["data"]) == (200, {"received": True}), (raw, answer.text)
 
 
-def test_every_signed_endpoint_is_tested():
+def test_every_signed_endpoint_is_tested() -> None:
     machines = {route.path for route in ROUTES if route.path.startswith(("/functions/", MESSAGING))}
     assert machines - set(BYTES_MAX) == {"/functions/v1/create-user", "/functions/v1/deliver-notification"}
 

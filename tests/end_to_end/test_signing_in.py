@@ -7,6 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest_asyncio
 
+from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from operations.processes import API_PORTS
 
@@ -25,7 +26,7 @@ class Newcomer:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def newcomer(market) -> Newcomer:
+async def newcomer(market: Marketplace) -> Newcomer:
     number = f"{uuid4().int % 10**7:07}"
     student = Newcomer(f"student{number}@unilag.edu.ng", f"+234803{number}")
     await market.sign_up(student.email, "Sola Ige", student.phone, password=PASSWORD)
@@ -44,7 +45,7 @@ async def received(market: Marketplace, to: str, channel: str, form: str) -> str
     return await market.until(f"a message to {to}", look, 60)
 
 
-def stands_in_logs(system, secret: str) -> list[str]:
+def stands_in_logs(system: System, secret: str) -> list[str]:
     """The logs in which it stands, but not as a part of a longer word or number."""
     alone = re.compile(rf"(?<![0-9A-Za-z.-]){re.escape(secret)}(?![0-9A-Za-z])")
     logs = sorted((system.state_dir / "logs").glob("*.log"))
@@ -54,7 +55,9 @@ def stands_in_logs(system, secret: str) -> list[str]:
     return [log.name for log in logs if alone.search(log.read_text(errors="replace"))]
 
 
-async def test_codes_by_sms_and_mail_sign_in_and_are_in_no_log(system, market, newcomer):
+async def test_codes_by_sms_and_mail_sign_in_and_are_in_no_log(
+    system: System, market: Marketplace, newcomer: Newcomer
+) -> None:
     await market.prove_number(await market.sign_in(newcomer.email, PASSWORD), newcomer.phone)
     (await market.sandbox.delete("/control/messages")).raise_for_status()
     for address, to, channel in (
@@ -74,7 +77,9 @@ async def test_codes_by_sms_and_mail_sign_in_and_are_in_no_log(system, market, n
         assert stands_in_logs(system, code) == []
 
 
-async def test_a_forgotten_password_is_reset_by_mail_and_its_token_is_in_no_log(system, market, newcomer):
+async def test_a_forgotten_password_is_reset_by_mail_and_its_token_is_in_no_log(
+    system: System, market: Marketplace, newcomer: Newcomer
+) -> None:
     before = await market.sign_in(newcomer.email, PASSWORD)
     assert await market.post("/api/auth/password/forgot", {"email": newcomer.email}) == {"expiresIn": 1800}
     token = await received(market, newcomer.email, "email", "[A-Za-z0-9_-]{40,}")
@@ -95,8 +100,8 @@ async def test_a_forgotten_password_is_reset_by_mail_and_its_token_is_in_no_log(
 
 
 async def test_logging_out_everywhere_is_effective_at_the_gateway_and_at_a_service_called_directly(
-    system, market, newcomer
-):
+    system: System, market: Marketplace, newcomer: Newcomer
+) -> None:
     here, there = [await market.sign_in(newcomer.email, PASSWORD) for _ in range(2)]
     sessions = await market.get("/api/auth/sessions", here)
     # The third is that of the proof.

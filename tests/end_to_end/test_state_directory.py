@@ -2,6 +2,11 @@
 
 from pathlib import Path
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
+
+from .conftest import People
+
 OPEN = {"lock", "processes.json"}
 
 
@@ -11,7 +16,9 @@ def may_be_read(path: Path, below: Path) -> bool:
     return bool(path.stat().st_mode & 0o044) and all(folder.stat().st_mode & 0o055 for folder in folders)
 
 
-async def test_nobody_else_on_the_machine_reads_logs_secrets_messages_or_queues(system, market, people):
+async def test_nobody_else_on_the_machine_reads_logs_secrets_messages_or_queues(
+    system: System, market: Marketplace, people: People
+) -> None:
     files = [path for path in system.state_dir.rglob("*") if path.is_file()]
     assert {"logs", "servers", "sandbox"} <= {path.relative_to(system.state_dir).parts[0] for path in files}
     assert {path.name for path in files if may_be_read(path, system.state_dir)} <= OPEN

@@ -7,10 +7,14 @@ from base64 import b64encode
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import delivered_order
+
+from .conftest import People
 
 STATEMENTS = "/api/wallets/current/statements"
 
@@ -24,7 +28,7 @@ def lasts() -> bool:
     return (now + timedelta(minutes=3)).month == now.month
 
 
-async def test_a_month_is_equal_as_json_csv_and_page(market, people, system):
+async def test_a_month_is_equal_as_json_csv_and_page(market: Marketplace, people: People, system: System) -> None:
     # Both sale and payout are to stand in it. What earlier tests sold is in the wallet by now.
     await eventually(lasts, within=300, every=1)
     assert await findings_of(system.secrets, market.sandbox) == []
@@ -84,7 +88,7 @@ async def test_a_month_is_equal_as_json_csv_and_page(market, people, system):
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_a_vendor_sets_the_schedule_of_payout_requests(market, people):
+async def test_a_vendor_sets_the_schedule_of_payout_requests(market: Marketplace, people: People) -> None:
     path = f"/api/vendors/{ADA.id}/payout-schedule"
     # Days away: nothing is asked for before the schedule is taken back.
     weekday = f"{datetime.now(UTC) + timedelta(days=3):%A}"

@@ -7,7 +7,10 @@ from uuid import uuid4
 from PIL import Image
 
 from contracts.demo import USERS
+from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
+
+from .conftest import People
 
 SUPPORT = next(user for user in USERS if user.name == "SUPPORT")
 TICKETS = "/api/support-tickets"
@@ -20,7 +23,7 @@ def picture():
     return out.getvalue()
 
 
-async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_else_does(market):
+async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_else_does(market: Marketplace) -> None:
     asked = {
         "hub.mode": "subscribe",
         "hub.verify_token": market.secrets["MESSAGING_VERIFY_TOKEN"],
@@ -43,7 +46,9 @@ async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_els
         )
 
 
-async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_words(market, people):
+async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_words(
+    market: Marketplace, people: People
+) -> None:
     phone = f"+23480{uuid4().int % 10**8:08d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
     await market.prove_number(student, phone)
@@ -100,7 +105,9 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
     assert len(await market.until("the app tells of it too", told, 60)) == 1
 
 
-async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_staff(market, people):
+async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_staff(
+    market: Marketplace, people: People
+) -> None:
     order = await placed_order(market, people)
     body = {"subject": "Wrong size", "message": "The shoes are too small.", "orderId": order["id"]}
     key = {"Idempotency-Key": str(uuid4())}

@@ -403,14 +403,16 @@ async def walked(stage: Stage) -> dict[str, list[str] | Exception]:
 
 
 @pytest.mark.parametrize("row", ROWS)
-async def test_each_row_of_the_table_is_walked(walked, row):
+async def test_each_row_of_the_table_is_walked(walked: dict[str, list[str] | Exception], row: str) -> None:
     path = walked[row]
     if isinstance(path, Exception):
         raise path
     assert tuple(path) == ROWS[row][1]
 
 
-async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_nobody_posted(system, market, walked):
+async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_nobody_posted(
+    system: System, market: Marketplace, walked: dict[str, list[str] | Exception]
+) -> None:
     assert await findings_of(system.secrets, market.sandbox) == []
     orders = await asyncpg.connect(system.secrets["DATABASE_URL"].rpartition("/")[0] + "/campus_orders")
     change = "UPDATE orders SET refunded_minor = refunded_minor + $2 WHERE id = $1"
@@ -461,7 +463,9 @@ async def stopped_between_transactions(system: System, name: str, process_id: in
     return not at_work
 
 
-async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_order_paid(system, stage):
+async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_order_paid(
+    system: System, stage: Any
+) -> None:
     """The news of a dispute needs a tenth of a second: whoever releases within it finds the money not frozen yet."""
     order = await stage.dispatched()
     async with standing_still(system, "payments-worker"):
@@ -482,7 +486,7 @@ async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_
     assert await findings_of(system.secrets, stage.market.sandbox) == []
 
 
-async def test_goods_returned_before_the_release_arrived_are_refunded(system, stage):
+async def test_goods_returned_before_the_release_arrived_are_refunded(system: System, stage: Any) -> None:
     order = await stage.paid(2)
     async with standing_still(system, "payments-worker"):
         assert await stage.deliver(order, "vendor") == "delivered"
@@ -509,7 +513,9 @@ def _begin_again(system: System, names: tuple[str, ...], settings: dict[str, Any
         system.process(name).wait_restarted(restarts, within=120)
 
 
-async def test_each_timer_moves_its_orders_and_a_late_charge_brings_an_expired_one_back(system, stage):
+async def test_each_timer_moves_its_orders_and_a_late_charge_brings_an_expired_one_back(
+    system: System, stage: Any
+) -> None:
     """The three timers, their windows cut to seconds, in the running worker; what was written before keeps its own time."""
     idle, undelivered, untouched = await asyncio.gather(stage.placed(), stage.paid(), stage.paid())
     last_one = await stage.sell(1)

@@ -5,12 +5,16 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.audit.comparisons import COMPARISONS
 from operations.audit.gateway import Gateway
 from operations.audit.invariants import INVARIANTS
+from operations.journey import Marketplace
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import delivered_order, paid_order
+
+from .conftest import People
 
 # Whose database is tampered with, the statement, and its word by which the audit must name what it did: None where only sums can
 # be compared.
@@ -70,7 +74,9 @@ OF_ORDERS = {
 }
 
 
-async def test_what_is_compared_between_services_is_seen_broken(system, market, people):
+async def test_what_is_compared_between_services_is_seen_broken(
+    system: System, market: Marketplace, people: People
+) -> None:
     await paid_order(market, people)
     await delivered_order(market, people)
     assert await findings_of(system.secrets, market.sandbox) == []

@@ -4,11 +4,17 @@ import csv
 import io
 from datetime import UTC, datetime, timedelta
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order, paid_order
 
+from .conftest import People
 
-async def test_the_book_is_sealed_verified_reconciled_and_exported(market, people, system):
+
+async def test_the_book_is_sealed_verified_reconciled_and_exported(
+    market: Marketplace, people: People, system: System
+) -> None:
     began = datetime.now(UTC)
     held = await paid_order(market, people)
     paid_at = datetime.now(UTC)

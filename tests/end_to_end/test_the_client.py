@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from campus_tools.launcher.system import System
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "clients/python/examples/journey.py"
 SECONDS_MAX = 180
 
 
-async def test_the_example_of_the_client_buys_something_and_takes_it_over(system):
+async def test_the_example_of_the_client_buys_something_and_takes_it_over(system: System) -> None:
     command = [sys.executable, str(EXAMPLE), "--base-url", system.base_url, "--sandbox-url", system.sandbox_url]
     environment = {
         **os.environ,

@@ -6,13 +6,17 @@ from uuid import uuid4
 
 import pytest
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.steps import a_product, placed_order
+
+from .conftest import People
 
 NOBODY = str(uuid4())
 
 
-async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market):
+async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market: Marketplace) -> None:
     address = {"X-Forwarded-For": new_address()}
     began = time.time()
     for number in range(60):
@@ -40,7 +44,7 @@ async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market):
         ("POST", "/api/orders/checkout"), ("GET", "/metrics"),
     ],
 )  # fmt: skip
-async def test_every_answer_carries_its_headers(market, method, path):
+async def test_every_answer_carries_its_headers(market: Marketplace, method: str, path: str) -> None:
     answer = await market.http.request(method, path)
     assert {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id", "API-Version"} <= {
         name
@@ -78,7 +82,9 @@ async def test_every_answer_carries_its_headers(market, method, path):
         ("GET", "/api/products?q=" + "x" * 9_000, None, 414, "VALIDATION_FAILED"),
     ],
 )
-async def test_a_bad_request_gets_a_problem_document(market, method, path, body, status, code):
+async def test_a_bad_request_gets_a_problem_document(
+    market: Marketplace, method: str, path, body, status: int, code: str
+) -> None:
     headers = {"Content-Type": "application/json"} if body is not None else {}
     answer = await market.http.request(method, path, content=body, headers=headers)
     problem = answer.json()
@@ -89,13 +95,15 @@ async def test_a_bad_request_gets_a_problem_document(market, method, path, body,
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."])
-async def test_a_broken_token_is_401_even_where_none_is_needed(market, token):
+async def test_a_broken_token_is_401_even_where_none_is_needed(market: Marketplace, token: str) -> None:
     for path in ("/api/orders", "/api/products"):
         answer = await market.http.get(path, headers={"Authorization": f"Bearer {token}"})
         assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(market, people, system):
+async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(
+    market: Marketplace, people: People, system: System
+) -> None:
     answer = await market.http.post("/api/orders/checkout", json={}, headers=people.buyer.headers)
     assert answer.status_code == 422
     shown, log = answer.json()["requestId"], system.process("api-gateway").log_path
@@ -119,7 +127,7 @@ async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(ma
         {"items": [{"productId": NOBODY, "quantity": 1}], "deliveryNote": "\u0000"}, [], "x", 5, None,
     ],
 )  # fmt: skip
-async def test_a_wrong_checkout_is_refused_and_changes_nothing(market, people, body):
+async def test_a_wrong_checkout_is_refused_and_changes_nothing(market: Marketplace, people: People, body) -> None:
     async def orders():
         """What was ordered: where an order stands may move meanwhile, when the time for its payment is over."""
         listed = await market.get("/api/orders", people.other_buyer, params={"limit": 100})
@@ -133,7 +141,7 @@ async def test_a_wrong_checkout_is_refused_and_changes_nothing(market, people, b
     assert await orders() == before
 
 
-async def test_a_moved_price_is_a_conflict_and_charges_nothing(market, people):
+async def test_a_moved_price_is_a_conflict_and_charges_nothing(market: Marketplace, people: People) -> None:
     product = await a_product(market)
     headers = {**people.buyer.headers, "Idempotency-Key": str(uuid4())}
     body = {"items": [{"productId": product["id"], "quantity": 1}], "expectedTotalMinor": product["priceMinor"] - 1}
@@ -141,7 +149,7 @@ async def test_a_moved_price_is_a_conflict_and_charges_nothing(market, people):
     assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_a_foreign_order_looks_absent(market, people):
+async def test_a_foreign_order_looks_absent(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
 
     async def problem(person, order_id):
@@ -153,7 +161,7 @@ async def test_a_foreign_order_looks_absent(market, people):
     assert (await problem(people.other_vendor, order["id"]))[0] == 404
 
 
-async def test_a_forbidden_move_is_a_conflict_and_a_repeated_one_a_success(market, people):
+async def test_a_forbidden_move_is_a_conflict_and_a_repeated_one_a_success(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     early = await market.http.post(f"/api/orders/{order['id']}/dispatch", json={}, headers=people.vendor.headers)
     assert (early.status_code, early.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
@@ -162,7 +170,9 @@ async def test_a_forbidden_move_is_a_conflict_and_a_repeated_one_a_success(marke
         assert cancelled["status"] == "cancelled"
 
 
-async def test_staff_without_the_permission_or_the_second_factor_are_refused_in_that_order(market, people):
+async def test_staff_without_the_permission_or_the_second_factor_are_refused_in_that_order(
+    market: Marketplace, people: People
+) -> None:
     once = await market.sign_in("maker@campus.example")
     key = {"Idempotency-Key": str(uuid4())}
     for person, code in (
@@ -174,14 +184,14 @@ async def test_staff_without_the_permission_or_the_second_factor_are_refused_in_
         assert (answer.status_code, answer.json()["code"]) == (403, code)
 
 
-async def test_identity_headers_of_a_client_are_worth_nothing(market, people):
+async def test_identity_headers_of_a_client_are_worth_nothing(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     forged = {"X-User-Id": order["buyerId"], "X-Role": "auditor", "X-Permissions": "orders:read"}
     answer = await market.http.get(f"/api/orders/{order['id']}", headers={**people.other_buyer.headers, **forged})
     assert answer.status_code == 404
 
 
-async def test_both_addresses_of_the_api_are_the_same(market):
+async def test_both_addresses_of_the_api_are_the_same(market: Marketplace) -> None:
     old, new = [
         (await market.http.get(f"{base}/products", params={"limit": 3})).json()["data"] for base in ("/api", "/api/v1")
     ]
@@ -189,7 +199,9 @@ async def test_both_addresses_of_the_api_are_the_same(market):
 
 
 @pytest.mark.parametrize("service", ["identity", "orders", "payments", "payouts", "notifications"])
-async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_not_replayed(market, people, service):
+async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_not_replayed(
+    market: Marketplace, people: People, service: str
+) -> None:
     answer = await market.http.get(f"/api/dead-letters/{service}", headers=people.ops.headers)
     assert answer.status_code == 200
     assert {"page", "limit", "total", "total_pages"} <= set(answer.json()["meta"])
@@ -199,14 +211,14 @@ async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_n
     assert absent.status_code == 404
 
 
-async def test_a_body_that_is_nested_without_end_is_refused(market):
+async def test_a_body_that_is_nested_without_end_is_refused(market: Marketplace) -> None:
     body = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
     for path in ("/api/auth/login", "/api/auth/signup", "/api/auth/refresh"):
         answer = await market.http.post(path, content=body, headers={"Content-Type": "application/json"})
         assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
 
 
-async def test_a_page_of_any_port_of_this_machine_may_call_a_system_of_development(market):
+async def test_a_page_of_any_port_of_this_machine_may_call_a_system_of_development(market: Marketplace) -> None:
     for origin in ("http://localhost:5173", "http://127.0.0.1:3000"):
         asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
         asked = await market.http.options("/api/orders/checkout", headers=asks)
@@ -214,7 +226,9 @@ async def test_a_page_of_any_port_of_this_machine_may_call_a_system_of_developme
         assert {"traceparent", "tracestate"} <= set(asked.headers["Access-Control-Allow-Headers"].split(", "))
 
 
-async def test_a_callback_of_this_machine_is_taken_and_a_refused_one_names_the_setting(market, people):
+async def test_a_callback_of_this_machine_is_taken_and_a_refused_one_names_the_setting(
+    market: Marketplace, people: People
+) -> None:
     order = await placed_order(market, people)
     body = {"orderId": order["id"], "callbackUrl": "https://evil.example/paid"}
     asked = [
@@ -229,7 +243,7 @@ async def test_a_callback_of_this_machine_is_taken_and_a_refused_one_names_the_s
     assert "ALLOWED_ORIGINS" in asked[0].json()["detail"]
 
 
-async def test_an_anonymous_reader_gets_the_catalog_compressed_and_revalidates_by_etag(market):
+async def test_an_anonymous_reader_gets_the_catalog_compressed_and_revalidates_by_etag(market: Marketplace) -> None:
     anybody = {"X-Forwarded-For": new_address(), "Accept-Encoding": "gzip"}
     page = await market.http.get("/api/products", headers=anybody)
     assert (page.headers["Content-Encoding"], page.headers["Cache-Control"]) == ("gzip", "public, no-cache")
@@ -241,7 +255,7 @@ async def test_an_anonymous_reader_gets_the_catalog_compressed_and_revalidates_b
     assert (again.status_code, again.content) == (304, b"")
 
 
-async def test_readiness_names_every_service(market):
+async def test_readiness_names_every_service(market: Marketplace) -> None:
     shown = (await market.http.get("/health/readiness")).json()["data"]
     assert shown["status"] == "ready"
     assert {name: told["status"] for name, told in shown["services"].items()} == dict.fromkeys(
@@ -249,12 +263,12 @@ async def test_readiness_names_every_service(market):
     )
 
 
-async def test_the_documents_name_the_address_that_serves_them(market, system):
+async def test_the_documents_name_the_address_that_serves_them(market: Marketplace, system: System) -> None:
     reference = (await market.http.get("/openapi.json")).json()
     assert [server["url"] for server in reference["servers"]] == [system.base_url]
 
 
-async def test_an_unknown_parameter_is_named_on_every_service(market, people):
+async def test_an_unknown_parameter_is_named_on_every_service(market: Marketplace, people: People) -> None:
     for path in ("/api/orders", "/api/payments", "/api/wallets/current", "/api/notifications", "/api/profiles/current"):
         answer = await market.http.get(path, params={"colour": "blue"}, headers=people.vendor.headers)
         assert answer.status_code == 422, path

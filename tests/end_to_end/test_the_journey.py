@@ -1,11 +1,17 @@
 """From browsing to a paid-out vendor, through the gateway, with the audit at the end."""
 
+from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.demo import pin_on_the_phone
+from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order, paid_order
 
+from .conftest import People
 
-async def test_a_purchase_ends_with_the_vendor_paid_and_the_books_agreeing(system, market, people):
+
+async def test_a_purchase_ends_with_the_vendor_paid_and_the_books_agreeing(
+    system: System, market: Marketplace, people: People
+) -> None:
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
     before = await market.wallet(people.vendor)
     order = await delivered_order(market, people)
@@ -25,7 +31,7 @@ async def test_a_purchase_ends_with_the_vendor_paid_and_the_books_agreeing(syste
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_the_pin_reaches_the_buyer_s_phone_and_nobody_else_s_screen(market, people):
+async def test_the_pin_reaches_the_buyer_s_phone_and_nobody_else_s_screen(market: Marketplace, people: People) -> None:
     order = await paid_order(market, people)
     pin = await market.delivery_pin(people.buyer, order["id"])
     assert await market.until("the SMS", lambda: pin_on_the_phone(market, "+2348030000001", pin), 60)
@@ -41,13 +47,15 @@ async def test_the_pin_reaches_the_buyer_s_phone_and_nobody_else_s_screen(market
         assert answer.status_code == 404
 
 
-async def test_the_hub_agent_of_the_campus_may_verify(market, people):
+async def test_the_hub_agent_of_the_campus_may_verify(market: Marketplace, people: People) -> None:
     order = await paid_order(market, people)
     pin = await market.delivery_pin(people.buyer, order["id"])
     assert (await market.verify_delivery(people.hub, order["id"], pin))["status"] == "delivered"
 
 
-async def test_five_wrong_pins_lock_the_order_until_the_buyer_requests_a_new_one(market, people):
+async def test_five_wrong_pins_lock_the_order_until_the_buyer_requests_a_new_one(
+    market: Marketplace, people: People
+) -> None:
     order = await paid_order(market, people)
     pin = await market.delivery_pin(people.buyer, order["id"])
     wrong = str((int(pin) + 1) % 10**6).zfill(6)
@@ -66,7 +74,7 @@ async def test_five_wrong_pins_lock_the_order_until_the_buyer_requests_a_new_one
     ).is_success
 
 
-async def attempt(market, person, order_id, pin):
+async def attempt(market: Marketplace, person, order_id, pin):
     from uuid import uuid4
 
     headers = {**person.headers, "Idempotency-Key": str(uuid4())}

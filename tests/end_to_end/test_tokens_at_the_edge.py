@@ -14,9 +14,13 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from operations.processes import API_PORTS
-from tests.end_to_end.issuers import CLUB, CLUB_SECRET, SCHOOL
+from tests.end_to_end.issuers import CLUB, CLUB_SECRET, SCHOOL, FurtherIssuers
 from tests.end_to_end.test_operators_acts import desk_of_the_machine
+
+from .conftest import People
 
 ORDERS = "/api/orders"
 
@@ -81,7 +85,7 @@ async def asked(client: httpx.AsyncClient, token: str, path: str = ORDERS, **mor
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def behind(system):
+async def behind(system: System):
     """The orders service itself, past the gateway: no header of the gateway is believed there either."""
     async with httpx.AsyncClient(
         base_url=f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}", timeout=60
@@ -90,14 +94,14 @@ async def behind(system):
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def provisioned(market, system, issuers):
+async def provisioned(market: Marketplace, system: System, issuers: FurtherIssuers):
     """A new person of the school for whom create-user was called."""
     user_id = uuid4()
     await create_user(market, system, user_id)
     return user_id
 
 
-async def create_user(market, system, user_id) -> None:
+async def create_user(market: Marketplace, system: System, user_id) -> None:
     answer = await market.http.post(
         "/functions/v1/create-user",
         json={"user": {"id": str(user_id), "email": f"{user_id}@unilag.edu.ng"}},
@@ -106,7 +110,7 @@ async def create_user(market, system, user_id) -> None:
     assert answer.status_code == 200, answer.text
 
 
-async def test_no_forged_token_passes_the_edge_nor_a_service(market, people, behind):
+async def test_no_forged_token_passes_the_edge_nor_a_service(market: Marketplace, people: People, behind) -> None:
     good = people.buyer.headers["Authorization"].removeprefix("Bearer ")
     kid = jwt.get_unverified_header(good)["kid"]
     published = (await market.http.get("/.well-known/jwks.json")).json()["keys"]
@@ -120,7 +124,9 @@ async def test_no_forged_token_passes_the_edge_nor_a_service(market, people, beh
         assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_a_user_of_the_school_is_a_buyer_only_after_create_user(market, system, issuers, behind):
+async def test_a_user_of_the_school_is_a_buyer_only_after_create_user(
+    market: Marketplace, system: System, issuers: FurtherIssuers, behind
+) -> None:
     user_id = uuid4()
     token = issuers.school(user_id)
     for client in (market.http, behind):
@@ -141,7 +147,9 @@ async def test_a_user_of_the_school_is_a_buyer_only_after_create_user(market, sy
     assert (profile["id"], profile["role"]) == (str(user_id), "buyer")
 
 
-async def test_a_user_of_the_club_is_identified_by_issuer_and_subject(market, system, issuers):
+async def test_a_user_of_the_club_is_identified_by_issuer_and_subject(
+    market: Marketplace, system: System, issuers: FurtherIssuers
+) -> None:
     token = issuers.club("member-7")
     refused = await market.http.get(ORDERS, headers={"Authorization": f"Bearer {token}"})
     assert refused.status_code == 403
@@ -173,13 +181,15 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_each_fault_of_a_foreign_token_is_refused(market, issuers, provisioned, fault):
+async def test_each_fault_of_a_foreign_token_is_refused(
+    market: Marketplace, issuers: FurtherIssuers, provisioned, fault: str
+) -> None:
     assert (fault, await asked(market.http, FAULTS[fault](issuers, provisioned))) == (fault, (401, "AUTH_UNAUTHORIZED"))
 
 
 async def test_a_foreign_token_past_its_time_is_called_expired_and_staff_of_the_school_is_not_believed(
-    market, issuers, provisioned
-):
+    market: Marketplace, issuers: FurtherIssuers, provisioned
+) -> None:
     now = int(time.time())
     assert await asked(market.http, issuers.school(provisioned, iat=now - 600, exp=now - 60)) == (
         401,
@@ -190,7 +200,9 @@ async def test_a_foreign_token_past_its_time_is_called_expired_and_staff_of_the_
     assert await asked(market.http, token, "/api/payouts") == (403, "AUTH_FORBIDDEN")
 
 
-async def test_a_user_of_the_school_steps_up_with_a_local_factor(market, issuers, provisioned):
+async def test_a_user_of_the_school_steps_up_with_a_local_factor(
+    market: Marketplace, issuers: FurtherIssuers, provisioned
+) -> None:
     headers = {"Authorization": f"Bearer {issuers.school(provisioned)}"}
     enrolled = (await market.http.post("/api/auth/mfa/enroll", json={}, headers=headers)).json()["data"]
     code = pyotp.TOTP(enrolled["secret"]).now()
@@ -201,7 +213,9 @@ async def test_a_user_of_the_school_steps_up_with_a_local_factor(market, issuers
     assert await asked(market.http, token) == (200, None)
 
 
-async def test_a_rotation_is_a_command_and_nobody_notices_it(market, people, system):
+async def test_a_rotation_is_a_command_and_nobody_notices_it(
+    market: Marketplace, people: People, system: System
+) -> None:
     """The new key signs a minute and a half later: whatever runs after this test in this run shows that nothing fails then."""
     before = (await market.http.get("/.well-known/jwks.json")).json()["keys"]
     code, said = system.command("identity", "rotate-keys")

@@ -1,9 +1,12 @@
 """One trace from the gateway through HTTP and broker to the last consumer."""
 
+from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 
+from .conftest import People
 
-async def spans_of(market, title: str, *services: str):
+
+async def spans_of(market: Marketplace, title: str, *services: str):
     """The newest trace that begins with `title` and reached these services."""
     for summary in (await market.sandbox.get("/control/traces")).json()["traces"]:
         if title in summary["title"]:
@@ -13,7 +16,7 @@ async def spans_of(market, title: str, *services: str):
     return None
 
 
-async def test_the_webhook_s_trace_ends_at_the_notification(market, people):
+async def test_the_webhook_s_trace_ends_at_the_notification(market: Marketplace, people: People) -> None:
     order = await placed_order(market, people)
     intent = await market.pay_intent(people.buyer, order["id"])
     await market.pay(intent)

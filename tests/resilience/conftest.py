@@ -21,7 +21,7 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="session")
-def system(tmp_path_factory) -> Iterator[System]:
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     with System(tmp_path_factory.mktemp("system"), environment=SETTINGS) as running:
         yield running
 

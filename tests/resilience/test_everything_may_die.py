@@ -97,7 +97,7 @@ VICTIMS = {
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-async def test_all_journeys_finish_after_a_kill_in_the_middle(victim, system, market):
+async def test_all_journeys_finish_after_a_kill_in_the_middle(victim: str, system: System, market: Marketplace) -> None:
     progress: Counter[str] = Counter()
 
     async def strike() -> None:
@@ -143,7 +143,7 @@ async def waiting_messages(system: System) -> dict[str, int]:
     return waiting
 
 
-async def test_a_payout_survives_the_death_of_its_dispatcher(system, market):
+async def test_a_payout_survives_the_death_of_its_dispatcher(system: System, market: Marketplace) -> None:
     """Killed while transfers leave: each ends processed, and the gateway moved each once."""
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")

@@ -12,6 +12,7 @@ import httpx
 from campus_tools.launcher.system import System
 from lab.soak.webhooks import Load, soak_webhooks
 from operations.audit import findings_of
+from operations.journey import Marketplace
 from testkit.fixtures import eventually
 
 PATH = "/functions/v1/gateway-webhook"
@@ -69,7 +70,9 @@ async def set_read_only(system: System, setting: str) -> None:
         await connection.close()
 
 
-async def test_webhooks_at_a_rate_have_their_effects_once_despite_a_killed_worker(system, market):
+async def test_webhooks_at_a_rate_have_their_effects_once_despite_a_killed_worker(
+    system: System, market: Marketplace
+) -> None:
     figures = await soak_webhooks(system, market, SHORT, lambda _: None)
     assert figures.sent == SHORT.count
     assert figures.kills == SHORT.kills
@@ -77,7 +80,9 @@ async def test_webhooks_at_a_rate_have_their_effects_once_despite_a_killed_worke
     assert figures.holds
 
 
-async def test_without_the_broker_webhooks_are_kept_and_have_their_effects_when_it_is_back(system, market):
+async def test_without_the_broker_webhooks_are_kept_and_have_their_effects_when_it_is_back(
+    system: System, market: Marketplace
+) -> None:
     over = asyncio.Event()
     sending = asyncio.ensure_future(send_until(system, market.http, over, {}))
     await asyncio.to_thread(system.servers.rabbitmq.kill)
@@ -90,7 +95,9 @@ async def test_without_the_broker_webhooks_are_kept_and_have_their_effects_when_
     await eventually(lambda: taken(system, list(answers)), within=60, every=0.2)
 
 
-async def test_a_read_only_database_is_reported_and_no_acknowledged_webhook_is_lost(system, market):
+async def test_a_read_only_database_is_reported_and_no_acknowledged_webhook_is_lost(
+    system: System, market: Marketplace
+) -> None:
     over, heard = asyncio.Event(), dict[int, int]()
     sending = asyncio.ensure_future(send_until(system, market.http, over, heard))
     try:

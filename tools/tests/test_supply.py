@@ -21,22 +21,22 @@ def bills():
 
 
 @pytest.mark.parametrize("image", ["notifications", "sandbox"])  # the longest, and the one without libs/common
-def test_a_bill_is_valid_to_the_last_field(image, bills):
+def test_a_bill_is_valid_to_the_last_field(image: str, bills) -> None:
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(bills[image]) is None
 
 
-def test_a_bill_that_is_not_valid_is_noticed(bills):
+def test_a_bill_that_is_not_valid_is_noticed(bills) -> None:
     broken = bills["sandbox"].replace('"type": "library"', '"type": "book"')
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(broken) is not None
 
 
-def test_the_same_lock_makes_the_same_bill(bills):
+def test_the_same_lock_makes_the_same_bill(bills) -> None:
     assert bill_of("payments") == bills["payments"]
     assert len({json.loads(text)["serialNumber"] for text in bills.values()}) == len(IMAGES)
 
 
 @images
-def test_a_bill_names_what_the_image_installs_with_its_hashes_and_nothing_else(image, bills):
+def test_a_bill_names_what_the_image_installs_with_its_hashes_and_nothing_else(image, bills) -> None:
     listed = {
         part["name"]: {entry["content"] for entry in part["externalReferences"][0]["hashes"]}
         for part in json.loads(bills[image])["components"]
@@ -51,7 +51,7 @@ def test_a_bill_names_what_the_image_installs_with_its_hashes_and_nothing_else(i
 
 
 @images
-def test_every_entry_of_a_bill_is_required_by_another(image, bills):
+def test_every_entry_of_a_bill_is_required_by_another(image, bills) -> None:
     bill = json.loads(bills[image])
     needs = {line["ref"]: line.get("dependsOn", []) for line in bill["dependencies"]}
     reached, ahead = set(), ["image"]
@@ -62,7 +62,7 @@ def test_every_entry_of_a_bill_is_required_by_another(image, bills):
     assert reached == {"image", *(part["bom-ref"] for part in bill["components"])}
 
 
-def test_every_requirement_of_the_lock_is_read():
+def test_every_requirement_of_the_lock_is_read() -> None:
     text = LOCK.read_text()
     read = requirements_in(text)
     assert len(read) == len(re.findall(r"^[a-z].*==", text, re.MULTILINE)) > 100
@@ -73,11 +73,11 @@ def output(**more):
     return json.dumps({"dependencies": [{"name": "Jinja2", "version": "3.1.6", "vulns": [], **more}], "fixes": []})
 
 
-def test_what_was_looked_up_and_has_no_advisory_is_clean():
+def test_what_was_looked_up_and_has_no_advisory_is_clean() -> None:
     assert parse_report(output(), "", LOCKED) == AdvisoryReport(())
 
 
-def test_an_advisory_is_reported_with_the_version_that_fixes_it():
+def test_an_advisory_is_reported_with_the_version_that_fixes_it() -> None:
     report = parse_report(output(vulns=[{"id": "PYSEC-1", "fix_versions": ["3.1.7"]}]), "", LOCKED)
     assert report == AdvisoryReport((Finding("Jinja2", "3.1.6", "PYSEC-1", ("3.1.7",)),))
 
@@ -91,5 +91,5 @@ def test_an_advisory_is_reported_with_the_version_that_fixes_it():
         (output(version="3.1.5"), "nothing was said about jinja2"),
     ],
 )  # fmt: skip
-def test_silence_is_no_answer(stdout, why):
+def test_silence_is_no_answer(stdout, why: str) -> None:
     assert parse_report(stdout, "a traceback\nthe name cannot be resolved\n", LOCKED) == AdvisoriesUnavailable(why)

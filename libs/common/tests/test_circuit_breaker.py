@@ -24,20 +24,20 @@ def opened(circuit):
     return [circuit.failed() for _ in range(LIMITS.failures_max)]
 
 
-def test_the_last_allowed_failure_opens_the_circuit(circuit, clock):
+def test_the_last_allowed_failure_opens_the_circuit(circuit, clock) -> None:
     assert opened(circuit) == [False, False, True]
     assert circuit.admit() == clock.now() + LIMITS.rest
     assert circuit.failed() is False
 
 
-def test_failures_outside_the_window_do_not_open_the_circuit(circuit, clock):
+def test_failures_outside_the_window_do_not_open_the_circuit(circuit, clock) -> None:
     for _ in range(10):
         assert circuit.failed() is False
         clock.advance(timedelta(seconds=31))
     assert circuit.admit() is None
 
 
-def test_a_success_clears_earlier_failures(circuit):
+def test_a_success_clears_earlier_failures(circuit) -> None:
     circuit.failed()
     circuit.failed()
     circuit.succeeded()
@@ -45,14 +45,14 @@ def test_a_success_clears_earlier_failures(circuit):
     assert circuit.admit() is None
 
 
-def test_a_half_open_circuit_admits_one_probe(circuit, clock):
+def test_a_half_open_circuit_admits_one_probe(circuit, clock) -> None:
     opened(circuit)
     clock.advance(LIMITS.rest)
     assert circuit.admit() is None
     assert circuit.admit() == clock.now() + LIMITS.rest
 
 
-def test_the_result_of_the_probe_closes_or_reopens_the_circuit(circuit, clock):
+def test_the_result_of_the_probe_closes_or_reopens_the_circuit(circuit, clock) -> None:
     opened(circuit)
     clock.advance(LIMITS.rest)
     assert circuit.admit() is None
@@ -66,7 +66,7 @@ def test_the_result_of_the_probe_closes_or_reopens_the_circuit(circuit, clock):
     assert circuit.admit() is None
 
 
-def test_a_probe_without_a_result_is_followed_by_another(circuit, clock):
+def test_a_probe_without_a_result_is_followed_by_another(circuit, clock) -> None:
     opened(circuit)
     clock.advance(LIMITS.rest)
     assert circuit.admit() is None
@@ -74,14 +74,14 @@ def test_a_probe_without_a_result_is_followed_by_another(circuit, clock):
     assert circuit.admit() is None
 
 
-def test_an_open_circuit_does_not_affect_other_counterparts(clock):
+def test_an_open_circuit_does_not_affect_other_counterparts(clock) -> None:
     circuits = Circuits(clock, LIMITS)
     opened(circuits.of("sms"))
     assert circuits.of("sms").admit() is not None
     assert circuits.of("email").admit() is None
 
 
-def test_the_number_of_circuits_is_bounded(clock):
+def test_the_number_of_circuits_is_bounded(clock) -> None:
     circuits = Circuits(clock, LIMITS)
     opened(circuits.of("first"))
     for number in range(CIRCUITS_MAX):

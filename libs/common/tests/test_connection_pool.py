@@ -10,13 +10,15 @@ from common.database import connection_pool
 from common.database.connection_pool import ConnectionPool
 from testkit.fixtures import eventually
 
+from .conftest import Mechanisms
+
 
 @pytest.fixture
-def connect(mechanisms):
+def connect(mechanisms: Mechanisms):
     return lambda: asyncpg.connect(mechanisms.urls.service)
 
 
-async def test_a_connection_is_lent_again(connect):
+async def test_a_connection_is_lent_again(connect) -> None:
     async with ConnectionPool.opened(connect, 2) as pool:
         async with pool.connection() as first:
             pass
@@ -25,7 +27,7 @@ async def test_a_connection_is_lent_again(connect):
         assert (pool.size, pool.idle_size) == (1, 1)
 
 
-async def test_a_broken_connection_is_replaced(connect):
+async def test_a_broken_connection_is_replaced(connect) -> None:
     async with ConnectionPool.opened(connect, 1) as pool:
         async with pool.connection() as broken:
             broken.terminate()
@@ -34,7 +36,7 @@ async def test_a_broken_connection_is_replaced(connect):
             assert await fresh.fetchval("SELECT 1") == 1
 
 
-async def test_a_connection_is_replaced_after_its_maximum_of_uses(connect, monkeypatch):
+async def test_a_connection_is_replaced_after_its_maximum_of_uses(connect, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_pool, "USES_MAX", 2)
     async with ConnectionPool.opened(connect, 1) as pool:
         async with pool.connection() as worn_out:
@@ -44,13 +46,13 @@ async def test_a_connection_is_replaced_after_its_maximum_of_uses(connect, monke
             assert await fresh.fetchval("SELECT 1") == 1
 
 
-async def test_an_idle_connection_is_closed_after_its_time(connect, monkeypatch):
+async def test_an_idle_connection_is_closed_after_its_time(connect, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_pool, "IDLE_SECONDS_MAX", 0.01)
     async with ConnectionPool.opened(connect, 1) as pool:
         await eventually(lambda: pool.size == 0)
 
 
-async def test_closing_waits_for_a_lent_connection(connect):
+async def test_closing_waits_for_a_lent_connection(connect) -> None:
     async with ConnectionPool.opened(connect, 1) as pool:
         async with pool.connection() as lent:
             closing = asyncio.create_task(pool.close())
@@ -59,14 +61,14 @@ async def test_closing_waits_for_a_lent_connection(connect):
         assert lent.is_closed()
 
 
-async def test_a_closed_pool_rejects_acquire(connect):
+async def test_a_closed_pool_rejects_acquire(connect) -> None:
     async with ConnectionPool.opened(connect, 1) as pool:
         await pool.close()
         with pytest.raises(asyncpg.InterfaceError):
             await pool.acquire()
 
 
-async def test_a_failed_connection_attempt_frees_its_slot(connect):
+async def test_a_failed_connection_attempt_frees_its_slot(connect) -> None:
     attempts = iter([OSError("refused")])
 
     async def flaky():
@@ -82,7 +84,7 @@ async def test_a_failed_connection_attempt_frees_its_slot(connect):
     await pool.close()
 
 
-async def test_the_pool_is_usable_after_a_cancelled_public_read(mechanisms):
+async def test_the_pool_is_usable_after_a_cancelled_public_read(mechanisms: Mechanisms) -> None:
     reading = asyncio.create_task(mechanisms.database.fetch_public("SELECT pg_sleep(60)"))
     await eventually(lambda: mechanisms.database.api.size > mechanisms.database.api.idle_size)
     reading.cancel()

@@ -27,7 +27,7 @@ def read_by_the_release_before(key: str, encrypted: str, context: str) -> str:
     return cipher.decrypt(raw[:12], raw[12:], context.encode()).decode()
 
 
-def test_a_text_is_decrypted_with_its_key_purpose_and_context_only():
+def test_a_text_is_decrypted_with_its_key_purpose_and_context_only() -> None:
     encrypted = Encryptor("PINs", NEW).encrypt("123456", "order-1")
     assert "123456" not in encrypted
     assert Encryptor("PINs", NEW).decrypt(encrypted, "order-1") == "123456"
@@ -44,7 +44,7 @@ def test_a_text_is_decrypted_with_its_key_purpose_and_context_only():
             encryptor.decrypt(text, context)
 
 
-def test_every_process_decrypts_at_every_step_of_a_rotation():
+def test_every_process_decrypts_at_every_step_of_a_rotation() -> None:
     """First everybody can read the next key, then it encrypts, then the one before is dropped."""
     phases = [Encryptor("PINs", OLD), Encryptor("PINs", OLD, NEW), Encryptor("PINs", NEW, OLD), Encryptor("PINs", NEW)]
     for before, after in itertools.pairwise(phases):
@@ -53,13 +53,13 @@ def test_every_process_decrypts_at_every_step_of_a_rotation():
                 assert reader.decrypt(writer.encrypt("123456", "order-1"), "order-1") == "123456"
 
 
-def test_a_text_under_a_removed_key_is_an_unknown_key():
+def test_a_text_under_a_removed_key_is_an_unknown_key() -> None:
     encrypted = Encryptor("PINs", OLD).encrypt("123456", "order-1")
     with pytest.raises(UnknownKey):
         Encryptor("PINs", NEW).decrypt(encrypted, "order-1")
 
 
-def test_only_uses_of_the_previous_key_are_counted():
+def test_only_uses_of_the_previous_key_are_counted() -> None:
     counter = PREVIOUS_KEY_ACCEPTED.labels("pin-key")
     encryptor = Encryptor("PINs", NEW, OLD, counted_as="pin-key")
     before = counter._value.get()
@@ -70,14 +70,14 @@ def test_only_uses_of_the_previous_key_are_counted():
 
 
 @pytest.mark.parametrize("old_keys", [(SHARED, ""), ("", SHARED), (NEW, SHARED)])
-def test_texts_of_the_previous_release_are_decrypted_while_its_key_is_set(old_keys):
+def test_texts_of_the_previous_release_are_decrypted_while_its_key_is_set(old_keys) -> None:
     encrypted = of_the_release_before(SHARED, "123456", "order-1")
     assert Encryptor("PINs", NEW, old_keys=old_keys).decrypt(encrypted, "order-1") == "123456"
     with pytest.raises(DecryptionFailed):
         Encryptor("PINs", NEW).decrypt(encrypted, "order-1")
 
 
-def test_the_previous_release_decrypts_the_old_format():
+def test_the_previous_release_decrypts_the_old_format() -> None:
     encryptor = Encryptor("PINs", NEW, old_keys=(SHARED,), writes_old_format=True)
     encrypted = encryptor.encrypt("123456", "order-1")
     assert read_by_the_release_before(SHARED, encrypted, "order-1") == "123456"
@@ -85,7 +85,7 @@ def test_the_previous_release_decrypts_the_old_format():
     assert encryptor.decrypt(Encryptor("PINs", NEW).encrypt("123456", "order-1"), "order-1") == "123456"
 
 
-def test_the_key_id_shows_whether_a_text_needs_re_encryption():
+def test_the_key_id_shows_whether_a_text_needs_re_encryption() -> None:
     encryptor = Encryptor("PINs", NEW, OLD, old_keys=(SHARED,))
     [pattern] = encryptor.unretired_patterns
     assert encryptor.encrypt("1", "a").startswith(pattern.rstrip("%"))
@@ -93,7 +93,7 @@ def test_the_key_id_shows_whether_a_text_needs_re_encryption():
         assert not stale.startswith(pattern.rstrip("%"))
 
 
-def test_texts_of_other_purposes_are_decrypted_by_their_receiver():
+def test_texts_of_other_purposes_are_decrypted_by_their_receiver() -> None:
     codes, pins = Encryptor("codes", NEW), Encryptor("PINs", NEW, OLD)
     messages = Encryptor("messages", NEW, also=(codes, pins))
     for sender in (codes, pins, Encryptor("PINs", OLD)):

@@ -19,6 +19,8 @@ from common.ledger.posting import (
 )
 from common.primitives.ids import new_id
 
+from .conftest import Mechanisms
+
 CASH = Account("gateway_cash", "debit", guarded=False)
 
 
@@ -34,23 +36,23 @@ def refund(key: str, name: str, amount_minor: int) -> Posting:
     return balanced(key, "refund", [debit(escrow(name), amount_minor), credit(CASH, amount_minor)])
 
 
-async def written(mechanisms, posting: Posting) -> bool:
+async def written(mechanisms: Mechanisms, posting: Posting) -> bool:
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await post(uow, posting)
 
 
-async def stands(mechanisms, account: Account) -> int:
+async def stands(mechanisms: Mechanisms, account: Account) -> int:
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await balance_of(uow, account)
 
 
-async def test_a_posting_changes_both_accounts(mechanisms):
+async def test_a_posting_changes_both_accounts(mechanisms: Mechanisms) -> None:
     assert await written(mechanisms, charge("c1", "a", 500))
     assert await stands(mechanisms, CASH) == 500
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-async def test_a_posting_key_is_used_for_one_content_only(mechanisms):
+async def test_a_posting_key_is_used_for_one_content_only(mechanisms: Mechanisms) -> None:
     assert await written(mechanisms, charge("c1", "a", 500))
     assert not await written(mechanisms, charge("c1", "a", 500))
     with pytest.raises(PostingKeyConflict):
@@ -58,13 +60,13 @@ async def test_a_posting_key_is_used_for_one_content_only(mechanisms):
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-async def test_concurrent_identical_postings_are_written_once(mechanisms):
+async def test_concurrent_identical_postings_are_written_once(mechanisms: Mechanisms) -> None:
     outcomes = await asyncio.gather(*(written(mechanisms, charge("c1", "a", 500)) for _ in range(20)))
     assert sorted(outcomes) == [False] * 19 + [True]
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-async def test_a_guarded_account_never_falls_below_zero_under_concurrency(mechanisms):
+async def test_a_guarded_account_never_falls_below_zero_under_concurrency(mechanisms: Mechanisms) -> None:
     await written(mechanisms, charge("c1", "a", 1000))
 
     async def withdraw(number: int) -> bool:
@@ -78,7 +80,7 @@ async def test_a_guarded_account_never_falls_below_zero_under_concurrency(mechan
     assert await stands(mechanisms, escrow("a")) == 100
 
 
-async def test_a_guarded_account_cannot_start_below_zero(mechanisms):
+async def test_a_guarded_account_cannot_start_below_zero(mechanisms: Mechanisms) -> None:
     with pytest.raises(AccountOverdrawn):
         await written(mechanisms, refund("r1", "nothing-was-paid", 1))
     assert await stands(mechanisms, CASH) == 0
@@ -94,7 +96,7 @@ async def test_a_guarded_account_cannot_start_below_zero(mechanisms):
         "DELETE FROM ledger_transactions",
     ],
 )
-async def test_the_owner_of_the_tables_cannot_change_postings(mechanisms, statement):
+async def test_the_owner_of_the_tables_cannot_change_postings(mechanisms: Mechanisms, statement: str) -> None:
     await written(mechanisms, charge("c1", "a", 500))
     owner = await asyncpg.connect(mechanisms.urls.owner)
     try:
@@ -104,7 +106,7 @@ async def test_the_owner_of_the_tables_cannot_change_postings(mechanisms, statem
         await owner.close()
 
 
-async def test_the_database_rejects_an_unbalanced_transaction(mechanisms):
+async def test_the_database_rejects_an_unbalanced_transaction(mechanisms: Mechanisms) -> None:
     owner = await asyncpg.connect(mechanisms.urls.owner)
     try:
         with pytest.raises(asyncpg.PostgresError, match="sum to zero"):
@@ -118,7 +120,7 @@ async def test_the_database_rejects_an_unbalanced_transaction(mechanisms):
 
 
 @pytest.mark.parametrize("acting_as", [THE_SERVICE, Caller(user_id=new_id())])
-async def test_the_roles_of_the_service_post_by_the_function_only(mechanisms, acting_as):
+async def test_the_roles_of_the_service_post_by_the_function_only(mechanisms: Mechanisms, acting_as) -> None:
     for statement in (
         "INSERT INTO ledger_balances VALUES ('a', 'NGN', 'credit', 5)",
         "DELETE FROM ledger_balances",
@@ -129,7 +131,7 @@ async def test_the_roles_of_the_service_post_by_the_function_only(mechanisms, ac
                 await uow.execute(statement)
 
 
-async def test_an_account_keeps_its_currency(mechanisms):
+async def test_an_account_keeps_its_currency(mechanisms: Mechanisms) -> None:
     await written(mechanisms, charge("c1", "a", 500))
     foreign = balanced("c2", "charge", [debit(CASH, 500), credit(escrow("a"), 500)], currency="GHS")
     with pytest.raises(asyncpg.PostgresError, match="keeps its currency"):
@@ -137,7 +139,7 @@ async def test_an_account_keeps_its_currency(mechanisms):
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-def test_an_unbalanced_posting_cannot_be_constructed():
+def test_an_unbalanced_posting_cannot_be_constructed() -> None:
     with pytest.raises(ValueError, match="sum to zero"):
         Posting("k", "charge", (debit(CASH, 5), credit(escrow("a"), 4)))
 
@@ -146,7 +148,7 @@ def test_an_unbalanced_posting_cannot_be_constructed():
 @settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-async def test_every_balance_equals_the_sum_of_its_entries(mechanisms, steps):
+async def test_every_balance_equals_the_sum_of_its_entries(mechanisms: Mechanisms, steps) -> None:
     for name, amount_minor, comes in steps:
         posting = (charge if comes else refund)(str(new_id()), name, amount_minor)
         try:

@@ -12,7 +12,7 @@ def outage():
     return Outage(get_logger(__name__), "thing away", "thing back", name="it")
 
 
-def test_an_outage_is_logged_at_its_start_and_its_end(outage):
+def test_an_outage_is_logged_at_its_start_and_its_end(outage) -> None:
     with capture_logs() as logged:
         outage.ended()
         for _ in range(1_000):
@@ -24,7 +24,7 @@ def test_an_outage_is_logged_at_its_start_and_its_end(outage):
     assert logged[1]["tries"] == 1_000
 
 
-def test_short_repeated_outages_are_not_logged_each_time(outage):
+def test_short_repeated_outages_are_not_logged_each_time(outage) -> None:
     with capture_logs() as logged:
         for _ in range(100):
             outage.failed(ConnectionRefusedError())
@@ -32,7 +32,7 @@ def test_short_repeated_outages_are_not_logged_each_time(outage):
     assert len(logged) == 2
 
 
-def test_only_a_bug_is_logged_with_its_traceback(outage):
+def test_only_a_bug_is_logged_with_its_traceback(outage) -> None:
     with capture_logs() as logged:
         outage.failed(ValueError("x"), is_bug=True)
         Outage(get_logger(__name__), "server away", "server back").failed(ConnectionRefusedError())

@@ -6,6 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx
 import pytest
@@ -124,12 +125,12 @@ def authority():
         *("", "not an address", "127.1", "0x7f.1", "2130706433", "8.8.8.8:53"),
     ],
 )
-def test_addresses_of_networks_and_of_translators_are_not_public(number):
+def test_addresses_of_networks_and_of_translators_are_not_public(number) -> None:
     assert not is_public(number)
 
 
 @pytest.mark.parametrize("number", ["8.8.8.8", "1.1.1.1", "172.32.0.1", "2001:4860:4860::8888", "2a00:1450::1"])
-def test_addresses_of_the_internet_are_public(number):
+def test_addresses_of_the_internet_are_public(number: str) -> None:
     assert is_public(number)
 
 
@@ -154,18 +155,18 @@ SANDBOX = OutboundRules(trusted_origin="http://127.0.0.1:8090")
         *("https://push.example.com\\@10.0.0.1/x", "https://a_b.example.com/", "https://bücher.example.com/"),
     ],
 )
-def test_an_address_of_a_forbidden_form_is_rejected(url):
+def test_an_address_of_a_forbidden_form_is_rejected(url) -> None:
     assert SANDBOX.fault_of(url) is not None
 
 
 @pytest.mark.parametrize(
     "url", ["https://fcm.googleapis.com/x", "https://updates.push.example.com:443/x", "http://127.0.0.1:8090/push/x"]
 )
-def test_public_addresses_and_the_trusted_origin_are_accepted(url):
+def test_public_addresses_and_the_trusted_origin_are_accepted(url: str) -> None:
     assert SANDBOX.fault_of(url) is None
 
 
-def test_loopback_is_accepted_in_development_only():
+def test_loopback_is_accepted_in_development_only() -> None:
     for url in ("http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:9000/x"):
         assert DEVELOPMENT.fault_of(url) is None
         assert OutboundRules().fault_of(url) is not None
@@ -176,7 +177,7 @@ def test_loopback_is_accepted_in_development_only():
     assert not OutboundRules().allows(HERE, "https")
 
 
-async def test_a_name_that_resolves_to_a_refused_address_is_never_connected():
+async def test_a_name_that_resolves_to_a_refused_address_is_never_connected() -> None:
     async with serving() as server:
         for response in ([HERE], [METADATA], ["10.0.0.1"], ["8.8.8.8", HERE], [HERE, "8.8.8.8"]):
             async with client_of(Names(response), OutboundRules()) as client:
@@ -185,7 +186,7 @@ async def test_a_name_that_resolves_to_a_refused_address_is_never_connected():
         assert server.connections == 0
 
 
-async def test_a_call_connects_to_the_checked_address(tmp_path, authority):
+async def test_a_call_connects_to_the_checked_address(tmp_path: Path, authority) -> None:
     """DNS rebinding: the second answer is never asked for, in either order."""
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
@@ -201,7 +202,7 @@ async def test_a_call_connects_to_the_checked_address(tmp_path, authority):
             assert (names.requested, server.connections - before) == (1, int(is_called))
 
 
-async def test_each_call_resolves_the_name_again(tmp_path, authority):
+async def test_each_call_resolves_the_name_again(tmp_path: Path, authority) -> None:
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         names = Names([HERE], [METADATA], [HERE])
@@ -214,7 +215,7 @@ async def test_each_call_resolves_the_name_again(tmp_path, authority):
         assert (names.requested, server.connections) == (3, 2)
 
 
-async def test_tls_and_the_host_header_use_the_name(tmp_path, authority):
+async def test_tls_and_the_host_header_use_the_name(tmp_path: Path, authority) -> None:
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
@@ -225,7 +226,7 @@ async def test_tls_and_the_host_header_use_the_name(tmp_path, authority):
         assert f"Host: {NAME}:{server.port}\r\n" in head
 
 
-async def test_a_certificate_of_another_name_is_rejected(tmp_path, authority):
+async def test_a_certificate_of_another_name_is_rejected(tmp_path: Path, authority) -> None:
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, "other.example.com")) as server:
         async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
@@ -234,7 +235,7 @@ async def test_a_certificate_of_another_name_is_rejected(tmp_path, authority):
         assert server.heads == []
 
 
-async def test_two_names_of_one_address_share_no_connection(tmp_path, authority):
+async def test_two_names_of_one_address_share_no_connection(tmp_path: Path, authority) -> None:
     server_of, tls = authority
     second = "second.example.com"
     async with serving(tls=server_of(tmp_path, NAME)) as server:
@@ -245,12 +246,12 @@ async def test_two_names_of_one_address_share_no_connection(tmp_path, authority)
         assert (server.names, len(server.heads)) == ([NAME, second], 1)
 
 
-async def test_an_unreachable_address_is_followed_by_the_next():
+async def test_an_unreachable_address_is_followed_by_the_next() -> None:
     async with serving(HERE) as server, client_of(Names(["127.0.0.9", HERE])) as client:
         assert (await client.post(f"http://localhost:{server.port}/")).status_code == 200
 
 
-async def test_a_name_without_an_address_is_a_connection_error():
+async def test_a_name_without_an_address_is_a_connection_error() -> None:
     async def none(host: str, port: int) -> Sequence[str]:
         raise OSError("no such name")
 
@@ -261,13 +262,13 @@ async def test_a_name_without_an_address_is_a_connection_error():
         assert not isinstance(failed.value, AddressRefused)
 
 
-async def test_addresses_of_the_system_resolver_are_checked():
+async def test_addresses_of_the_system_resolver_are_checked() -> None:
     async with OutboundClient(_AnyName(), seconds=PATIENT) as client:
         with pytest.raises(AddressRefused, match="private network"):
             await client.post("https://localhost/")
 
 
-async def test_the_form_of_the_address_is_checked_at_each_call():
+async def test_the_form_of_the_address_is_checked_at_each_call() -> None:
     names = Names()
     async with client_of(names, OutboundRules()) as client:
         for url in (
@@ -285,7 +286,7 @@ async def test_the_form_of_the_address_is_checked_at_each_call():
     assert names.requested == 0
 
 
-async def test_the_trusted_origin_is_called_as_it_is():
+async def test_the_trusted_origin_is_called_as_it_is() -> None:
     async with serving() as server:
         names = Names()
         async with client_of(names, OutboundRules(trusted_origin=f"http://{HERE}:{server.port}")) as client:
@@ -293,7 +294,7 @@ async def test_the_trusted_origin_is_called_as_it_is():
         assert names.requested == 0
 
 
-async def test_a_redirect_is_not_followed():
+async def test_a_redirect_is_not_followed() -> None:
     async with serving(OTHER_HERE) as inside:
         moved = f"HTTP/1.1 307 Go\r\nLocation: http://{OTHER_HERE}:{inside.port}/\r\nContent-Length: 0\r\n\r\n"
         async with serving(response=moved.encode()) as server, client_of(Names([HERE])) as client:
@@ -301,7 +302,7 @@ async def test_a_redirect_is_not_followed():
         assert inside.connections == 0
 
 
-async def test_a_body_is_bounded_without_being_decompressed():
+async def test_a_body_is_bounded_without_being_decompressed() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nSet-Cookie: a=b\r\nContent-Length: 10000000\r\n\r\n"
     async with serving(response=head + b"x" * 200_000, keep=True) as server, client_of(Names([HERE])) as client:
         response = await client.post(f"http://{HERE}:{server.port}/")
@@ -311,7 +312,7 @@ async def test_a_body_is_bounded_without_being_decompressed():
 
 
 @pytest.mark.parametrize("keep", [True, False])
-async def test_an_interrupted_body_keeps_the_status(keep):
+async def test_an_interrupted_body_keeps_the_status(keep: bool) -> None:
     """The server says nothing more, or hangs up."""
     started = b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf"
     async with serving(response=started, keep=keep) as server:
@@ -320,7 +321,7 @@ async def test_an_interrupted_body_keeps_the_status(keep):
         assert (response.status_code, response.content) == (201, b"half")
 
 
-async def test_a_hanging_server_or_resolver_ends_at_the_deadline():
+async def test_a_hanging_server_or_resolver_ends_at_the_deadline() -> None:
     async def hanging(host: str, port: int) -> Sequence[str]:
         await asyncio.Event().wait()
         return []
@@ -333,7 +334,7 @@ async def test_a_hanging_server_or_resolver_ends_at_the_deadline():
             await client.post(f"https://{NAME}/")
 
 
-async def test_a_proxy_of_the_environment_is_not_used(monkeypatch):
+async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(OTHER_HERE) as proxy, serving() as server:
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://{OTHER_HERE}:{proxy.port}")

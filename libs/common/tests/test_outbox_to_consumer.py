@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 
 from common.auth.caller import THE_SERVICE
 from common.messaging import dead_letters
-from common.messaging.bus import Outgoing
+from common.messaging.bus import Bus, Outgoing
 from common.messaging.consumers import Consumers
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Subscription, WorkItem
@@ -21,18 +21,20 @@ from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
 from testkit.fixtures import eventually
 
+from .conftest import Mechanisms
+
 
 def dispatched() -> OrderDispatched:
     return OrderDispatched(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id())
 
 
-async def publish(mechanisms, *events) -> None:
+async def publish(mechanisms: Mechanisms, *events) -> None:
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for event in events:
             uow.publish(event)
 
 
-async def rows(mechanisms, statement: str, *values):
+async def rows(mechanisms: Mechanisms, statement: str, *values):
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await uow.fetch(statement, *values)
 
@@ -55,7 +57,7 @@ class Notebook:
 
 
 @asynccontextmanager
-async def consuming(mechanisms, bus, notebook, work_items=()):
+async def consuming(mechanisms: Mechanisms, bus: Bus, notebook, work_items=()):
     subscriptions = [Subscription(OrderDispatched, notebook.on_order_dispatched)]
     consumers = Consumers("tests", mechanisms.database, bus, None, subscriptions, work_items, account_required=False)
     tasks = [asyncio.create_task(consumers.run()), asyncio.create_task(run_relay(mechanisms.database, bus))]
@@ -67,7 +69,7 @@ async def consuming(mechanisms, bus, notebook, work_items=()):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_an_event_is_marked_as_published_after_the_confirm(mechanisms, bus):
+async def test_an_event_is_marked_as_published_after_the_confirm(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     async with consuming(mechanisms, bus, notebook):
         await publish(mechanisms, event)
@@ -76,7 +78,7 @@ async def test_an_event_is_marked_as_published_after_the_confirm(mechanisms, bus
     assert notebook.attempts[event.subject] == 1
 
 
-async def test_a_message_delivered_five_times_takes_effect_once(mechanisms, bus):
+async def test_a_message_delivered_five_times_takes_effect_once(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     await publish(mechanisms, event)
     async with consuming(mechanisms, bus, notebook):
@@ -91,7 +93,7 @@ async def test_a_message_delivered_five_times_takes_effect_once(mechanisms, bus)
         assert len(await rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id)) == 1
 
 
-async def test_republished_messages_take_effect_once(mechanisms, bus):
+async def test_republished_messages_take_effect_once(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, received_event, lost, waiting = Notebook(), dispatched(), dispatched(), dispatched()
     async with consuming(mechanisms, bus, notebook):
         await publish(mechanisms, received_event)
@@ -114,7 +116,7 @@ async def test_republished_messages_take_effect_once(mechanisms, bus):
 OF_OWNER = "SELECT * FROM notes WHERE owner_id = $1"
 
 
-async def published(mechanisms, count: int) -> bool:
+async def published(mechanisms: Mechanisms, count: int) -> bool:
     return len(await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL")) == count
 
 
@@ -122,7 +124,7 @@ def shown(metric: str, **labels: str) -> float:
     return REGISTRY.get_sample_value(metric, labels) or 0.0
 
 
-async def test_lag_and_duplicates_of_messages_are_counted(mechanisms, bus):
+async def test_lag_and_duplicates_of_messages_are_counted(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     lags, seconds = (shown(f"message_lag_seconds_{part}", queue="tests.orders") for part in ("count", "sum"))
     repeated = duplicates()
@@ -141,7 +143,7 @@ def duplicates() -> float:
     return sum(sample.value for sample in INBOX_DUPLICATES.collect()[0].samples if sample.name.endswith("_total"))
 
 
-async def test_metrics_include_dead_letters_and_pools(mechanisms, bus):
+async def test_metrics_include_dead_letters_and_pools(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     notebook.fault, notebook.failures = PermanentFault, 9
     async with consuming(mechanisms, bus, notebook):
@@ -156,7 +158,7 @@ async def test_metrics_include_dead_letters_and_pools(mechanisms, bus):
     assert shown("database_connections", role="service", state="max") >= in_use[1]
 
 
-async def test_a_failed_message_is_rolled_back_and_retried(mechanisms, bus):
+async def test_a_failed_message_is_rolled_back_and_retried(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     notebook.failures = 2
     async with consuming(mechanisms, bus, notebook):
@@ -168,7 +170,7 @@ async def test_a_failed_message_is_rolled_back_and_retried(mechanisms, bus):
     assert notebook.attempts[event.subject] == 3
 
 
-async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms, bus):
+async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     notebook.failures = 3
     async with consuming(mechanisms, bus, notebook):
@@ -186,7 +188,7 @@ async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms, 
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
 
 
-async def test_a_permanent_fault_skips_the_ladder(mechanisms, bus):
+async def test_a_permanent_fault_skips_the_ladder(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     notebook.failures, notebook.fault = 99, PermanentFault
     async with consuming(mechanisms, bus, notebook):
@@ -196,14 +198,14 @@ async def test_a_permanent_fault_skips_the_ladder(mechanisms, bus):
 
 
 @pytest.mark.parametrize("body", [b"not json", b'{"specversion":"1.0"}', b"\xff\xfe"])
-async def test_a_malformed_message_becomes_a_dead_letter_at_once(mechanisms, bus, body):
+async def test_a_malformed_message_becomes_a_dead_letter_at_once(mechanisms: Mechanisms, bus: Bus, body: bytes) -> None:
     async with consuming(mechanisms, bus, Notebook()):
         assert await bus.publish([Outgoing(body, str(new_id()), OrderDispatched.TYPE, None, {})]) == [True]
         dead_letter_rows = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
     assert dead_letter_rows[0]["body"] == body
 
 
-async def test_an_unknown_field_is_ignored(mechanisms, bus):
+async def test_an_unknown_field_is_ignored(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     async with consuming(mechanisms, bus, notebook) as consumers:
         extended = {**msgspec.to_builtins(event), "colour": "green"}
@@ -228,7 +230,7 @@ class Job(msgspec.Struct, frozen=True):
     number: int
 
 
-async def test_enqueued_work_is_processed_by_the_worker_until_exhausted(mechanisms, bus):
+async def test_enqueued_work_is_processed_by_the_worker_until_exhausted(mechanisms: Mechanisms, bus: Bus) -> None:
     done, exhausted = [], []
 
     async def do_job(item, received, dependencies):
@@ -249,7 +251,7 @@ async def test_enqueued_work_is_processed_by_the_worker_until_exhausted(mechanis
     assert exhausted == [(2, "RuntimeError: cannot")]
 
 
-async def test_concurrent_relays_publish_each_message_once(mechanisms, bus, broker_url):
+async def test_concurrent_relays_publish_each_message_once(mechanisms: Mechanisms, bus: Bus, broker_url: str) -> None:
     events = [dispatched() for _ in range(300)]
     await publish(mechanisms, *events)
     seen = await asyncio.gather(*(relay_once(mechanisms.database, bus) for _ in range(5)))
@@ -261,7 +263,7 @@ async def test_concurrent_relays_publish_each_message_once(mechanisms, bus, brok
     assert set(notebook.attempts.values()) == {1}
 
 
-async def test_only_an_event_with_a_declared_consumer_must_be_routed(mechanisms, bus):
+async def test_only_an_event_with_a_declared_consumer_must_be_routed(mechanisms: Mechanisms, bus: Bus) -> None:
     await publish(
         mechanisms,
         OrderPlaced(

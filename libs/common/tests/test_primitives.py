@@ -33,23 +33,23 @@ from common.web import envelope
         (999, 1, 0),
     ],
 )
-def test_a_share_is_rounded_half_to_even(amount_minor, basis_points, share):
+def test_a_share_is_rounded_half_to_even(amount_minor: int, basis_points: int, share: int) -> None:
     assert share_half_even(amount_minor, basis_points) == share
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=5), st.floats(0, 1))
-def test_shares_sum_to_the_amount_and_never_exceed_their_part(parts, fraction):
+def test_shares_sum_to_the_amount_and_never_exceed_their_part(parts, fraction) -> None:
     amount = int(sum(parts) * fraction)
     shares = apportion(amount, parts)
     assert sum(shares) == amount
     assert all(0 <= share <= part for share, part in zip(shares, parts, strict=True))
 
 
-def test_naira_shows_kobo_as_a_decimal_number():
+def test_naira_shows_kobo_as_a_decimal_number() -> None:
     assert (naira(500_000), naira(1_005), naira(1)) == (5000, 10.05, 0.01)
 
 
-def test_ids_are_uuid_version_7_in_order_of_creation():
+def test_ids_are_uuid_version_7_in_order_of_creation() -> None:
     ids = [new_id() for _ in range(50)]
     assert {identifier.version for identifier in ids} == {7}
     assert [str(a)[:8] for a in ids] == sorted(str(a)[:8] for a in ids)
@@ -65,11 +65,11 @@ def test_ids_are_uuid_version_7_in_order_of_creation():
         "018cc251-f400-7004-8000-00000000000g",
     ],
 )
-def test_only_the_canonical_form_is_a_uuid(text):
+def test_only_the_canonical_form_is_a_uuid(text: str) -> None:
     assert parse_uuid(text) is None
 
 
-def test_only_well_formed_request_ids_are_accepted():
+def test_only_well_formed_request_ids_are_accepted() -> None:
     assert is_request_id(new_request_id())
     assert not any(
         map(
@@ -79,11 +79,11 @@ def test_only_well_formed_request_ids_are_accepted():
     )
 
 
-def test_digits_have_the_requested_length():
+def test_digits_have_the_requested_length() -> None:
     assert all(len(new_digits(6)) == 6 and new_digits(6).isdigit() for _ in range(100))
 
 
-def test_a_cursor_is_valid_in_its_own_list_only():
+def test_a_cursor_is_valid_in_its_own_list_only() -> None:
     signer = CursorSigner("key")
     cursor = signer.sign(["products", None, "ada"], ["2026-01-01", 5])
     assert signer.open(["products", None, "ada"], cursor) == ["2026-01-01", 5]
@@ -93,12 +93,12 @@ def test_a_cursor_is_valid_in_its_own_list_only():
 
 
 @given(st.text(max_size=80))
-def test_an_invented_cursor_is_rejected(text):
+def test_an_invented_cursor_is_rejected(text) -> None:
     with pytest.raises(ValidationFailed):
         CursorSigner("key").open(["products"], text)
 
 
-def test_a_changed_cursor_is_rejected():
+def test_a_changed_cursor_is_rejected() -> None:
     signer = CursorSigner("key")
     cursor = signer.sign(["products"], [5])
     for place in range(len(cursor) - 1):
@@ -107,7 +107,7 @@ def test_a_changed_cursor_is_rejected():
             signer.open(["products"], changed)
 
 
-def test_the_retry_ladder_is_that_of_the_specification():
+def test_the_retry_ladder_is_that_of_the_specification() -> None:
     ladder = RetryLadder()
     assert [ladder.delay_after(attempt) for attempt in range(1, 8)] == [1, 5, 25, 125, 600, None, None]
     assert ladder.attempts_max == len(DELAYS_SECONDS) + 1
@@ -116,11 +116,11 @@ def test_the_retry_ladder_is_that_of_the_specification():
 
 
 @given(st.floats(0.01, 1000))
-def test_jitter_stays_within_a_fifth(seconds):
+def test_jitter_stays_within_a_fifth(seconds) -> None:
     assert seconds * (1 - JITTER) <= jittered(seconds) <= seconds * (1 + JITTER)
 
 
-def test_a_problem_has_the_form_of_the_specification():
+def test_a_problem_has_the_form_of_the_specification() -> None:
     document = json.loads(
         problems.render(
             ValidationFailed.of("amountMinor", "too much"), instance="/api/x", request_id="req_1", base_url="http://b"
@@ -138,12 +138,12 @@ def test_a_problem_has_the_form_of_the_specification():
     }
 
 
-def test_a_server_error_has_a_correlation_id():
+def test_a_server_error_has_a_correlation_id() -> None:
     document = json.loads(problems.render(Problem(), instance="/", request_id="req_1", base_url="b"))
     assert document["correlationId"] == "req_1"
 
 
-def test_the_envelope_has_milliseconds_and_version():
+def test_the_envelope_has_milliseconds_and_version() -> None:
     body = json.loads(envelope.render([1], request_id="req_1", now=datetime(2026, 1, 2, 3, 4, 5, 6_000, UTC), limit=20))
     assert body == {
         "success": True,
@@ -152,11 +152,11 @@ def test_the_envelope_has_milliseconds_and_version():
     }
 
 
-def test_times_are_utc_with_milliseconds():
+def test_times_are_utc_with_milliseconds() -> None:
     assert iso(datetime(2026, 1, 2, tzinfo=UTC)) == "2026-01-02T00:00:00.000Z"
 
 
-def test_revocations_are_held_for_the_lifetime_of_a_token():
+def test_revocations_are_held_for_the_lifetime_of_a_token() -> None:
     revocations, began = Revocations(), datetime(2026, 3, 1, tzinfo=UTC)
     revocations.forget_old(began)
     ended, suspended = new_id(), new_id()
@@ -171,7 +171,7 @@ def test_revocations_are_held_for_the_lifetime_of_a_token():
     assert not any(map(revocations.cover, callers))
 
 
-def test_a_step_up_ends_after_fifteen_minutes():
+def test_a_step_up_ends_after_fifteen_minutes() -> None:
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
     Caller(user_id=new_id(), stepped_up_at=now - timedelta(minutes=15)).must_have_stepped_up(now)
     for at in (None, now - timedelta(minutes=15, seconds=1)):
@@ -193,12 +193,12 @@ def test_a_step_up_ends_after_fifteen_minutes():
         ("text", "eyJhbGciOi.eyJzdWIi.sig"),
     ],
 )
-def test_secrets_never_reach_the_log(name, value):
+def test_secrets_never_reach_the_log(name: str, value: str) -> None:
     line = redact(None, "", {name: value, "inner": {name: value}})
     assert value not in str(line)
     assert REDACTED in line[name]
 
 
-def test_harmless_values_are_logged():
+def test_harmless_values_are_logged() -> None:
     facts = {"posting_key": "k", "bank_code": "058", "status_code": 200, "queue": "orders.payments"}
     assert redact(None, "", dict(facts)) == facts

@@ -7,6 +7,7 @@ import pytest
 
 from common.auth.caller import THE_SERVICE
 from common.messaging import dead_letters
+from common.messaging.bus import Bus
 from common.messaging.messages import Received, WorkItem
 from common.messaging.provenance import Route, UnprovenPublisher, check_broadcast, check_publisher, is_work_queue
 from common.primitives.ids import new_id
@@ -15,6 +16,7 @@ from contracts.orders import OrderDispatched
 from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
 from testkit.fixtures import eventually
 
+from .conftest import Mechanisms
 from .test_outbox_to_consumer import Job, Notebook, consuming, dispatched, rows
 
 HELD, RELEASED = "payments.escrow_held.v1", "payments.escrow_released.v1"
@@ -69,28 +71,28 @@ FORGED = {
 
 @pytest.mark.parametrize("name", GENUINE)
 @pytest.mark.parametrize("account_required", [True, False])
-def test_a_message_from_its_publisher_is_accepted(name, account_required):
+def test_a_message_from_its_publisher_is_accepted(name: str, account_required: bool) -> None:
     queue, route, event_type, source = GENUINE[name]
     check_publisher(queue, route, received(event_type, source), account_required=account_required)
 
 
 @pytest.mark.parametrize("name", FORGED)
 @pytest.mark.parametrize("account_required", [True, False])
-def test_a_message_that_names_another_publisher_is_rejected(name, account_required):
+def test_a_message_that_names_another_publisher_is_rejected(name: str, account_required: bool) -> None:
     queue, route, event_type, source = FORGED[name]
     with pytest.raises(UnprovenPublisher):
         check_publisher(queue, route, received(event_type, source), account_required=account_required)
 
 
 @pytest.mark.parametrize("account", [None, "operator"])
-def test_a_message_without_an_account_depends_on_the_setting(account):
+def test_a_message_without_an_account_depends_on_the_setting(account: str | None) -> None:
     route = Route("campus.events", HELD, account)
     check_publisher("payouts.payments", route, received(HELD, "payments"), account_required=False)
     with pytest.raises(UnprovenPublisher):
         check_publisher("payouts.payments", route, received(HELD, "payments"), account_required=True)
 
 
-def test_a_broadcast_is_accepted_from_its_publisher_only():
+def test_a_broadcast_is_accepted_from_its_publisher_only() -> None:
     revoked = "identity.session_revoked.v1"
     good = Route("campus.events", revoked, "identity")
     check_broadcast(good, received(revoked, "identity"), account_required=True)
@@ -104,7 +106,7 @@ def test_a_broadcast_is_accepted_from_its_publisher_only():
             check_broadcast(route, received(revoked, source), account_required=False)
 
 
-def test_the_name_of_a_queue_shows_whether_it_holds_work():
+def test_the_name_of_a_queue_shows_whether_it_holds_work() -> None:
     assert all(is_work_queue(queue) for queue in WORK_QUEUES)
     assert not any(
         is_work_queue(f"{service}.{event.publisher()}") for service, events in SUBSCRIPTIONS.items() for event in events
@@ -120,7 +122,7 @@ def envelope(event, **changes) -> bytes:
     return json.dumps(described | changes).encode()
 
 
-async def publish(broker_url, exchange, key, body, **properties):
+async def publish(broker_url: str, exchange, key, body, **properties):
     async with await aio_pika.connect(broker_url) as connection:
         channel = await connection.channel()
         aimed = await channel.get_exchange(exchange, ensure=False) if exchange else channel.default_exchange
@@ -135,7 +137,9 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-async def test_a_forged_message_is_stored_as_evidence_without_effect(mechanisms, bus, broker_url, name):
+async def test_a_forged_message_is_stored_as_evidence_without_effect(
+    mechanisms: Mechanisms, bus: Bus, broker_url: str, name: str
+) -> None:
     exchange, key, changes = FORGERIES[name]
     notebook, event = Notebook(), dispatched()
     async with consuming(mechanisms, bus, notebook):
@@ -151,7 +155,9 @@ async def test_a_forged_message_is_stored_as_evidence_without_effect(mechanisms,
             await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"])
 
 
-async def test_forged_work_does_not_run_the_handler_of_exhausted_work(mechanisms, bus, broker_url):
+async def test_forged_work_does_not_run_the_handler_of_exhausted_work(
+    mechanisms: Mechanisms, bus: Bus, broker_url: str
+) -> None:
     exhausted = []
 
     async def do_job(item, received, dependencies):
@@ -168,14 +174,18 @@ async def test_forged_work_does_not_run_the_handler_of_exhausted_work(mechanisms
     assert exhausted == []
 
 
-async def test_a_message_published_to_the_dead_letter_queue_is_stored_as_forged(mechanisms, bus, broker_url):
+async def test_a_message_published_to_the_dead_letter_queue_is_stored_as_forged(
+    mechanisms: Mechanisms, bus: Bus, broker_url: str
+) -> None:
     async with consuming(mechanisms, bus, Notebook()):
         await publish(broker_url, "", "tests.dead", envelope(dispatched()), headers={"x-attempt": 1})
         [dead_letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
     assert dead_letter["error"].startswith("UnprovenPublisher")
 
 
-async def test_a_message_that_the_broker_dead_lettered_can_be_replayed(mechanisms, bus, broker_url):
+async def test_a_message_that_the_broker_dead_lettered_can_be_replayed(
+    mechanisms: Mechanisms, bus: Bus, broker_url: str
+) -> None:
     notebook, event = Notebook(), dispatched()
     async with await aio_pika.connect(broker_url) as connection:
         channel = await connection.channel()

@@ -84,7 +84,9 @@ async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
         ("broken", None, 500, "INTERNAL_ERROR"),
     ],
 )
-async def test_a_raw_route_responds_like_any_other(client, path, token, status, code):
+async def test_a_raw_route_responds_like_any_other(
+    client: httpx.AsyncClient, path: str, token: str | None, status: int, code: str | None
+) -> None:
     headers = {"X-Request-Id": "req_0123456789abcdef"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
     raw, framed = [await client.get(f"/{kind}/{path}", headers=headers) for kind in ("raw", "framed")]
     assert (raw.status_code, raw.json().get("code")) == (status, code)
@@ -95,12 +97,12 @@ async def test_a_raw_route_responds_like_any_other(client, path, token, status, 
     ]
 
 
-async def test_another_method_of_a_raw_route_is_405(client):
+async def test_another_method_of_a_raw_route_is_405(client: httpx.AsyncClient) -> None:
     response = await client.post("/raw/open")
     assert (response.status_code, response.headers["allow"]) == (405, "GET")
 
 
-def test_a_raw_route_is_documented(app):
+def test_a_raw_route_is_documented(app: Application) -> None:
     paths = app.openapi()["paths"]
     assert paths["/raw/open"].keys() == paths["/framed/open"].keys() == {"get"}
 
@@ -109,7 +111,7 @@ async def unguarded(_: Request) -> Response:
     raise Problem
 
 
-def test_a_raw_route_without_a_guard_or_with_a_parameter_is_rejected():
+def test_a_raw_route_without_a_guard_or_with_a_parameter_is_rejected() -> None:
     with pytest.raises(TypeError, match="has no guard"):
         RawRoute("/raw", unguarded)
     with pytest.raises(TypeError, match="fixed path"):

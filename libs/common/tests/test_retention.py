@@ -14,6 +14,8 @@ from common.primitives.ids import new_id
 from common.process.settings import ServiceSettings
 from testkit.fixtures import eventually
 
+from .conftest import Mechanisms
+
 CLOCK = SystemClock()
 SETTINGS = {
     "port": 1,
@@ -32,16 +34,16 @@ def kept(**changed):
     return message_retention_rules(ServiceSettings(**SETTINGS, **changed))
 
 
-async def run(mechanisms, statement, *values):
+async def run(mechanisms: Mechanisms, statement, *values):
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await uow.fetch(statement, *values)
 
 
-async def remove(mechanisms, *rules):
+async def remove(mechanisms: Mechanisms, *rules):
     return await purge_expired_once(mechanisms.database, rules or kept(), CLOCK, pause_seconds=0)
 
 
-async def publish(mechanisms, count, *, published_days_ago):
+async def publish(mechanisms: Mechanisms, count, *, published_days_ago):
     """So many messages of one subject, published then; None: not yet."""
     await run(
         mechanisms,
@@ -54,7 +56,7 @@ async def publish(mechanisms, count, *, published_days_ago):
     )
 
 
-async def published(mechanisms):
+async def published(mechanisms: Mechanisms):
     rows = await run(mechanisms, "SELECT subject, count(*) FROM outbox GROUP BY 1")
     return {row["subject"].split()[1]: row["count"] for row in rows}
 
@@ -63,13 +65,13 @@ def shown(metric, what):
     return REGISTRY.get_sample_value(metric, {"what": what}) or 0.0
 
 
-async def record_received(mechanisms, days_ago, event_id=None):
+async def record_received(mechanisms: Mechanisms, days_ago, event_id=None):
     event_id = event_id or new_id()
     await run(mechanisms, "INSERT INTO inbox VALUES ($1, 'one', now() - make_interval(days => $2))", event_id, days_ago)
     return event_id
 
 
-async def add_dead_letter(mechanisms, event_id, *, replayed_days_ago=None):
+async def add_dead_letter(mechanisms: Mechanisms, event_id, *, replayed_days_ago=None):
     await run(
         mechanisms,
         "INSERT INTO dead_letters VALUES "
@@ -80,7 +82,7 @@ async def add_dead_letter(mechanisms, event_id, *, replayed_days_ago=None):
     )
 
 
-async def test_published_messages_are_removed_after_a_week(mechanisms):
+async def test_published_messages_are_removed_after_a_week(mechanisms: Mechanisms) -> None:
     await publish(mechanisms, 3, published_days_ago=8)
     await publish(mechanisms, 2, published_days_ago=6)
     await publish(mechanisms, 1, published_days_ago=None)
@@ -91,7 +93,7 @@ async def test_published_messages_are_removed_after_a_week(mechanisms):
     assert shown("retention_rows_removed_total", "outbox") == before + 3
 
 
-async def test_an_inbox_row_outlives_the_dead_letter_of_its_message(mechanisms):
+async def test_an_inbox_row_outlives_the_dead_letter_of_its_message(mechanisms: Mechanisms) -> None:
     waiting, replayed, forgotten = [await record_received(mechanisms, 400) for _ in range(3)]
     young = await record_received(mechanisms, 27)
     await add_dead_letter(mechanisms, waiting)
@@ -110,7 +112,7 @@ async def test_an_inbox_row_outlives_the_dead_letter_of_its_message(mechanisms):
     }
 
 
-async def test_revocations_are_removed_after_processes_stop_loading_them(mechanisms):
+async def test_revocations_are_removed_after_processes_stop_loading_them(mechanisms: Mechanisms) -> None:
     for hours in (25, 25, 2):
         await run(
             mechanisms,
@@ -122,7 +124,7 @@ async def test_revocations_are_removed_after_processes_stop_loading_them(mechani
     assert len(await run(mechanisms, "SELECT FROM session_revocations")) == 1
 
 
-async def test_concurrent_workers_remove_each_row_once(mechanisms):
+async def test_concurrent_workers_remove_each_row_once(mechanisms: Mechanisms) -> None:
     await publish(mechanisms, 95, published_days_ago=8)
     await publish(mechanisms, 5, published_days_ago=6)
     removed = await asyncio.gather(*(remove(mechanisms, PUBLISHED) for _ in range(4)))
@@ -131,7 +133,7 @@ async def test_concurrent_workers_remove_each_row_once(mechanisms):
     assert await published(mechanisms) == {"6": 5}
 
 
-async def test_a_crash_leaves_only_complete_steps(mechanisms):
+async def test_a_crash_leaves_only_complete_steps(mechanisms: Mechanisms) -> None:
     await publish(mechanisms, 35, published_days_ago=8)
     dying = asyncio.create_task(purge_expired_once(mechanisms.database, [PUBLISHED], CLOCK, pause_seconds=3600))
     await eventually(lambda: first_step(mechanisms))
@@ -141,11 +143,11 @@ async def test_a_crash_leaves_only_complete_steps(mechanisms):
     assert await remove(mechanisms, PUBLISHED) == 25
 
 
-async def first_step(mechanisms):
+async def first_step(mechanisms: Mechanisms):
     return (await published(mechanisms))["8"] < 35
 
 
-async def test_a_locked_row_is_skipped_and_counted_as_overdue(mechanisms):
+async def test_a_locked_row_is_skipped_and_counted_as_overdue(mechanisms: Mechanisms) -> None:
     await publish(mechanisms, 3, published_days_ago=9)
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await uow.fetch("SELECT FROM outbox ORDER BY position LIMIT 1 FOR UPDATE")
@@ -155,13 +157,13 @@ async def test_a_locked_row_is_skipped_and_counted_as_overdue(mechanisms):
     assert shown("retention_overdue_seconds", "outbox") == 0
 
 
-async def test_a_failed_rule_is_counted_and_does_not_block_others(mechanisms):
+async def test_a_failed_rule_is_counted_and_does_not_block_others(mechanisms: Mechanisms) -> None:
     await publish(mechanisms, 1, published_days_ago=8)
     missing = RetentionRule("no_such_table", ("id",), "at", timedelta(days=1))
     assert await remove(mechanisms, missing, PUBLISHED) == 1
     assert shown("retention_failures_total", "no_such_table") == 1
 
 
-def test_an_inbox_retention_below_that_of_the_outbox_stops_the_start():
+def test_an_inbox_retention_below_that_of_the_outbox_stops_the_start() -> None:
     with pytest.raises(ValidationError, match="INBOX_KEEP_DAYS"):
         kept(outbox_keep_days=30, inbox_keep_days=29)

@@ -52,14 +52,18 @@ BAD = [
 
 
 @pytest.mark.parametrize(("variable", "value"), BAD)
-def test_an_invalid_value_stops_the_start(variable, value, monkeypatch, capsys):
+def test_an_invalid_value_stops_the_start(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as end:
         _read(monkeypatch, **{variable: value})
     assert end.value.code == 78
     assert f"  {variable}: " in capsys.readouterr().err
 
 
-def test_all_invalid_values_are_named_at_once(monkeypatch, capsys):
+def test_all_invalid_values_are_named_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     bad = dict(BAD)
     with pytest.raises(SystemExit):
         _read(monkeypatch, **bad)
@@ -67,7 +71,7 @@ def test_all_invalid_values_are_named_at_once(monkeypatch, capsys):
     assert [name for name in bad if f"  {name}: " not in environment] == []
 
 
-def test_origins_are_normalized(monkeypatch):
+def test_origins_are_normalized(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = _read(
         monkeypatch, BASE_URL="https://shop.example/", ALLOWED_ORIGINS="https://Shop.example/, http://localhost:3000"
     )
@@ -77,10 +81,10 @@ def test_origins_are_normalized(monkeypatch):
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:*", "http://127.0.0.1:*", "https://[::1]:*"])
-def test_only_loopback_hosts_may_allow_any_port(origin, monkeypatch):
+def test_only_loopback_hosts_may_allow_any_port(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _read(monkeypatch, ALLOWED_ORIGINS=origin.upper()).allowed_origins == (origin,)
 
 
-def test_a_wildcard_is_not_an_origin():
+def test_a_wildcard_is_not_an_origin() -> None:
     with pytest.raises(ValidationError):
         Settings(allowed_origins=("*",))

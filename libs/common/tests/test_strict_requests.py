@@ -121,7 +121,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         ("/api/by-page?sort=total&order=asc", 200),
     ],
 )
-async def test_a_list_rejects_an_unknown_order(client, target, status):
+async def test_a_list_rejects_an_unknown_order(client: httpx.AsyncClient, target: str, status: int) -> None:
     response = await client.get(target)
     assert response.status_code == status
     if status == 422:
@@ -144,25 +144,25 @@ async def test_a_list_rejects_an_unknown_order(client, target, status):
         ("GET", "/elsewhere?unknown=zzz", []),
     ],
 )
-async def test_an_unknown_parameter_is_named(client, method, target, named):
+async def test_an_unknown_parameter_is_named(client: httpx.AsyncClient, method: str, target: str, named) -> None:
     response = await client.request(method, target)
     assert response.status_code == (422 if named else 200)
     assert [param["name"] for param in response.json().get("invalid_params", [])] == named
 
 
-async def test_the_guard_is_checked_before_the_parameters(client):
+async def test_the_guard_is_checked_before_the_parameters(client: httpx.AsyncClient) -> None:
     client.headers.pop("Authorization")
     response = await client.post("/api/no-body?dryRun=true")
     assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_the_number_of_reported_parameters_is_bounded(client):
+async def test_the_number_of_reported_parameters_is_bounded(client: httpx.AsyncClient) -> None:
     response = await client.get("/api/no-list?" + "&".join(f"n{number}{'x' * 150}=1" for number in range(300)))
     assert len(response.json()["invalid_params"]) == INVALID_PARAMS_MAX
     assert len(response.content) < 16 * 1024
 
 
-def test_the_order_of_each_list_is_an_enum_in_openapi():
+def test_the_order_of_each_list_is_an_enum_in_openapi() -> None:
     app = FastAPI()
     app.include_router(router)
     paths = app.openapi()["paths"]
@@ -189,7 +189,9 @@ def test_the_order_of_each_list_is_an_enum_in_openapi():
         (b"[" * 50_000, "body"),
     ],
 )
-async def test_an_operation_without_a_body_rejects_every_body(client, body, named):
+async def test_an_operation_without_a_body_rejects_every_body(
+    client: httpx.AsyncClient, body, named: str | None
+) -> None:
     response = await client.post("/api/no-body", content=body)
     assert response.status_code == (200 if named is None else 422)
     if named is not None:
@@ -197,21 +199,21 @@ async def test_an_operation_without_a_body_rejects_every_body(client, body, name
 
 
 @pytest.mark.parametrize("body", [b"[" * 50_000, b'{"name": "\xff"}', b'{"name": 1' + b"0" * 10_000 + b"}"])
-async def test_a_malformed_body_is_named(client, body):
+async def test_a_malformed_body_is_named(client: httpx.AsyncClient, body) -> None:
     response = await client.post("/api/body", content=body)
     assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
     assert [param["name"] for param in response.json()["invalid_params"]] == ["body"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-async def test_a_body_must_be_utf_8(client, encoding):
+async def test_a_body_must_be_utf_8(client: httpx.AsyncClient, encoding: str) -> None:
     for path in ("/api/body", "/api/no-body"):
         response = await client.post(path, content='{"name": "x"}'.encode(encoding))
         assert response.status_code == 422
         assert response.json()["invalid_params"][0]["name"] == "body"
 
 
-async def test_the_length_of_an_error_response_is_bounded(client):
+async def test_the_length_of_an_error_response_is_bounded(client: httpx.AsyncClient) -> None:
     fields = ",".join(f'"f{number}": 1' for number in range(5_000))
     response = await client.post("/api/body", content=f'{{{fields}, "{"x" * 50_000}": 1}}')
     assert response.status_code == 422

@@ -11,7 +11,7 @@ CONTINUED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
-def test_a_span_continues_the_received_trace_until_it_ends():
+def test_a_span_continues_the_received_trace_until_it_ends() -> None:
     with telemetry.span("work", headers={"traceparent": CONTINUED}):
         assert telemetry.trace_headers() == {"traceparent": CONTINUED}
         assert telemetry.trace_id() == "0af7651916cd43dd8448eb211c80319c"
@@ -25,7 +25,7 @@ def test_a_span_continues_the_received_trace_until_it_ends():
     "offered",
     [None, "", "x", CONTINUED + "\r\nx: y", CONTINUED.upper(), "00-" + "0" * 32 + CONTINUED[35:], "ff" + CONTINUED[2:]],
 )
-def test_an_invalid_trace_context_starts_a_new_trace(offered):
+def test_an_invalid_trace_context_starts_a_new_trace(offered) -> None:
     continued = {} if offered is None else {"traceparent": offered}
     with telemetry.span("work", headers=continued):
         [started] = telemetry.trace_headers().values()
@@ -34,13 +34,13 @@ def test_an_invalid_trace_context_starts_a_new_trace(offered):
         assert telemetry.trace_id() == started[3:35]
 
 
-def test_work_without_a_request_starts_a_new_trace_each_time():
+def test_work_without_a_request_starts_a_new_trace_each_time() -> None:
     first, second = telemetry.trace_headers(), telemetry.trace_headers()
     assert TRACEPARENT.fullmatch(first["traceparent"])
     assert first != second
 
 
-async def test_concurrent_requests_have_separate_traces():
+async def test_concurrent_requests_have_separate_traces() -> None:
     async def request(number: int) -> str | None:
         telemetry.continue_trace(f"00-{number:032x}-b7ad6b7169203331-00")
         await asyncio.sleep(0)

@@ -9,6 +9,8 @@ from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, Databas
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
 
+from .conftest import Mechanisms
+
 INSERT_NOTE = "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3)"
 
 
@@ -25,7 +27,7 @@ async def visible_to(database: Database, caller: Caller) -> set[UUID]:
         return {row["id"] for row in await uow.fetch("SELECT id FROM notes")}
 
 
-async def test_row_policies_limit_a_query_without_a_filter(mechanisms):
+async def test_row_policies_limit_a_query_without_a_filter(mechanisms: Mechanisms) -> None:
     ada, bola = new_id(), new_id()
     of_ada, of_bola = await note_of(mechanisms.database, ada), await note_of(mechanisms.database, bola)
     assert await visible_to(mechanisms.database, Caller(user_id=ada)) == {of_ada}
@@ -35,7 +37,7 @@ async def test_row_policies_limit_a_query_without_a_filter(mechanisms):
     assert await visible_to(mechanisms.database, reader) == {of_ada, of_bola}
 
 
-async def test_a_caller_cannot_write_a_row_of_another_user(mechanisms):
+async def test_a_caller_cannot_write_a_row_of_another_user(mechanisms: Mechanisms) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=new_id())) as uow:
             await uow.execute(INSERT_NOTE, new_id(), new_id(), "forged")
@@ -43,7 +45,7 @@ async def test_a_caller_cannot_write_a_row_of_another_user(mechanisms):
         assert await uow.fetch("SELECT * FROM notes") == []
 
 
-async def test_row_settings_end_with_their_transaction(mechanisms):
+async def test_row_settings_end_with_their_transaction(mechanisms: Mechanisms) -> None:
     ada = new_id()
     await note_of(mechanisms.database, ada)
     seen = await asyncio.gather(
@@ -52,7 +54,7 @@ async def test_row_settings_end_with_their_transaction(mechanisms):
     assert [len(notes) for notes in seen] == [turn % 2 for turn in range(40)]
 
 
-async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms):
+async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms: Mechanisms) -> None:
     owner = new_id()
     with pytest.raises(RuntimeError, match="the process dies here"):
         async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=owner)) as uow:
@@ -64,7 +66,7 @@ async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms):
     assert not mechanisms.database.outbox_wakeup.is_set()
 
 
-async def test_sequences_have_no_gaps_under_concurrency(mechanisms):
+async def test_sequences_have_no_gaps_under_concurrency(mechanisms: Mechanisms) -> None:
     order = new_id()
 
     async def publish() -> None:
@@ -78,13 +80,13 @@ async def test_sequences_have_no_gaps_under_concurrency(mechanisms):
     assert [row["sequence"] for row in rows] == list(range(1, 21))
 
 
-async def test_a_caller_cannot_read_the_outbox(mechanisms):
+async def test_a_caller_cannot_read_the_outbox(mechanisms: Mechanisms) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=new_id())) as uow:
             await uow.fetch("SELECT payload FROM outbox")
 
 
-async def test_transact_retries_a_deadlock(mechanisms):
+async def test_transact_retries_a_deadlock(mechanisms: Mechanisms) -> None:
     owner = new_id()
     first, second = await note_of(mechanisms.database, owner), await note_of(mechanisms.database, owner)
     met = asyncio.Barrier(2)
@@ -107,7 +109,7 @@ async def test_transact_retries_a_deadlock(mechanisms):
     assert texts == {"hello!!"}
 
 
-async def test_the_pool_is_usable_after_a_cancelled_statement(mechanisms):
+async def test_the_pool_is_usable_after_a_cancelled_statement(mechanisms: Mechanisms) -> None:
     database = mechanisms.database
 
     async def sleeps(started: asyncio.Event) -> None:
@@ -127,7 +129,7 @@ async def test_the_pool_is_usable_after_a_cancelled_statement(mechanisms):
     assert database.service.idle_size == database.service.size
 
 
-async def test_a_waiting_request_gets_the_first_free_connection(mechanisms):
+async def test_a_waiting_request_gets_the_first_free_connection(mechanisms: Mechanisms) -> None:
     pool = mechanisms.database.service
     lent = [await pool.acquire() for _ in range(POOL_CONNECTIONS_MAX)]
     waiting = asyncio.create_task(mechanisms.database.transact(acting_as=THE_SERVICE, work=_one))
@@ -142,7 +144,7 @@ async def _one(uow: UnitOfWork) -> int:
     return await uow.fetch_value("SELECT 1")
 
 
-async def test_an_outage_of_the_database_is_unavailable():
+async def test_an_outage_of_the_database_is_unavailable() -> None:
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
     with pytest.raises((DatabaseUnavailable, OSError)):
         await open_database(nowhere)

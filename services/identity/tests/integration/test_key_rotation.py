@@ -12,6 +12,7 @@ from common.process.runtime import running
 from common.process.service import http_app
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
+from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import opened, served
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRETS, IdentityApp, _Address
@@ -24,7 +25,7 @@ SHARED = "the key that all services shared"
 
 
 @pytest.fixture
-async def open_identity(fresh_database, broker_url):
+async def open_identity(fresh_database: DatabaseFactory, broker_url: str):
     urls, clock, address = (
         await fresh_database("identity"),
         ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC)),
@@ -44,21 +45,23 @@ async def open_identity(fresh_database, broker_url):
     return open_one
 
 
-async def re_encrypt(app, option=""):
+async def re_encrypt(app: IdentityApp, option=""):
     await SERVICE.commands["re-encrypt"](app.dependencies, option)
 
 
-async def stepped_up(app):
+async def stepped_up(app: IdentityApp):
     app.next_period()
     return await app.step_up(await app.demo_log_in("MAKER"), DEMO_SECRETS["MAKER"])
 
 
-async def with_recovery_code(app, code):
+async def with_recovery_code(app: IdentityApp, code):
     tokens = await app.demo_log_in("MAKER")
     return await app.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
 
 
-async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_and_after_it(open_identity, capsys):
+async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_and_after_it(
+    open_identity, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with open_identity(OLD) as app:
         await app.load_demo()
         tokens = await stepped_up(app)
@@ -88,7 +91,9 @@ async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_an
             pass
 
 
-async def test_a_code_on_its_way_is_sent_under_the_keys_of_the_rotation_and_counted(open_identity, capsys):
+async def test_a_code_on_its_way_is_sent_under_the_keys_of_the_rotation_and_counted(
+    open_identity, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with open_identity(OLD) as app:
         await app.load_demo()
         await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
@@ -103,7 +108,9 @@ async def test_a_code_on_its_way_is_sent_under_the_keys_of_the_rotation_and_coun
         assert both.decrypt(event["addressSealed"], event["codeId"]) == "maker@campus.example"
 
 
-async def test_an_installation_of_the_previous_release_keeps_its_hashes_and_secrets(open_identity, capsys):
+async def test_an_installation_of_the_previous_release_keeps_its_hashes_and_secrets(
+    open_identity, capsys: pytest.CaptureFixture[str]
+) -> None:
     shared = {**NEW, "sealing_key": SHARED}
     async with open_identity(shared) as app:
         await app.load_demo()
@@ -125,7 +132,7 @@ async def test_an_installation_of_the_previous_release_keeps_its_hashes_and_secr
         assert (await with_recovery_code(app, codes[1])).status_code == 200
 
 
-async def test_an_installation_of_the_previous_release_does_not_start_without_its_key(open_identity):
+async def test_an_installation_of_the_previous_release_does_not_start_without_its_key(open_identity) -> None:
     async with open_identity({**NEW, "sealing_key": SHARED}) as app:
         await app.service.fetch("DELETE FROM hash_keys RETURNING 1")
         settings = app.service.settings.model_copy(update={"sealing_key": ""})
@@ -134,7 +141,7 @@ async def test_an_installation_of_the_previous_release_does_not_start_without_it
             pass
 
 
-def test_one_key_opens_neither_the_other_service_s_texts_nor_another_purpose_of_the_same_variable():
+def test_one_key_opens_neither_the_other_service_s_texts_nor_another_purpose_of_the_same_variable() -> None:
     from identity.credentials.encryption import encryption_of
 
     encryption = encryption_of(("the same value", ""), ("the same value", ""), ("", ""))

@@ -1,11 +1,12 @@
 """Disputed orders and decisions on them."""
 
+from .conftest import Market
 from .responses import data_of
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 
 
-async def disputed(market, **more):
+async def disputed(market: Market, **more):
     """A dispatched order that its buyer disputes."""
     order = await market.paid(**more)
     await market.post(order, "dispatch", market.as_merchant())
@@ -14,24 +15,24 @@ async def disputed(market, **more):
     return order
 
 
-async def prepared(market, order, outcome, refund_minor=None, **more):
+async def prepared(market: Market, order, outcome, refund_minor=None, **more):
     body = {"outcome": outcome} | ({"refundMinor": refund_minor} if refund_minor is not None else {})
     resolution = data_of(await market.post(order, "resolve", market.as_staff("support_agent", **more), body), 201)
     assert (set(resolution), resolution["status"]) == ({"resolutionId", "status", "hash"}, "prepared")
     return resolution["resolutionId"]
 
 
-async def decide(market, resolution_id, verb="approve", headers=None):
+async def decide(market: Market, resolution_id, verb="approve", headers=None):
     if verb == "approve":
         return await market.approve_resolution(resolution_id, headers)
     headers = headers or market.as_staff("finance_checker", stepped_up=True)
     return await market.client.post(f"/api/dispute-resolutions/{resolution_id}/{verb}", headers=headers)
 
 
-async def events(market, event):
+async def events(market: Market, event):
     return await market.published(f"orders.{event}.v1")
 
 
-async def shown_dispute(market, order, headers=None):
+async def shown_dispute(market: Market, order, headers=None):
     url = f"/api/orders/{order['id']}/dispute"
     return data_of(await market.client.get(url, headers=headers or market.as_buyer()))

@@ -9,14 +9,15 @@ from common.primitives.ids import new_id
 from common.web.csv_export import as_text
 from contracts.permissions import permissions_of
 
+from .conftest import Market
 from .responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 
 
-async def listed(market, headers, path="", **query):
+async def listed(market: Market, headers, path="", **query):
     return await market.client.get(f"/api/campus-orders{path}", headers=headers, params=query)
 
 
-async def two_campuses(market):
+async def two_campuses(market: Market):
     """An order of the market's campus and one of another, of another vendor and a day later."""
     here = await market.ordered(await market.sell(price_minor=200_000))
     market.clock.advance(timedelta(days=1))
@@ -26,7 +27,7 @@ async def two_campuses(market):
     return here, there
 
 
-async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_one(market):
+async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_one(market: Market) -> None:
     here, there = await two_campuses(market)
     for headers in (market.as_staff("support_agent"), market.as_staff("auditor")):
         response = await listed(market, headers)
@@ -45,7 +46,7 @@ async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_
     assert (await market.client.get("/api/campus-orders")).status_code == 401
 
 
-async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market):
+async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market: Market) -> None:
     here, there = await two_campuses(market)
     support = market.as_staff("support_agent")
     await market.pay(here)
@@ -69,7 +70,7 @@ async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market
         assert error_of(await listed(market, support, **query)) == INVALID, query
 
 
-async def test_the_export_is_the_same_orders_as_a_file_that_no_spreadsheet_runs(market):
+async def test_the_export_is_the_same_orders_as_a_file_that_no_spreadsheet_runs(market: Market) -> None:
     here, there = await two_campuses(market)
     risky = await market.ordered(await market.sell(), deliveryNote='=HYPERLINK("https://x","y"),\n"z"')
     response = await listed(market, market.as_staff("support_agent"), "/export")
@@ -85,22 +86,22 @@ async def test_the_export_is_the_same_orders_as_a_file_that_no_spreadsheet_runs(
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1"])
-def test_a_text_like_a_formula_is_exported_as_text(text):
+def test_a_text_like_a_formula_is_exported_as_text(text: str) -> None:
     assert as_text(text) == f"'{text}"
 
 
-def test_any_other_text_is_exported_unchanged():
+def test_any_other_text_is_exported_unchanged() -> None:
     assert [as_text(text) for text in ("Room 4", "", None)] == ["Room 4", "", None]
 
 
-async def test_an_export_of_too_many_orders_is_422(market, monkeypatch):
+async def test_an_export_of_too_many_orders_is_422(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     await two_campuses(market)
     monkeypatch.setattr("orders.routes.campus_orders.EXPORT_ROWS_MAX", 1)
     assert invalid_field_of(await listed(market, market.as_staff("auditor"), "/export")) == (422, "from")
     assert (await listed(market, market.as_staff("auditor"), "/export", campusId=market.campus_id)).status_code == 200
 
 
-async def test_a_bare_select_shows_a_campus_admin_the_own_campus_only(market):
+async def test_a_bare_select_shows_a_campus_admin_the_own_campus_only(market: Market) -> None:
     here, _ = await two_campuses(market)
     admin = Caller(user_id=new_id(), permissions=permissions_of(["campus_admin"]), campus_id=market.campus_id)
     async with market.app.runtime.database.unit_of_work(acting_as=admin) as uow:

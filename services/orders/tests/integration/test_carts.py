@@ -9,6 +9,7 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
+from .conftest import Market
 from .responses import NOT_FOUND, data_of, error_of, invalid_field_of
 
 
@@ -26,7 +27,7 @@ async def check_out(market: Any, body: dict[str, Any], key: UUID | None = None, 
     return await market.client.post("/api/orders/checkout", json=body, headers=headers)
 
 
-async def test_the_cart_shows_current_prices_and_stock(market):
+async def test_the_cart_shows_current_prices_and_stock(market: Market) -> None:
     rice, stew = await market.sell(price_minor=1_000, stock=5), await market.sell(price_minor=500, stock=5, name="Stew")
     removed = await market.sell(price_minor=700)
     for product_id, quantity in ((rice, 2), (stew, 3), (removed, 1)):
@@ -53,7 +54,7 @@ async def test_the_cart_shows_current_prices_and_stock(market):
     assert (seen["id"], (await cart(market))["id"]) == (shown["id"], shown["id"])
 
 
-async def test_invalid_items_are_rejected_and_removing_an_absent_item_changes_nothing(market):
+async def test_invalid_items_are_rejected_and_removing_an_absent_item_changes_nothing(market: Market) -> None:
     rice = await market.sell()
     assert (await put(market, new_id())).status_code == 404
     assert (await put(market, rice, 0)).status_code == 422
@@ -70,7 +71,7 @@ async def test_invalid_items_are_rejected_and_removing_an_absent_item_changes_no
     assert (await client.delete("/api/carts/current", headers=market.as_buyer())).json()["data"]["items"] == []
 
 
-async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(market):
+async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(market: Market) -> None:
     rows = [(market.buyer_id, new_id(), market.vendor_id, "thing", 1, 1, market.clock.now()) for _ in range(99)]
     for row in rows:
         await market.fetch("INSERT INTO cart_items VALUES ($1, $2, $3, $4, $5, $6, $7)", *row)
@@ -81,7 +82,7 @@ async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(ma
     assert len((await cart(market))["items"]) == 100
 
 
-async def test_nobody_sees_or_writes_another_s_cart(market):
+async def test_nobody_sees_or_writes_another_s_cart(market: Market) -> None:
     rice = await market.sell()
     await put(market, rice)
     outsider = new_id()
@@ -94,7 +95,7 @@ async def test_nobody_sees_or_writes_another_s_cart(market):
         assert await uow.execute("DELETE FROM cart_items") == 0
 
 
-async def test_checkout_removes_only_the_vendor_s_lines_from_the_cart(market):
+async def test_checkout_removes_only_the_vendor_s_lines_from_the_cart(market: Market) -> None:
     other_vendor = new_id()
     rice, stew = await market.sell(price_minor=1_000), await market.sell(price_minor=500)
     phone = await market.sell(price_minor=9_000, vendor_id=other_vendor)
@@ -121,7 +122,7 @@ async def test_checkout_removes_only_the_vendor_s_lines_from_the_cart(market):
     assert invalid_field_of(await check_out(market, {"cartId": cart_id})) == (422, "cartId")
 
 
-async def test_items_and_cart_exclude_each_other(market):
+async def test_items_and_cart_exclude_each_other(market: Market) -> None:
     rice = await market.sell()
     line = [{"productId": str(rice), "quantity": 1}]
     for body in ({}, {"items": line, "cartId": str(uuid4())}, {"items": line, "vendorId": str(market.vendor_id)}):
@@ -129,7 +130,7 @@ async def test_items_and_cart_exclude_each_other(market):
     assert await market.stock_of(rice) == 10
 
 
-async def test_of_ten_checkouts_of_one_cart_at_once_one_places_the_order(market):
+async def test_of_ten_checkouts_of_one_cart_at_once_one_places_the_order(market: Market) -> None:
     rice = await market.sell(stock=50)
     await put(market, rice, 3)
     body = {"cartId": (await cart(market))["id"]}

@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -7,16 +9,17 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged, VendorApproved
 
+from .conftest import Market
 from .responses import CONFLICT, FORBIDDEN, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 
-async def nothing_happened(market, product_id, stock):
+async def nothing_happened(market: Market, product_id, stock):
     assert await market.stock_of(product_id) == stock
     assert await market.fetch("SELECT 1 FROM orders") == []
     assert await market.fetch("SELECT 1 FROM outbox") == []
 
 
-async def test_checkout_freezes_prices_reserves_stock_and_publishes(market):
+async def test_checkout_freezes_prices_reserves_stock_and_publishes(market: Market) -> None:
     rice = await market.sell(price_minor=150_050, stock=10)
     pie = await market.sell(price_minor=70_000, stock=2, name="Meat Pie")
     items = [{"productId": str(rice), "quantity": 2}, {"productId": str(pie), "quantity": 2}]
@@ -52,7 +55,7 @@ async def test_checkout_freezes_prices_reserves_stock_and_publishes(market):
     assert [(event["productId"], event["inStock"]) for event in sold_out] == [(str(pie), False)]
 
 
-async def test_the_last_unit_under_fifty_parallel_checkouts_is_sold_once(market):
+async def test_the_last_unit_under_fifty_parallel_checkouts_is_sold_once(market: Market) -> None:
     product = await market.sell(stock=1)
     responses = await asyncio.gather(*(market.checkout(product, buyer_id=new_id()) for _ in range(50)))
     assert sorted(response.status_code for response in responses) == [201] + [409] * 49
@@ -64,7 +67,7 @@ async def test_the_last_unit_under_fifty_parallel_checkouts_is_sold_once(market)
     assert len(await market.published("orders.order_placed.v1")) == 1
 
 
-async def test_checkouts_of_the_same_products_in_other_orders_never_deadlock(market):
+async def test_checkouts_of_the_same_products_in_other_orders_never_deadlock(market: Market) -> None:
     products = [await market.sell(stock=1_000) for _ in range(4)]
 
     async def buy(turn: int) -> int:
@@ -77,7 +80,7 @@ async def test_checkouts_of_the_same_products_in_other_orders_never_deadlock(mar
     assert [await market.stock_of(product) for product in products] == [960] * 4
 
 
-async def test_twenty_parallel_checkouts_under_one_key_are_one_order(market):
+async def test_twenty_parallel_checkouts_under_one_key_are_one_order(market: Market) -> None:
     product, key = await market.sell(stock=1), uuid4()
     responses = await asyncio.gather(*(market.checkout(product, key=key) for _ in range(20)))
     assert [response.status_code for response in responses] == [201] * 20
@@ -86,7 +89,7 @@ async def test_twenty_parallel_checkouts_under_one_key_are_one_order(market):
     assert len(await market.published("orders.order_placed.v1")) == 1
 
 
-async def test_the_key_stays_bound_to_its_order_for_good(market):
+async def test_the_key_stays_bound_to_its_order_for_good(market: Market) -> None:
     product, key = await market.sell(stock=3), uuid4()
     order = await market.ordered(product, key=key)
     await market.fetch("UPDATE products SET price_minor = 1, stock = 0 WHERE id = $1", product)
@@ -97,7 +100,7 @@ async def test_the_key_stays_bound_to_its_order_for_good(market):
     assert other.json()["invalid_params"][0]["name"] == "Idempotency-Key"
 
 
-async def test_the_same_key_of_another_caller_is_independent(market):
+async def test_the_same_key_of_another_caller_is_independent(market: Market) -> None:
     product, key = await market.sell(), uuid4()
     mine = await market.ordered(product, key=key)
     theirs = await market.ordered(product, key=key, buyer_id=new_id())
@@ -105,7 +108,7 @@ async def test_the_same_key_of_another_caller_is_independent(market):
 
 
 @pytest.mark.parametrize("key", [None, "", "no uuid", "018cc251-f400-7001-8000-000000000001"])
-async def test_without_a_uuid_v4_as_key_nothing_is_ordered(market, key):
+async def test_without_a_uuid_v4_as_key_nothing_is_ordered(market: Market, key: str | None) -> None:
     product = await market.sell(stock=5)
     headers = market.as_buyer(idempotency_key=key)
     body = {"items": [{"productId": str(product), "quantity": 1}]}
@@ -115,7 +118,7 @@ async def test_without_a_uuid_v4_as_key_nothing_is_ordered(market, key):
     await nothing_happened(market, product, 5)
 
 
-async def test_a_price_that_moved_from_what_the_buyer_saw_is_refused(market):
+async def test_a_price_that_moved_from_what_the_buyer_saw_is_refused(market: Market) -> None:
     product = await market.sell(price_minor=150_000, stock=5)
     response = await market.checkout(product, expectedTotalMinor=149_999)
     assert error_of(response) == CONFLICT
@@ -123,7 +126,7 @@ async def test_a_price_that_moved_from_what_the_buyer_saw_is_refused(market):
     await nothing_happened(market, product, 5)
 
 
-async def test_more_than_is_left_is_refused_and_takes_nothing_of_the_rest(market):
+async def test_more_than_is_left_is_refused_and_takes_nothing_of_the_rest(market: Market) -> None:
     plenty, scarce = await market.sell(stock=5), await market.sell(stock=1)
     items = [{"productId": str(plenty), "quantity": 1}, {"productId": str(scarce), "quantity": 2}]
     headers = market.as_buyer(idempotency_key=uuid4())
@@ -133,7 +136,7 @@ async def test_more_than_is_left_is_refused_and_takes_nothing_of_the_rest(market
     await nothing_happened(market, plenty, 5)
 
 
-async def test_products_of_two_vendors_are_refused(market):
+async def test_products_of_two_vendors_are_refused(market: Market) -> None:
     mine, other = await market.sell(stock=5), await market.sell(vendor_id=new_id())
     items = [{"productId": str(product), "quantity": 1} for product in (mine, other)]
     headers = market.as_buyer(idempotency_key=uuid4())
@@ -143,7 +146,7 @@ async def test_products_of_two_vendors_are_refused(market):
 
 
 @pytest.mark.parametrize("removed", [False, True])
-async def test_an_unknown_or_removed_product_is_named(market, removed):
+async def test_an_unknown_or_removed_product_is_named(market: Market, removed: bool) -> None:
     known = await market.sell(stock=5)
     absent = await market.sell(removed_at=market.clock.now()) if removed else new_id()
     items = [{"productId": str(product), "quantity": 1} for product in (known, absent)]
@@ -169,7 +172,7 @@ async def test_an_unknown_or_removed_product_is_named(market, removed):
         ({"campusId": str(new_id())}, "campusId"),
     ],
 )
-async def test_a_body_that_breaks_the_schema_orders_nothing(market, change, name):
+async def test_a_body_that_breaks_the_schema_orders_nothing(market: Market, change, name: str) -> None:
     product = await market.sell(stock=5)
     body = {"items": [{"productId": str(product), "quantity": 1}], **change}
     headers = market.as_buyer(idempotency_key=uuid4())
@@ -179,7 +182,7 @@ async def test_a_body_that_breaks_the_schema_orders_nothing(market, change, name
     await nothing_happened(market, product, 5)
 
 
-async def test_a_product_listed_twice_is_rejected(market):
+async def test_a_product_listed_twice_is_rejected(market: Market) -> None:
     product = await market.sell(stock=5)
     items = [{"productId": str(product), "quantity": 1}] * 2
     headers = market.as_buyer(idempotency_key=uuid4())
@@ -188,7 +191,7 @@ async def test_a_product_listed_twice_is_rejected(market):
     await nothing_happened(market, product, 5)
 
 
-async def test_only_who_may_buy_checks_out(market):
+async def test_only_who_may_buy_checks_out(market: Market) -> None:
     product = await market.sell(stock=5)
     body = {"items": [{"productId": str(product), "quantity": 1}]}
     assert error_of(await market.client.post("/api/orders/checkout", json=body)) == UNAUTHORIZED
@@ -197,7 +200,7 @@ async def test_only_who_may_buy_checks_out(market):
     await nothing_happened(market, product, 5)
 
 
-async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market):
+async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market: Market) -> None:
     hub, other_campus = new_id(), new_id()
     receive = market.receive
     await receive(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=30_000, active=True))
@@ -222,13 +225,15 @@ async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market):
     assert invalid_field_of(await market.checkout(product, hubId=str(hub))) == (422, "hubId")
 
 
-async def test_an_order_may_go_to_another_campus_that_is_known(market):
+async def test_an_order_may_go_to_another_campus_that_is_known(market: Market) -> None:
     campus = new_id()
     await market.receive(CampusChanged(campus_id=campus, name="Ibadan", active=True))
     assert (await market.ordered(campusId=str(campus)))["campusId"] == str(campus)
 
 
-async def test_a_checkout_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
+async def test_a_checkout_that_fails_before_its_commit_changes_nothing(
+    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     product = await market.sell(stock=5)
     with broken_outbox():
         response = await market.checkout(product)
@@ -236,12 +241,12 @@ async def test_a_checkout_that_fails_before_its_commit_changes_nothing(market, b
     await nothing_happened(market, product, 5)
 
 
-async def test_a_get_of_checkout_is_405(market):
+async def test_a_get_of_checkout_is_405(market: Market) -> None:
     response = await market.client.get("/api/orders/checkout", headers=market.as_buyer())
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
-async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sql(market):
+async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sql(market: Market) -> None:
     order = await market.ordered()
     columns = (
         "id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor"

@@ -1,5 +1,7 @@
 import asyncio
 import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -9,7 +11,7 @@ from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
 from contracts.orders import PIN_DELIVERY
 
-from .conftest import PIN_DELIVERY_KEY
+from .conftest import PIN_DELIVERY_KEY, Market
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 
 
@@ -18,12 +20,12 @@ def another(pin):
     return f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
 
 
-async def wrong_tries_of(market, order):
+async def wrong_tries_of(market: Market, order):
     rows = await market.fetch("SELECT wrong_tries FROM delivery_pins WHERE order_id = $1", UUID(order["id"]))
     return rows[0]["wrong_tries"]
 
 
-async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_hold(market):
+async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_hold(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     assert len(pin) == 6
@@ -39,7 +41,7 @@ async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_h
     assert not any(f'"{pin}"' in event["payload"] for event in events)
 
 
-async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
+async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market: Market) -> None:
     order = await market.paid()
     for headers in (
         market.as_merchant(),
@@ -54,7 +56,7 @@ async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
 
 
 @pytest.mark.parametrize("status", ["Processing", "cancelled", "expired", "refund_pending"])
-async def test_a_missing_pin_is_409_with_a_reason_for_the_buyer_and_404_for_others(market, status):
+async def test_a_missing_pin_is_409_with_a_reason_for_the_buyer_and_404_for_others(market: Market, status: str) -> None:
     order = await market.ordered()
     await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
@@ -67,7 +69,9 @@ async def test_a_missing_pin_is_409_with_a_reason_for_the_buyer_and_404_for_othe
 
 @pytest.mark.parametrize("role", ["vendor", "hub_agent", "buyer"])
 @pytest.mark.parametrize("dispatched", [False, True])
-async def test_the_correct_pin_of_vendor_hub_agent_or_buyer_delivers(market, role, dispatched):
+async def test_the_correct_pin_of_vendor_hub_agent_or_buyer_delivers(
+    market: Market, role: str, dispatched: bool
+) -> None:
     order = await market.paid()
     if dispatched:
         assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 200
@@ -85,7 +89,7 @@ async def test_the_correct_pin_of_vendor_hub_agent_or_buyer_delivers(market, rol
     assert (event["orderId"], event["deliveredAt"]) == (order["id"], "2026-01-05T12:00:00.000Z")
 
 
-async def test_a_reader_without_verification_rights_counts_no_attempt(market):
+async def test_a_reader_without_verification_rights_counts_no_attempt(market: Market) -> None:
     order = await market.paid()
     response = await market.verify(order, await market.pin_of(order), headers=market.as_staff("auditor"))
     assert error_of(response) == FORBIDDEN
@@ -96,7 +100,7 @@ async def test_a_reader_without_verification_rights_counts_no_attempt(market):
     assert (await wrong_tries_of(market, order), await market.status_of(order)) == (0, "paid_escrow")
 
 
-async def test_five_wrong_attempts_in_total_lock_the_pin(market):
+async def test_five_wrong_attempts_in_total_lock_the_pin(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
@@ -110,7 +114,7 @@ async def test_five_wrong_attempts_in_total_lock_the_pin(market):
     assert await market.status_of(order) == "paid_escrow"
 
 
-async def test_parallel_guesses_never_exceed_five(market):
+async def test_parallel_guesses_never_exceed_five(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
@@ -123,7 +127,7 @@ async def test_parallel_guesses_never_exceed_five(market):
     assert await wrong_tries_of(market, order) == 5
 
 
-async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_most(market):
+async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_most(market: Market) -> None:
     order = await market.paid()
     first = await market.pin_of(order)
     for _ in range(5):
@@ -146,7 +150,7 @@ async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_mos
     assert (await market.verify(order, pins[-1])).status_code == 200
 
 
-async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(market):
+async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     assert (await market.verify(order, pin)).status_code == 200
@@ -159,7 +163,7 @@ async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(ma
     assert (await market.verify(order, another(pin))).status_code == 400
 
 
-async def test_one_key_is_one_attempt(market):
+async def test_one_key_is_one_attempt(market: Market) -> None:
     order = await market.paid()
     pin, key = await market.pin_of(order), uuid4()
     responses = await asyncio.gather(*(market.verify(order, another(pin), key=key) for _ in range(10)))
@@ -173,7 +177,7 @@ async def test_one_key_is_one_attempt(market):
     assert len(await market.published("orders.order_delivered.v1")) == 1
 
 
-async def test_one_key_of_a_caller_cannot_serve_two_orders(market):
+async def test_one_key_of_a_caller_cannot_serve_two_orders(market: Market) -> None:
     first, second = await market.paid(), await market.paid()
     key = uuid4()
     assert (await market.verify(first, await market.pin_of(first), key=key)).status_code == 200
@@ -182,7 +186,7 @@ async def test_one_key_of_a_caller_cannot_serve_two_orders(market):
     assert await market.status_of(second) == "paid_escrow"
 
 
-async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market):
+async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market: Market) -> None:
     orders = [await market.paid(), await market.paid()]
     key, pins = uuid4(), [await market.pin_of(order) for order in orders]
     responses = await asyncio.gather(
@@ -195,18 +199,18 @@ async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market):
 @pytest.mark.parametrize(
     "pin", ["123", "123456789", "12345a", "\uff11\uff12\uff13\uff14\uff15\uff16", "", " 1234", "1234\n", 123456]
 )
-async def test_a_malformed_pin_is_422_and_counts_no_attempt(market, pin):
+async def test_a_malformed_pin_is_422_and_counts_no_attempt(market: Market, pin) -> None:
     order = await market.paid()
     assert invalid_field_of(await market.verify(order, pin)) == (422, "pin")
     assert await wrong_tries_of(market, order) == 0
 
 
-async def test_four_and_eight_digits_are_well_formed_and_wrong(market):
+async def test_four_and_eight_digits_are_well_formed_and_wrong(market: Market) -> None:
     order = await market.paid()
     assert [(await market.verify(order, pin)).status_code for pin in ("1234", "12345678")] == [400, 400]
 
 
-async def test_other_states_are_409_and_count_no_attempt(market):
+async def test_other_states_are_409_and_count_no_attempt(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     for status in ("Processing", "expired", "cancelled", "disputed", "refund_pending", "refunded"):
@@ -218,7 +222,7 @@ async def test_other_states_are_409_and_count_no_attempt(market):
 
 
 @pytest.mark.parametrize("status", ["delivered", "paid", "refund_pending", "refunded"])
-async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(market, status):
+async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(market: Market, status: str) -> None:
     order = await market.paid()
     await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"
@@ -232,7 +236,7 @@ async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(
         assert (await market.client.get(url, headers=headers)).status_code == 404
 
 
-async def test_without_a_key_nothing_is_verified(market):
+async def test_without_a_key_nothing_is_verified(market: Market) -> None:
     order = await market.paid()
     body = {"pin": await market.pin_of(order)}
     response = await market.post(order, "verify-delivery", market.as_buyer(), body)
@@ -240,7 +244,9 @@ async def test_without_a_key_nothing_is_verified(market):
     assert await market.status_of(order) == "paid_escrow"
 
 
-async def test_a_verification_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
+async def test_a_verification_that_fails_before_its_commit_changes_nothing(
+    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     with broken_outbox():
@@ -249,7 +255,7 @@ async def test_a_verification_that_fails_before_its_commit_changes_nothing(marke
     assert (await market.verify(order, pin)).status_code == 200
 
 
-async def test_the_pin_of_a_settled_order_is_forgotten_after_half_a_year_and_no_other(market):
+async def test_the_pin_of_a_settled_order_is_forgotten_after_half_a_year_and_no_other(market: Market) -> None:
     settled, dispatched = await market.paid(), await market.paid()
     for order in (settled, dispatched):
         await market.post(order, "dispatch", market.as_merchant())

@@ -1,6 +1,8 @@
 """Resolutions of disputes: prepared by one person, approved by another (contract section 6)."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from uuid import UUID
 
 import asyncpg
@@ -10,11 +12,12 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
+from .conftest import Market
 from .dispute_steps import COMPLAINT, decide, disputed, events, prepared
 from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
 
 
-async def test_the_maker_cannot_decide_under_any_role_or_session(market):
+async def test_the_maker_cannot_decide_under_any_role_or_session(market: Market) -> None:
     order = await disputed(market)
     maker = new_id()
     support = market.headers(maker, roles=("support_agent",))
@@ -28,7 +31,7 @@ async def test_the_maker_cannot_decide_under_any_role_or_session(market):
     assert await market.status_of(order) == "disputed"
 
 
-async def test_an_approval_names_the_resolution_that_was_read(market):
+async def test_an_approval_names_the_resolution_that_was_read(market: Market) -> None:
     order = await disputed(market)
     support, checker = market.as_staff("support_agent"), market.as_staff("finance_checker", stepped_up=True)
     read = (await market.post(order, "resolve", support, {"outcome": "buyer"})).json()["data"]
@@ -53,7 +56,7 @@ async def test_an_approval_names_the_resolution_that_was_read(market):
     assert await events(market, "dispute_resolved") == []
 
 
-async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
+async def test_nobody_decides_as_staff_on_an_order_of_their_own(market: Market) -> None:
     order = await disputed(market)
     buyer, vendor = {"user_id": UUID(order["buyerId"])}, {"user_id": new_id(), "vendor_id": UUID(order["vendorId"])}
 
@@ -70,7 +73,7 @@ async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
     assert await market.status_of(order) == "disputed"
 
 
-async def test_staff_who_bought_cannot_cancel_the_dispatched_order(market):
+async def test_staff_who_bought_cannot_cancel_the_dispatched_order(market: Market) -> None:
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     own = market.headers(UUID(order["buyerId"]), roles=("buyer", "support_agent"))
@@ -78,7 +81,7 @@ async def test_staff_who_bought_cannot_cancel_the_dispatched_order(market):
     assert await market.status_of(order) == "dispatched"
 
 
-async def test_only_checkers_with_a_second_factor_decide_and_only_support_prepares(market):
+async def test_only_checkers_with_a_second_factor_decide_and_only_support_prepares(market: Market) -> None:
     order = await disputed(market)
     for role in ("buyer", "merchant", "finance_maker", "finance_checker", "auditor", "platform_admin"):
         assert error_of(await market.post(order, "resolve", market.as_staff(role), {"outcome": "buyer"})) == FORBIDDEN
@@ -91,7 +94,7 @@ async def test_only_checkers_with_a_second_factor_decide_and_only_support_prepar
     assert await market.status_of(order) == "disputed"
 
 
-async def test_refund_minor_is_for_a_split_and_below_the_total(market):
+async def test_refund_minor_is_for_a_split_and_below_the_total(market: Market) -> None:
     order = await disputed(market)
     support, total = market.as_staff("support_agent"), order["totalMinor"]
     for body in (
@@ -111,7 +114,7 @@ async def test_refund_minor_is_for_a_split_and_below_the_total(market):
     await prepared(market, order, "split", 1)
 
 
-async def test_one_resolution_waits_at_a_time_even_of_ten_prepared_at_once(market):
+async def test_one_resolution_waits_at_a_time_even_of_ten_prepared_at_once(market: Market) -> None:
     order = await disputed(market)
     responses = await asyncio.gather(
         *(market.post(order, "resolve", market.as_staff("support_agent"), {"outcome": "buyer"}) for _ in range(10))
@@ -127,13 +130,13 @@ async def test_one_resolution_waits_at_a_time_even_of_ten_prepared_at_once(marke
     assert (await decide(market, second, "reject")).status_code == 409
 
 
-async def test_an_order_that_is_not_disputed_has_nothing_to_resolve(market):
+async def test_an_order_that_is_not_disputed_has_nothing_to_resolve(market: Market) -> None:
     order = await market.paid()
     refused = await market.post(order, "resolve", market.as_staff("support_agent"), {"outcome": "buyer"})
     assert error_of(refused) == CONFLICT
 
 
-async def test_many_approvals_at_once_have_one_effect(market):
+async def test_many_approvals_at_once_have_one_effect(market: Market) -> None:
     order = await disputed(market)
     resolution = await prepared(market, order, "split", 50_000)
     responses = await asyncio.gather(*(decide(market, resolution) for _ in range(10)))
@@ -142,7 +145,7 @@ async def test_many_approvals_at_once_have_one_effect(market):
     assert len(await events(market, "dispute_resolved")) == 1
 
 
-async def test_approval_and_rejection_at_once_leave_one_decision(market):
+async def test_approval_and_rejection_at_once_leave_one_decision(market: Market) -> None:
     for _ in range(5):
         order = await disputed(market)
         resolution = await prepared(market, order, "vendor")
@@ -155,7 +158,9 @@ async def test_approval_and_rejection_at_once_leave_one_decision(market):
     assert len(await events(market, "dispute_resolved")) == 5
 
 
-async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
+async def test_an_approval_that_fails_before_its_commit_changes_nothing(
+    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     order = await disputed(market)
     resolution = await prepared(market, order, "split", 1)
     with broken_outbox():
@@ -165,7 +170,7 @@ async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, 
     assert (await decide(market, resolution)).status_code == 200
 
 
-async def test_the_database_itself_refuses_a_second_decision_and_the_maker_as_checker(market):
+async def test_the_database_itself_refuses_a_second_decision_and_the_maker_as_checker(market: Market) -> None:
     order = await disputed(market)
     resolution = await prepared(market, order, "buyer")
     with pytest.raises(asyncpg.CheckViolationError, match="decided_by_another_person"):
@@ -181,7 +186,7 @@ async def test_the_database_itself_refuses_a_second_decision_and_the_maker_as_ch
         )
 
 
-async def test_staff_walk_through_the_resolutions(market):
+async def test_staff_walk_through_the_resolutions(market: Market) -> None:
     orders = [await disputed(market) for _ in range(3)]
     ids = [await prepared(market, order, "split", 1_000) for order in orders]
     await decide(market, ids[0])
@@ -210,7 +215,7 @@ async def test_staff_walk_through_the_resolutions(market):
     assert absent.status_code == 404
 
 
-async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions_to_staff_only(market):
+async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions_to_staff_only(market: Market) -> None:
     order = await disputed(market)
     await prepared(market, order, "buyer")
     buyer = {"user_id": market.buyer_id, "permissions": permissions_of(["buyer"])}

@@ -9,13 +9,14 @@ import pytest
 from common.primitives.ids import new_id
 from orders.timers import fire_timers_once
 
+from .conftest import Market
 from .dispute_steps import COMPLAINT, decide, disputed, events, prepared, shown_dispute
 from .factories import escrow_refunded, refund_settled
 from .test_dispute_resolutions import ROUNDS
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
-async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(market, dispatched):
+async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(market: Market, dispatched: bool) -> None:
     order = await market.paid()
     if dispatched:
         await market.post(order, "dispatch", market.as_merchant())
@@ -35,7 +36,7 @@ async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(marke
         assert (await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)).status_code == 404
 
 
-async def test_a_delivery_that_nobody_proved_in_time_is_disputed_and_resolved_as_any_other(market):
+async def test_a_delivery_that_nobody_proved_in_time_is_disputed_and_resolved_as_any_other(market: Market) -> None:
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     market.clock.advance(timedelta(days=14))
@@ -45,7 +46,7 @@ async def test_a_delivery_that_nobody_proved_in_time_is_disputed_and_resolved_as
     assert (await decide(market, await prepared(market, order, "vendor"))).json()["data"]["status"] == "delivered"
 
 
-async def test_who_may_not_dispute_and_what_is_no_complaint_changes_nothing(market):
+async def test_who_may_not_dispute_and_what_is_no_complaint_changes_nothing(market: Market) -> None:
     order = await market.paid()
     for headers, status in (
         (market.as_merchant(), 403),
@@ -59,7 +60,7 @@ async def test_who_may_not_dispute_and_what_is_no_complaint_changes_nothing(mark
     assert await events(market, "order_disputed") == []
 
 
-async def test_resolved_for_the_buyer_everything_goes_back(market):
+async def test_resolved_for_the_buyer_everything_goes_back(market: Market) -> None:
     order = await disputed(market)
     total = order["totalMinor"]
     resolution = await prepared(market, order, "buyer")
@@ -80,7 +81,7 @@ async def test_resolved_for_the_buyer_everything_goes_back(market):
     assert (shown["status"], shown["refundedMinor"]) == ("refunded", total)
 
 
-async def test_resolved_for_the_vendor_all_that_is_held_is_released(market):
+async def test_resolved_for_the_vendor_all_that_is_held_is_released(market: Market) -> None:
     order = await disputed(market)
     response = await decide(market, await prepared(market, order, "vendor"))
     assert (response.status_code, response.json()["data"]["status"]) == (200, "delivered")
@@ -98,7 +99,7 @@ async def test_resolved_for_the_vendor_all_that_is_held_is_released(market):
 
 
 @pytest.mark.parametrize("refund_first", [True, False])
-async def test_a_split_ends_paid_whichever_half_payments_posts_first(market, refund_first):
+async def test_a_split_ends_paid_whichever_half_payments_posts_first(market: Market, refund_first: bool) -> None:
     order = await disputed(market)
     total, refund_minor = order["totalMinor"], 40_000
     await decide(market, await prepared(market, order, "split", refund_minor))
@@ -119,7 +120,7 @@ async def test_a_split_ends_paid_whichever_half_payments_posts_first(market, ref
     assert len(await events(market, "order_completed")) == 1
 
 
-async def test_the_posting_that_arrives_after_its_settlement_still_completes_a_split(market):
+async def test_the_posting_that_arrives_after_its_settlement_still_completes_a_split(market: Market) -> None:
     order = await disputed(market)
     await decide(market, await prepared(market, order, "split", 40_000))
     [refund] = await events(market, "refund_requested")
@@ -132,7 +133,9 @@ async def test_the_posting_that_arrives_after_its_settlement_still_completes_a_s
 
 
 @pytest.mark.parametrize(("released_before", "refund", "released"), [(50_000, 60_000, 40_000), (100_000, 60_000, 0)])
-async def test_what_staff_released_before_the_dispute_is_not_released_again(market, released_before, refund, released):
+async def test_what_staff_released_before_the_dispute_is_not_released_again(
+    market: Market, released_before: int, refund: int, released: int
+) -> None:
     order = await market.paid()
     total = order["totalMinor"]
     await market.release(order, remaining_minor=total - released_before)
@@ -142,7 +145,7 @@ async def test_what_staff_released_before_the_dispute_is_not_released_again(mark
     assert (total, resolved["refundMinor"], resolved["releaseMinor"]) == (150_000, refund, released)
 
 
-async def test_an_older_escrow_event_never_overwrites_a_newer_one(market):
+async def test_an_older_escrow_event_never_overwrites_a_newer_one(market: Market) -> None:
     order = await market.paid()
     await market.release(order, remaining_minor=30_000, sequence=9)
     await market.release(order, remaining_minor=70_000, sequence=8)
@@ -152,7 +155,7 @@ async def test_an_older_escrow_event_never_overwrites_a_newer_one(market):
     assert resolved["releaseMinor"] == 30_000
 
 
-async def test_a_full_release_before_the_freeze_closes_the_dispute_and_is_published_to_payments(market):
+async def test_a_full_release_before_the_freeze_closes_the_dispute_and_is_published_to_payments(market: Market) -> None:
     order = await disputed(market)
     resolution = await prepared(market, order, "buyer")
     await market.release(order)
@@ -169,7 +172,7 @@ async def test_a_full_release_before_the_freeze_closes_the_dispute_and_is_publis
 
 
 @pytest.mark.parametrize("outcome", ["buyer", "vendor", "split"])
-async def test_a_closed_dispute_shows_its_outcome(market, outcome):
+async def test_a_closed_dispute_shows_its_outcome(market: Market, outcome: str) -> None:
     order = await disputed(market)
     assert [(await shown_dispute(market, order))[name] for name in ("outcome", "endedAt")] == [None, None]
     resolution = await prepared(market, order, outcome, 1 if outcome == "split" else None)
@@ -178,7 +181,9 @@ async def test_a_closed_dispute_shows_its_outcome(market, outcome):
     assert (dispute["outcome"], dispute["endedAt"]) == (outcome, "2026-01-05T12:00:00.000Z")
 
 
-async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends_and_the_money_follows(market):
+async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends_and_the_money_follows(
+    market: Market,
+) -> None:
     """Two hundred times: the second one is rejected because the order has changed, and publishes nothing."""
     product = await market.sell(stock=ROUNDS)
     outcomes = {"delivered": 0, "disputed": 0}

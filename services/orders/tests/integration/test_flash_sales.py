@@ -16,6 +16,7 @@ from contracts.permissions import permissions_of
 from operations.audit.invariants import INVARIANTS
 from orders.timers import fire_timers_once
 
+from .conftest import Market
 from .responses import CONFLICT, STEP_UP_REQUIRED, data_of, error_of
 
 
@@ -49,7 +50,9 @@ async def insisting_checkout(market: Any, product_id: UUID) -> httpx.Response:
     return response
 
 
-async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_at_the_sale_price(market):
+async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_at_the_sale_price(
+    market: Market,
+) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await created_sale(market, product_id)
     responses = await asyncio.gather(*(insisting_checkout(market, product_id) for _ in range(500)))
@@ -62,7 +65,7 @@ async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_a
     assert len(await market.fetch("SELECT FROM orders")) == 20
 
 
-async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_send_at_once(market):
+async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_send_at_once(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     await created_sale(market, product_id, perBuyerLimit=3)
     responses = await asyncio.gather(*(market.checkout(product_id) for _ in range(12)))
@@ -72,7 +75,7 @@ async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_
     assert (too_many.status_code, "at most 3" in too_many.json()["detail"]) == (409, True)
 
 
-async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(market):
+async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     now = market.clock.now()
     starts_at, ends_at = now + timedelta(minutes=10), now + timedelta(minutes=20)
@@ -88,7 +91,9 @@ async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(mark
     assert (await market.show(order))["totalMinor"] == 600
 
 
-async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_them_again_or_gives_all_back(market):
+async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_them_again_or_gives_all_back(
+    market: Market,
+) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await created_sale(market, product_id, quantity=2, perBuyerLimit=1)
     first, second = await market.ordered(product_id), await market.ordered(product_id, buyer_id=new_id())
@@ -107,7 +112,7 @@ async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_th
     assert await market.stock_of(product_id) == 98
 
 
-async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_their_share(market):
+async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_their_share(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
     closed = []
@@ -123,7 +128,7 @@ async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (9, 99)
 
 
-async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_share(market):
+async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_share(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
     closed = []
@@ -136,7 +141,7 @@ async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_shar
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (8, 98)
 
 
-async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyers_share(market):
+async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyers_share(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
     await market.ordered(product_id, 2)
@@ -150,7 +155,7 @@ async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyer
     assert await market.fetch(offending) == []
 
 
-async def test_a_sale_needs_the_right_caller_and_valid_terms(market):
+async def test_a_sale_needs_the_right_caller_and_valid_terms(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     other_campus = market.as_staff("campus_admin", new_id(), stepped_up=True)
     own_campus = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
@@ -194,7 +199,7 @@ async def approve(market: Any, sale: dict[str, Any], headers: Any = None, body: 
     return await market.client.post(path, json=body, headers=headers or market.as_merchant())
 
 
-async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market):
+async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale, client = await proposed(market, product_id), market.client
     assert (await market.ordered(product_id))["totalMinor"] == 1_000
@@ -215,7 +220,7 @@ async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market):
     assert (again.status_code, again.json()["data"]["approvedAt"]) == (200, approved.json()["data"]["approvedAt"])
 
 
-async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(market):
+async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(market: Market) -> None:
     sale, client = await proposed(market, await market.sell(price_minor=1_000, stock=30)), market.client
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     for headers, sees in (
@@ -235,7 +240,7 @@ async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(
     assert (await client.get(f"/api/flash-sales/{sale['id']}", headers=staff)).json()["data"]["hash"] == sale["hash"]
 
 
-async def test_only_the_vendor_consents_and_to_what_was_read(market):
+async def test_only_the_vendor_consents_and_to_what_was_read(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale, other = await proposed(market, product_id), await proposed(market, product_id, priceMinor=1)
     rows = await market.fetch("SELECT * FROM flash_sales ORDER BY id")
@@ -248,7 +253,7 @@ async def test_only_the_vendor_consents_and_to_what_was_read(market):
     assert (await approve(market, sale, body={"hash": sale["hash"]})).status_code == 200
 
 
-async def test_a_consent_that_comes_too_late_is_none(market):
+async def test_a_consent_that_comes_too_late_is_none(market: Market) -> None:
     now = market.clock.now()
     product_id = await market.sell(price_minor=1_000, stock=30)
     past = await proposed(market, product_id, endsAt=iso(now + timedelta(minutes=1)))
@@ -270,14 +275,14 @@ async def test_a_consent_that_comes_too_late_is_none(market):
     assert (await market.ordered(product_id))["totalMinor"] == 900
 
 
-async def test_of_two_proposals_for_one_time_one_holds(market):
+async def test_of_two_proposals_for_one_time_one_holds(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sales = [await proposed(market, product_id) for _ in range(4)]
     responses = await asyncio.gather(*(approve(market, sale) for sale in sales))
     assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
 
 
-async def test_staff_touch_sales_with_a_second_factor_only(market):
+async def test_staff_touch_sales_with_a_second_factor_only(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale, staff = await created_sale(market, product_id), market.as_staff("campus_admin", market.campus_id)
     ending = await market.client.post(f"/api/flash-sales/{sale['id']}/end", json={}, headers=staff)
@@ -286,7 +291,7 @@ async def test_staff_touch_sales_with_a_second_factor_only(market):
     assert (await sale_of(market, sale))["status"] == "running"
 
 
-async def test_the_database_gives_nobody_the_vendors_consent(market):
+async def test_the_database_gives_nobody_the_vendors_consent(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale = await proposed(market, product_id)
     permissions = permissions_of(["campus_admin"])
@@ -310,13 +315,13 @@ async def test_the_database_gives_nobody_the_vendors_consent(market):
         await market.fetch("UPDATE flash_sales SET sold = 1 WHERE id = $1 RETURNING 1", UUID(sale["id"]))
 
 
-async def test_of_two_concurrent_sales_of_one_product_one_is_created(market):
+async def test_of_two_concurrent_sales_of_one_product_one_is_created(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     responses = await asyncio.gather(*(create_sale(market, product_id) for _ in range(5)))
     assert sorted(response.status_code for response in responses) == [201, 409, 409, 409, 409]
 
 
-async def test_its_keeper_ends_a_sale_and_another_may_follow(market):
+async def test_its_keeper_ends_a_sale_and_another_may_follow(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale = await created_sale(market, product_id)
     path, client = f"/api/flash-sales/{sale['id']}/end", market.client
@@ -333,7 +338,7 @@ async def test_its_keeper_ends_a_sale_and_another_may_follow(market):
     ).status_code == 404
 
 
-async def test_the_list_is_walked_by_cursor_and_filtered(market):
+async def test_the_list_is_walked_by_cursor_and_filtered(market: Market) -> None:
     sales = []
     for _ in range(3):
         market.clock.advance(timedelta(seconds=1))
@@ -350,7 +355,7 @@ async def test_the_list_is_walked_by_cursor_and_filtered(market):
     assert (await client.get(f"/api/flash-sales?campusId={market.campus_id}&limit=2{cursor}")).status_code == 422
 
 
-async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_without_an_order(market):
+async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_without_an_order(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale = await created_sale(market, product_id)
     merchant = Caller(
@@ -378,7 +383,7 @@ async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_withou
     assert (await sale_of(market, sale))["remaining"] == 20
 
 
-async def test_the_cart_shows_the_sale_s_price_while_it_runs(market):
+async def test_the_cart_shows_the_sale_s_price_while_it_runs(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     await created_sale(market, product_id)
     path = f"/api/carts/current/items/{product_id}"
@@ -389,7 +394,7 @@ async def test_the_cart_shows_the_sale_s_price_while_it_runs(market):
     assert (later["totalMinor"], later["items"][0]["priceChanged"]) == (2_000, True)
 
 
-async def test_the_product_shows_its_sale_while_it_runs(market):
+async def test_the_product_shows_its_sale_while_it_runs(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     now = market.clock.now()
     starts_at, ends_at = now + timedelta(minutes=1), now + timedelta(minutes=2)

@@ -2,7 +2,11 @@
 
 import asyncio
 import io
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import httpx
@@ -21,6 +25,7 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorClosed
 from orders.app import SERVICE
 from orders.store.images import MEDIA
+from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import opened, served
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
@@ -36,7 +41,7 @@ def jpeg(shade=120, size=(40, 30)):
 
 
 @pytest.fixture
-async def shop(fresh_database, broker_url, tmp_path):
+async def shop(fresh_database: DatabaseFactory, broker_url: str, tmp_path: Path):
     """A market that stores its images in a folder of the test."""
     settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, **settings) as service:
@@ -44,7 +49,7 @@ async def shop(fresh_database, broker_url, tmp_path):
 
 
 @pytest.fixture
-async def dated_shop(fresh_database, broker_url, tmp_path):
+async def dated_shop(fresh_database: DatabaseFactory, broker_url: str, tmp_path: Path):
     """The same, on a clock in hand."""
     clock = ManualClock()
     settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
@@ -73,7 +78,7 @@ async def images_of(shop, product):
     return (await shop.client.get(f"/api/products/{product}")).json()["data"]["images"]
 
 
-async def test_an_image_is_public_and_immutable(shop):
+async def test_an_image_is_public_and_immutable(shop) -> None:
     product = await shop.sell()
     image = data_of(await send(shop, product, jpeg(), name="../../etc/passwd.svg", kind="image/svg+xml"), 201)
     assert image["url"] == f"http://localhost:8080/media/{image['id']}"
@@ -92,7 +97,7 @@ async def test_an_image_is_public_and_immutable(shop):
     assert [event["productId"] for event in events] == [str(product)]
 
 
-async def test_the_same_file_has_the_same_image_id(shop):
+async def test_the_same_file_has_the_same_image_id(shop) -> None:
     product, other = await shop.sell(), await shop.sell()
     responses = await asyncio.gather(*(send(shop, product, jpeg()) for _ in range(3)))
     assert {response.status_code for response in responses} == {201}
@@ -102,7 +107,7 @@ async def test_the_same_file_has_the_same_image_id(shop):
     assert elsewhere["id"] != responses[0].json()["data"]["id"]
 
 
-async def test_concurrent_uploads_never_exceed_eight_images(shop):
+async def test_concurrent_uploads_never_exceed_eight_images(shop) -> None:
     product = await shop.sell()
     responses = [await send(shop, product, jpeg(shade)) for shade in range(0, 120, 20)]
     responses += await asyncio.gather(*(send(shop, product, jpeg(shade)) for shade in range(140, 240, 20)))
@@ -116,7 +121,7 @@ async def test_concurrent_uploads_never_exceed_eight_images(shop):
     assert (await send(shop, product, jpeg(250))).status_code == 201
 
 
-async def test_a_rejected_upload_leaves_neither_row_nor_file(shop):
+async def test_a_rejected_upload_leaves_neither_row_nor_file(shop) -> None:
     product, draft = await shop.sell(), await shop.sell(draft=True)
     removed = await shop.sell(removed_at=shop.clock.now())
     outsider = shop.as_merchant(new_id())
@@ -152,7 +157,7 @@ async def test_a_rejected_upload_leaves_neither_row_nor_file(shop):
     assert len(files_of(shop)) == 2
 
 
-async def test_no_path_leads_out_of_the_folder(shop):
+async def test_no_path_leads_out_of_the_folder(shop) -> None:
     secret = shop.app.settings.media_folder.parent / "secret.webp"
     secret.write_bytes(b"hidden words")
     for path in (
@@ -168,7 +173,9 @@ async def test_no_path_leads_out_of_the_folder(shop):
         assert (response.status_code, b"hidden" in response.content) == (404, False), path
 
 
-async def test_a_process_killed_between_file_and_row_has_no_effect(shop, broken_outbox):
+async def test_a_process_killed_between_file_and_row_has_no_effect(
+    shop, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     product = await shop.sell()
     with broken_outbox():
         assert (await send(shop, product, jpeg())).status_code == 500
@@ -179,7 +186,7 @@ async def test_a_process_killed_between_file_and_row_has_no_effect(shop, broken_
     assert len(files_of(shop)) == 2
 
 
-async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop):
+async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop) -> None:
     product = await shop.sell()
     shop.app.settings.media_folder.write_bytes(b"a file where the folder should be")
     response = await send(shop, product, jpeg())
@@ -200,7 +207,7 @@ class HalfUnavailable:
         await self._media.remove(name)
 
 
-async def test_a_detached_image_is_removed_although_the_worker_was_killed_between_its_files(dated_shop):
+async def test_a_detached_image_is_removed_although_the_worker_was_killed_between_its_files(dated_shop) -> None:
     shop = dated_shop
     product = await shop.sell()
     deleted, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]
@@ -222,7 +229,7 @@ async def test_a_detached_image_is_removed_although_the_worker_was_killed_betwee
     assert len(files_of(shop)) == 4
 
 
-async def test_an_image_attached_again_before_its_removal_stays(dated_shop):
+async def test_an_image_attached_again_before_its_removal_stays(dated_shop) -> None:
     shop = dated_shop
     product = await shop.sell()
     image = (await send(shop, product, jpeg())).json()["data"]["id"]
@@ -238,7 +245,9 @@ async def test_an_image_attached_again_before_its_removal_stays(dated_shop):
     assert await shop.fetch("SELECT 1 FROM leaving_pictures") == []
 
 
-async def test_files_that_nothing_ever_named_leave_after_a_day(dated_shop, broken_outbox):
+async def test_files_that_nothing_ever_named_leave_after_a_day(
+    dated_shop, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     shop = dated_shop
     product = await shop.sell()
     with broken_outbox():
@@ -252,7 +261,7 @@ async def test_files_that_nothing_ever_named_leave_after_a_day(dated_shop, broke
     assert files_of(shop) == []
 
 
-async def test_closing_a_vendor_removes_its_images_only(dated_shop):
+async def test_closing_a_vendor_removes_its_images_only(dated_shop) -> None:
     shop = dated_shop
     other = new_id()
     mine = [await shop.sell(), await shop.sell(removed_at=None, draft=True)]
@@ -297,7 +306,7 @@ class Store:
         return Response(self.objects[path]) if path in self.objects else Response(status_code=404)
 
 
-async def test_a_bucket_stores_images_for_the_holder_of_its_key():
+async def test_a_bucket_stores_images_for_the_holder_of_its_key() -> None:
     key = Key("id", "secret", "eu-west-1")
     store = Store(key)
     async with served(store.app()) as url, httpx.AsyncClient(trust_env=False, timeout=60) as http:
@@ -321,11 +330,11 @@ async def test_a_bucket_stores_images_for_the_holder_of_its_key():
             await Bucket(http, url, "pictures", key, SystemClock()).get(name)
 
 
-async def test_readers_of_a_folder_never_see_half_a_file(tmp_path):
+async def test_readers_of_a_folder_never_see_half_a_file(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     contents = [bytes([number]) * 200_000 for number in range(8)]
     writing = asyncio.gather(*(folder.put("name.webp", content) for content in contents))
     while not writing.done():
         assert await folder.get("name.webp") in (None, *contents)
     await writing
-    assert [path.name for path in tmp_path.iterdir()] == ["name.webp"]
+    assert await asyncio.to_thread(os.listdir, tmp_path) == ["name.webp"]

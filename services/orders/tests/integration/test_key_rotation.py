@@ -13,6 +13,7 @@ from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.process.runtime import running
 from contracts.orders import PIN_DELIVERY
 from orders.app import SERVICE
+from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import opened
 
 from .conftest import Market
@@ -25,7 +26,7 @@ SHARED = "the key that all services shared"
 
 
 @pytest.fixture
-async def open_market(fresh_database, broker_url):
+async def open_market(fresh_database: DatabaseFactory, broker_url: str):
     urls, clock = await fresh_database("orders"), ManualClock(datetime(2026, 1, 5, 12, 0, tzinfo=UTC))
     parts = Market(None, clock)
 
@@ -37,7 +38,7 @@ async def open_market(fresh_database, broker_url):
     return open_one
 
 
-async def re_encrypt(market, option=""):
+async def re_encrypt(market: Market, option=""):
     await SERVICE.commands["re-encrypt"](market.app.dependencies, option)
 
 
@@ -45,7 +46,9 @@ def another(pin):
     return f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
 
 
-async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(open_market, capsys):
+async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
+    open_market, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with open_market(OLD) as market:
         orders = [await market.paid() for _ in range(4)]
         pins = [await market.pin_of(order) for order in orders]
@@ -78,7 +81,7 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
             pass
 
 
-async def test_reissue_and_attempts_during_re_encryption_lose_nothing(open_market):
+async def test_reissue_and_attempts_during_re_encryption_lose_nothing(open_market) -> None:
     async with open_market(OLD) as market:
         orders = [await market.paid() for _ in range(12)]
         pins = [await market.pin_of(order) for order in orders]
@@ -111,7 +114,9 @@ async def test_reissue_and_attempts_during_re_encryption_lose_nothing(open_marke
             assert (await market.verify(order, pin)).status_code == 200
 
 
-async def test_events_under_the_old_key_are_counted_until_they_are_published(open_market, capsys):
+async def test_events_under_the_old_key_are_counted_until_they_are_published(
+    open_market, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with open_market(OLD) as market:
         await market.paid()
     async with open_market(AFTER_THE_SWITCH) as market:
@@ -124,7 +129,9 @@ async def test_events_under_the_old_key_are_counted_until_they_are_published(ope
         await re_encrypt(market)
 
 
-async def test_the_release_before_reads_pins_and_events_while_it_may_run(open_market, capsys):
+async def test_the_release_before_reads_pins_and_events_while_it_may_run(
+    open_market, capsys: pytest.CaptureFixture[str]
+) -> None:
     pin_key = OLD["pin_key"]
     async with open_market({**NEW, "pin_key": pin_key, "sealing_key": SHARED}) as market:
         order = await market.paid()
@@ -150,7 +157,7 @@ async def test_the_release_before_reads_pins_and_events_while_it_may_run(open_ma
         assert (await market.verify(order, pin)).status_code == 200
 
 
-async def test_a_batch_skips_what_others_hold_and_counts_it(open_market, capsys):
+async def test_a_batch_skips_what_others_hold_and_counts_it(open_market, capsys: pytest.CaptureFixture[str]) -> None:
     async with open_market(OLD) as market:
         orders = [await market.paid() for _ in range(2)]
     async with open_market(AFTER_THE_SWITCH) as market:

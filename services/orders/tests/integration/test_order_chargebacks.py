@@ -7,6 +7,7 @@ import pytest
 from contracts.payments import ChargeDisputed
 from orders.domain.order_updates import EarlyUpdate
 
+from .conftest import Market
 from .dispute_steps import decide, events, prepared, shown_dispute
 
 
@@ -21,7 +22,7 @@ def chargeback(order, outcome=None):
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
-async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market, dispatched):
+async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market: Market, dispatched: bool) -> None:
     order = await market.paid()
     if dispatched:
         await market.post(order, "dispatch", market.as_merchant())
@@ -34,7 +35,7 @@ async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market, dis
     assert (shown.json()["data"]["cause"], shown.json()["data"]["raisedBy"]) == ("chargeback", None)
 
 
-async def test_a_chargeback_after_the_pin_keeps_the_status_and_before_the_charge_is_retried(market):
+async def test_a_chargeback_after_the_pin_keeps_the_status_and_before_the_charge_is_retried(market: Market) -> None:
     order = await market.ordered()
     with pytest.raises(EarlyUpdate):
         await market.receive(chargeback(order))
@@ -60,7 +61,7 @@ async def test_a_chargeback_after_the_pin_keeps_the_status_and_before_the_charge
     ],
     ids=str,
 )
-async def test_the_bank_s_decision_closes_no_dispute_and_is_shown(market, charge_events, stands):
+async def test_the_bank_s_decision_closes_no_dispute_and_is_shown(market: Market, charge_events, stands: str) -> None:
     """Payments keeps the money frozen as well until staff resolve: the two never disagree, in whichever order the news
     comes.
     """

@@ -1,5 +1,6 @@
 import asyncio
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -7,12 +8,15 @@ import pytest
 from common.primitives.ids import new_id
 from orders.timers import fire_timers_once
 
+from .conftest import Market
 from .factories import refund_settled
 from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, error_of
 
 
 @pytest.mark.parametrize("role", ["buyer", "vendor", "support"])
-async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_free_again(market, role):
+async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_free_again(
+    market: Market, role: str
+) -> None:
     product = await market.sell(stock=2)
     order = await market.ordered(product, 2)
     headers = {
@@ -35,7 +39,7 @@ async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_fre
     assert await market.stock_of(product) == 2
 
 
-async def test_cancelling_twenty_times_at_once_frees_the_stock_once(market):
+async def test_cancelling_twenty_times_at_once_frees_the_stock_once(market: Market) -> None:
     product = await market.sell(stock=5)
     order = await market.ordered(product, 3)
     responses = await asyncio.gather(
@@ -47,7 +51,7 @@ async def test_cancelling_twenty_times_at_once_frees_the_stock_once(market):
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
-async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market, dispatched):
+async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market: Market, dispatched: bool) -> None:
     order = await market.paid()
     if dispatched:
         await market.post(order, "dispatch", market.as_merchant())
@@ -61,7 +65,7 @@ async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market, dispa
 
 
 @pytest.mark.parametrize("role", ["buyer", "vendor", "support"])
-async def test_cancelling_a_paid_order_before_dispatch_returns_its_stock_once(market, role):
+async def test_cancelling_a_paid_order_before_dispatch_returns_its_stock_once(market: Market, role: str) -> None:
     product = await market.sell(stock=2)
     order = await market.paid(product_id=product, quantity=2)
     headers = {
@@ -76,7 +80,7 @@ async def test_cancelling_a_paid_order_before_dispatch_returns_its_stock_once(ma
     assert [(event["productId"], event["inStock"]) for event in events] == [(str(product), False), (str(product), True)]
 
 
-async def test_late_replays_never_change_the_stock_again(market):
+async def test_late_replays_never_change_the_stock_again(market: Market) -> None:
     product = await market.sell(stock=2)
     order = await market.ordered(product, 2)
     received = await market.pay(order)
@@ -95,7 +99,7 @@ async def test_late_replays_never_change_the_stock_again(market):
     assert (await market.status_of(order), await market.stock_of(product)) == ("refunded", 2)
 
 
-async def test_a_cancellation_returns_no_stock_of_dispatched_units(market):
+async def test_a_cancellation_returns_no_stock_of_dispatched_units(market: Market) -> None:
     product = await market.sell(stock=2)
     order = await market.paid(product_id=product, quantity=2)
     await market.post(order, "dispatch", market.as_merchant())
@@ -106,7 +110,7 @@ async def test_a_cancellation_returns_no_stock_of_dispatched_units(market):
     assert [event["inStock"] for event in events] == [False]
 
 
-async def test_the_stock_of_a_late_charge_returns_once(market):
+async def test_the_stock_of_a_late_charge_returns_once(market: Market) -> None:
     """Freed by the end of the payment window, taken again by the late charge, and freed again when that order is
     cancelled.
     """
@@ -120,7 +124,7 @@ async def test_the_stock_of_a_late_charge_returns_once(market):
     assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 1)
 
 
-async def test_the_buyer_cannot_cancel_what_is_on_its_way(market):
+async def test_the_buyer_cannot_cancel_what_is_on_its_way(market: Market) -> None:
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     assert error_of(await market.post(order, "cancel", market.as_buyer(), {"reason": "late"})) == CONFLICT
@@ -128,7 +132,7 @@ async def test_the_buyer_cannot_cancel_what_is_on_its_way(market):
 
 
 @pytest.mark.parametrize("status", ["expired", "delivered", "paid", "disputed"])
-async def test_an_order_that_has_ended_cannot_be_cancelled_or_dispatched(market, status):
+async def test_an_order_that_has_ended_cannot_be_cancelled_or_dispatched(market: Market, status: str) -> None:
     order = await market.ordered()
     await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
@@ -140,13 +144,13 @@ async def test_an_order_that_has_ended_cannot_be_cancelled_or_dispatched(market,
 @pytest.mark.parametrize(
     "body", [{}, {"reason": ""}, {"reason": "  "}, {"reason": 1}, {"reason": "x", "refundMinor": 1}]
 )
-async def test_a_cancellation_needs_a_reason_and_nothing_else(market, body):
+async def test_a_cancellation_needs_a_reason_and_nothing_else(market: Market, body: dict[str, Any]) -> None:
     order = await market.ordered()
     assert error_of(await market.post(order, "cancel", market.as_buyer(), body)) == INVALID
     assert await market.status_of(order) == "Processing"
 
 
-async def test_who_may_see_but_not_act_is_refused_and_who_may_not_see_finds_nothing(market):
+async def test_who_may_see_but_not_act_is_refused_and_who_may_not_see_finds_nothing(market: Market) -> None:
     order = await market.paid()
     for headers in (market.as_staff("auditor"), market.as_staff("hub_agent", market.campus_id)):
         assert (await market.post(order, "cancel", headers, {"reason": "no"})).status_code == 403
@@ -160,12 +164,12 @@ async def test_who_may_see_but_not_act_is_refused_and_who_may_not_see_finds_noth
     assert await market.status_of(order) == "paid_escrow"
 
 
-async def test_a_merchant_who_bought_it_from_another_cannot_dispatch_it(market):
+async def test_a_merchant_who_bought_it_from_another_cannot_dispatch_it(market: Market) -> None:
     order = await market.paid(buyer_id=market.merchant_id)
     assert error_of(await market.post(order, "dispatch", market.as_merchant(vendor_id=new_id()))) == FORBIDDEN
 
 
-async def test_dispatch_starts_the_pin_window_and_is_published_once(market):
+async def test_dispatch_starts_the_pin_window_and_is_published_once(market: Market) -> None:
     order = await market.paid()
     responses = [await market.post(order, "dispatch", market.as_merchant()) for _ in range(2)]
     assert [(response.status_code, response.json()["data"]["status"]) for response in responses] == [
@@ -176,12 +180,12 @@ async def test_dispatch_starts_the_pin_window_and_is_published_once(market):
     assert [timer["kind"] for timer in timers] == ["pin_window"]
 
 
-async def test_an_unpaid_order_cannot_be_dispatched(market):
+async def test_an_unpaid_order_cannot_be_dispatched(market: Market) -> None:
     order = await market.ordered()
     assert error_of(await market.post(order, "dispatch", market.as_merchant())) == CONFLICT
     assert (await market.post(order, "dispatch", market.as_merchant(), {"to": "x"})).status_code == 422
 
 
-async def test_an_id_that_is_no_uuid_is_404(market):
+async def test_an_id_that_is_no_uuid_is_404(market: Market) -> None:
     for path in ("/api/orders/12", "/api/orders/12/items", "/api/products/12"):
         assert error_of(await market.client.get(path, headers=market.as_buyer())) == NOT_FOUND

@@ -14,6 +14,8 @@ from contracts.payments import ChargeDisputed, EscrowHeld, EscrowReleased, Refun
 from orders.domain.transitions import STATES, TRANSITIONS, Rejection, next_state
 from orders.timers import fire_timers_once
 
+from .conftest import Market
+
 COMPLAINT = {"reason": "never came", "details": "I waited."}
 # Stock is reserved while an order waits for its payment, so that it cannot be sold out.
 UNREACHABLE = {("Processing", "escrow_held_without_stock")}
@@ -152,7 +154,7 @@ PATHS: dict[str, tuple[str, ...]] = {
 }
 
 
-async def reached(market, state) -> Story:
+async def reached(market: Market, state) -> Story:
     story = Story(market)
     await story.create_sale()
     for trigger in PATHS[state]:
@@ -161,7 +163,7 @@ async def reached(market, state) -> Story:
     return story
 
 
-async def everything(market):
+async def everything(market: Market):
     """Everything that a command may change; the escrowed amount comes from payments in every state."""
     tables = (
         "order_timers",
@@ -179,12 +181,12 @@ async def everything(market):
     return found
 
 
-def test_there_is_a_way_to_every_state_and_a_hand_for_every_trigger():
+def test_there_is_a_way_to_every_state_and_a_hand_for_every_trigger() -> None:
     assert set(PATHS) == set(STATES)
     assert set(TRIGGERS) == set(TRANSITIONS)
 
 
-async def test_the_running_service_makes_each_transition_of_the_table(market):
+async def test_the_running_service_makes_each_transition_of_the_table(market: Market) -> None:
     wrong = {}
     for state, trigger in ROWS:
         story = await reached(market, state)
@@ -205,7 +207,7 @@ COMMANDS = (
 )
 
 
-async def test_every_command_that_is_no_row_is_409_or_obeyed_already_and_changes_nothing(market):
+async def test_every_command_that_is_no_row_is_409_or_obeyed_already_and_changes_nothing(market: Market) -> None:
     wrong = {}
     for state in STATES:
         story = await reached(market, state)
@@ -234,7 +236,7 @@ def refused_commands(story, state):
         yield "reissue", 409, partial(market.post, story.order, "delivery-pin/reissue", market.as_buyer())
 
 
-async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothing(market):
+async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothing(market: Market) -> None:
     """A resolution or a return request that waits while its order moves on."""
     wrong = {}
     for state in STATES:
@@ -275,7 +277,7 @@ EVENTS = {"escrow_held": EscrowHeld, "escrow_fully_released": EscrowReleased, "c
 TIMERS = {"payment_window": "payment_window_ended", "vendor_idle": "vendor_idle", "pin_window": "pin_window_ended"}
 
 
-async def test_stale_events_are_ignored_and_counted_in_every_state(market):
+async def test_stale_events_are_ignored_and_counted_in_every_state(market: Market) -> None:
     wrong, ignored = [], 0
 
     async def expect_ignored(state, label, repeat):
@@ -306,7 +308,7 @@ async def outlive(story, kind):
     await fire_timers_once(story.market.app.dependencies)
 
 
-async def test_the_event_of_an_unexpected_refund_keeps_the_status(market):
+async def test_the_event_of_an_unexpected_refund_keeps_the_status(market: Market) -> None:
     for event in (RefundSettled, RefundFailed):
         for state in ("paid_escrow", "dispatched", "disputed", "refunded"):
             story, refund_id = await reached(market, state), new_id()
@@ -321,7 +323,7 @@ ORDERS = 200
 DAYS = 60
 
 
-async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
+async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market: Market) -> None:
     """Two hundred orders are abandoned at every point of their lifecycle, six hours at a time."""
     product = await market.sell(stock=ORDERS)
     paths = {
@@ -368,7 +370,7 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market):
         assert len(orders) == len(set(orders)) == ORDERS // 4
 
 
-async def test_a_price_that_changes_during_the_checkout_is_never_charged_unseen(market):
+async def test_a_price_that_changes_during_the_checkout_is_never_charged_unseen(market: Market) -> None:
     for _ in range(20):
         product = await market.sell(price_minor=100_000, stock=1)
 

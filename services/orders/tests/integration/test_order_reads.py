@@ -7,14 +7,15 @@ import pytest
 
 from common.primitives.ids import new_id
 
+from .conftest import Market
 from .responses import NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 
-async def listed(market, headers, **query):
+async def listed(market: Market, headers, **query):
     return [order["id"] for order in data_of(await market.client.get("/api/orders", params=query, headers=headers))]
 
 
-async def visible(market, table, user_id, **claims):
+async def visible(market: Market, table, user_id, **claims):
     """What a bare SELECT shows to this caller: a query that has forgotten its filter."""
     caller = await market.app.runtime.verifier.caller_of(market.app.token(user_id, **claims))
     column = "id" if table == "orders" else "order_id"
@@ -23,7 +24,7 @@ async def visible(market, table, user_id, **claims):
 
 
 @pytest.fixture
-async def two_orders(market):
+async def two_orders(market: Market):
     """One of the buyer at the market's vendor; one of a stranger at another vendor on another campus."""
     mine = await market.paid()
     foreign = await market.sell(vendor_id=new_id(), campus_id=new_id())
@@ -31,7 +32,7 @@ async def two_orders(market):
     return mine, theirs
 
 
-async def test_row_security_holds_even_when_the_query_forgets_its_filter(market, two_orders):
+async def test_row_security_holds_even_when_the_query_forgets_its_filter(market: Market, two_orders) -> None:
     mine, theirs = two_orders
     both = {mine["id"], theirs["id"]}
     for table in ("orders", "order_items"):
@@ -48,7 +49,7 @@ async def test_row_security_holds_even_when_the_query_forgets_its_filter(market,
         assert await visible(market, table, new_id(), roles=("finance_maker", "platform_admin")) == set()
 
 
-async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market, two_orders):
+async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market: Market, two_orders) -> None:
     mine, _ = two_orders
     assert await visible(market, "delivery_pins", market.buyer_id) == {mine["id"]}
     for claims in (
@@ -75,7 +76,7 @@ async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market, t
                 await uow.execute(statement)
 
 
-async def test_every_table_of_the_api_role_has_row_security(market):
+async def test_every_table_of_the_api_role_has_row_security(market: Market) -> None:
     rows = await market.fetch(
         """
         SELECT DISTINCT relname FROM pg_class, aclexplode(relacl) AS granted
@@ -86,7 +87,7 @@ async def test_every_table_of_the_api_role_has_row_security(market):
     assert {row["relname"] for row in rows} <= {"outbox", "outbox_sequences"}
 
 
-async def test_the_row_policies_of_orders_read_the_caller_once_per_statement(market):
+async def test_the_row_policies_of_orders_read_the_caller_once_per_statement(market: Market) -> None:
     """A policy that is evaluated for each row makes the planner expect one row, and a page sorts every order of its buyer."""
     policies = await market.fetch(
         "SELECT qual FROM pg_policies WHERE tablename IN ('orders', 'order_items') AND cmd = 'SELECT'"
@@ -96,7 +97,7 @@ async def test_the_row_policies_of_orders_read_the_caller_once_per_statement(mar
         assert "app_" not in re.sub(r"\( SELECT app_\w+\([^()]*\) AS \w+\)", "", policy["qual"])
 
 
-async def test_a_foreign_order_looks_like_an_absent_one(market, two_orders):
+async def test_a_foreign_order_looks_like_an_absent_one(market: Market, two_orders) -> None:
     _, theirs = two_orders
     for path in ("", "/items", "/delivery-pin"):
         foreign = await market.client.get(f"/api/orders/{theirs['id']}{path}", headers=market.as_buyer())
@@ -106,7 +107,7 @@ async def test_a_foreign_order_looks_like_an_absent_one(market, two_orders):
         assert [foreign.json()[name] for name in same] == [absent.json()[name] for name in same]
 
 
-async def test_lists_show_each_party_their_orders(market, two_orders):
+async def test_lists_show_each_party_their_orders(market: Market, two_orders) -> None:
     mine, theirs = two_orders
     bought = await market.ordered(await market.sell(vendor_id=new_id()), buyer_id=market.merchant_id)
     assert await listed(market, market.as_buyer()) == [mine["id"]]
@@ -119,7 +120,7 @@ async def test_lists_show_each_party_their_orders(market, two_orders):
 
 
 @pytest.fixture
-async def three_parts(market):
+async def three_parts(market: Market):
     """The merchant's own purchase, a sale of their vendor, and a sale of another vendor on the hub's campus."""
     bought = await market.paid(
         product_id=await market.sell(vendor_id=new_id(), campus_id=new_id()), buyer_id=market.merchant_id
@@ -129,7 +130,7 @@ async def three_parts(market):
     return bought, sold, at_hub
 
 
-async def test_a_list_is_narrowed_to_the_caller_s_part(market, three_parts):
+async def test_a_list_is_narrowed_to_the_caller_s_part(market: Market, three_parts) -> None:
     bought, sold, at_hub = three_parts
     merchant = market.as_merchant()
     assert await listed(market, merchant, **{"as": "buyer"}) == [bought["id"]]
@@ -142,7 +143,7 @@ async def test_a_list_is_narrowed_to_the_caller_s_part(market, three_parts):
     assert await listed(market, market.as_buyer(), **{"as": "vendor"}) == []
 
 
-async def test_a_list_is_narrowed_by_status_and_time(market):
+async def test_a_list_is_narrowed_by_status_and_time(market: Market) -> None:
     product = await market.sell()
     first = await market.paid(product_id=product)
     market.clock.advance(timedelta(hours=1))
@@ -156,7 +157,7 @@ async def test_a_list_is_narrowed_by_status_and_time(market):
         assert await listed(market, headers, **narrowed) == [first["id"]]
 
 
-async def test_q_finds_own_orders_with_all_words_in_one_item(market):
+async def test_q_finds_own_orders_with_all_words_in_one_item(market: Market) -> None:
     jollof = await market.ordered(await market.sell(name="Jollof rice with Ẹ̀wà"))
     fried = await market.ordered(await market.sell(name="Fried rice"))
     foreign = await market.ordered(await market.sell(name="Jollof rice"), buyer_id=new_id())
@@ -182,12 +183,12 @@ async def test_q_finds_own_orders_with_all_words_in_one_item(market):
         ("vendor", "x"),
     ],
 )
-async def test_a_filter_that_is_none_is_named(market, name, value):
+async def test_a_filter_that_is_none_is_named(market: Market, name: str, value) -> None:
     response = await market.client.get("/api/orders", params={name: value}, headers=market.as_buyer())
     assert invalid_field_of(response) == (422, name)
 
 
-async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
+async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market: Market) -> None:
     product = await market.sell()
     paid = [(await market.paid(product_id=product))["id"] for _ in range(3)]
     await market.ordered(product)
@@ -201,7 +202,7 @@ async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
         assert invalid_field_of(response) == (422, "cursor")
 
 
-async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, two_orders):
+async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market: Market, two_orders) -> None:
     mine, _ = two_orders
     seen = {
         name: "commissionMinor" in await market.show(mine, headers)
@@ -216,14 +217,14 @@ async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, t
     assert seen == {"buyer": False, "vendor": True, "hub": True, "support": True, "auditor": True}
 
 
-async def test_the_items_of_an_order_have_row_security_of_their_own(market, two_orders):
+async def test_the_items_of_an_order_have_row_security_of_their_own(market: Market, two_orders) -> None:
     mine, _ = two_orders
     response = await market.client.get(f"/api/orders/{mine['id'].upper()}/items", headers=market.as_buyer())
     assert (response.status_code, response.json()["data"]) == (200, mine["items"])
 
 
 @pytest.mark.parametrize("role", ["buyer", "merchant", "auditor"])
-async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_once(market, role):
+async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_once(market: Market, role: str) -> None:
     product = await market.sell(stock=1_000)
     headers = {
         "buyer": market.as_buyer(),
@@ -252,7 +253,7 @@ async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_
     assert set(walked) == set(existing)
 
 
-async def test_a_changed_or_foreign_cursor_is_422(market):
+async def test_a_changed_or_foreign_cursor_is_422(market: Market) -> None:
     product = await market.sell()
     for _ in range(3):
         await market.ordered(product)
@@ -269,20 +270,20 @@ async def test_a_changed_or_foreign_cursor_is_422(market):
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "x", ""])
-async def test_a_limit_outside_1_to_100_is_422(market, limit):
+async def test_a_limit_outside_1_to_100_is_422(market: Market, limit: str) -> None:
     for path in ("/api/orders", "/api/products"):
         response = await market.client.get(path, params={"limit": limit}, headers=market.as_buyer())
         assert invalid_field_of(response) == (422, "limit")
 
 
-async def test_an_order_is_read_in_whole_by_its_id(market, two_orders):
+async def test_an_order_is_read_in_whole_by_its_id(market: Market, two_orders) -> None:
     mine, _ = two_orders
     shown = await market.show(mine)
     assert UUID(shown["id"])
     assert {**mine, "status": "paid_escrow", "revision": 2} == shown
 
 
-async def test_the_items_of_an_order_are_a_list_like_any_other(market):
+async def test_the_items_of_an_order_are_a_list_like_any_other(market: Market) -> None:
     products = [await market.sell() for _ in range(3)]
     lines = [{"productId": str(product_id), "quantity": 1} for product_id in products]
     headers = market.as_buyer(idempotency_key=uuid4())

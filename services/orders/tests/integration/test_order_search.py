@@ -10,30 +10,31 @@ from common.primitives.ids import new_id
 from contracts.identity import ProfileChanged, ReferralOutcome, UserErased, UserProvisioned
 from contracts.permissions import permissions_of
 
+from .conftest import Market
 from .responses import data_of
 
 EMAIL = "Ada.Obi@unilag.edu.ng"
 PHONE = "+2348031234567"
 
 
-def provisioned(market, email=EMAIL, phone=PHONE):
+def provisioned(market: Market, email=EMAIL, phone=PHONE):
     referral = ReferralOutcome(applied=False, reward_minor=0)
     return UserProvisioned(user_id=market.buyer_id, email=email, phone=phone, role="buyer", referral=referral)
 
 
-async def found(market, q, headers=None, path="/api/campus-orders"):
+async def found(market: Market, q, headers=None, path="/api/campus-orders"):
     headers = headers or market.as_staff("support_agent")
     return [order["id"] for order in data_of(await market.app.client.get(path, headers=headers, params={"q": q}))]
 
 
-async def stored_hashes(market):
+async def stored_hashes(market: Market):
     rows = await market.app.fetch(
         "SELECT email_hash, phone_hash FROM buyer_addresses WHERE user_id = $1", market.buyer_id
     )
     return [tuple(row) for row in rows]
 
 
-async def test_an_order_keeps_its_number_in_every_answer(market):
+async def test_an_order_keeps_its_number_in_every_answer(market: Market) -> None:
     placed = await market.ordered()
     assert (await market.show(placed))["number"] == placed["number"]
     listed = await market.app.client.get("/api/orders", headers=market.as_buyer())
@@ -41,7 +42,7 @@ async def test_an_order_keeps_its_number_in_every_answer(market):
 
 
 @pytest.mark.parametrize("path", ["/api/orders", "/api/campus-orders"])
-async def test_an_order_is_found_by_its_number_as_people_type_it(market, path):
+async def test_an_order_is_found_by_its_number_as_people_type_it(market: Market, path: str) -> None:
     order = await market.ordered()
     await market.ordered()
     support = market.as_staff("support_agent")
@@ -50,14 +51,14 @@ async def test_an_order_is_found_by_its_number_as_people_type_it(market, path):
     assert await found(market, typed, support, path) == [order["id"]]
 
 
-async def test_a_number_finds_no_order_of_another_user(market):
+async def test_a_number_finds_no_order_of_another_user(market: Market) -> None:
     order = await market.ordered()
     assert await found(market, order["number"], market.as_buyer(new_id()), "/api/orders") == []
     admin_elsewhere = market.as_staff("campus_admin", new_id())
     assert await found(market, order["number"], admin_elsewhere) == []
 
 
-async def test_a_number_that_is_taken_is_drawn_again(market, monkeypatch):
+async def test_a_number_that_is_taken_is_drawn_again(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     product_id = await market.sell(stock=10)
     first = await market.ordered(product_id)
     drawn = iter([first["number"], first["number"], "CM-0000-0001"])
@@ -66,14 +67,14 @@ async def test_a_number_that_is_taken_is_drawn_again(market, monkeypatch):
     assert await market.stock_of(product_id) == 8
 
 
-async def test_the_database_refuses_a_number_that_exists(market):
+async def test_the_database_refuses_a_number_that_exists(market: Market) -> None:
     first, second = await market.ordered(), await market.ordered()
     with pytest.raises(asyncpg.UniqueViolationError, match="orders_number_once"):
         await market.app.fetch("UPDATE orders SET number = $1 WHERE number = $2", first["number"], second["number"])
 
 
 @pytest.mark.parametrize("typed", [EMAIL, EMAIL.lower(), PHONE, "0803 123 4567"])
-async def test_support_finds_orders_by_the_buyers_exact_address(market, typed):
+async def test_support_finds_orders_by_the_buyers_exact_address(market: Market, typed) -> None:
     await market.app.deliver(provisioned(market))
     order = await market.ordered()
     await market.ordered(buyer_id=new_id())
@@ -81,14 +82,14 @@ async def test_support_finds_orders_by_the_buyers_exact_address(market, typed):
 
 
 @pytest.mark.parametrize("typed", ["ada.obi", "unilag.edu.ng", "@unilag.edu.ng", "803123"])
-async def test_a_part_of_an_address_finds_nothing(market, typed):
+async def test_a_part_of_an_address_finds_nothing(market: Market, typed: str) -> None:
     await market.app.deliver(provisioned(market))
     await market.ordered()
     assert await found(market, typed) == []
 
 
 @pytest.mark.parametrize("typed", [EMAIL, PHONE])
-async def test_nobody_without_the_permission_finds_orders_by_an_address(market, typed):
+async def test_nobody_without_the_permission_finds_orders_by_an_address(market: Market, typed) -> None:
     await market.app.deliver(provisioned(market))
     await market.ordered()
     assert await found(market, typed, market.as_staff("campus_admin", market.campus_id)) == []
@@ -96,7 +97,7 @@ async def test_nobody_without_the_permission_finds_orders_by_an_address(market, 
         assert await found(market, typed, headers, "/api/orders") == []
 
 
-async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(market):
+async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(market: Market) -> None:
     await market.app.deliver(provisioned(market))
     for role, seen in (("support_agent", 1), ("campus_admin", 0), ("buyer", 0), ("merchant", 0)):
         caller = Caller(user_id=new_id(), permissions=permissions_of([role]), campus_id=market.campus_id)
@@ -104,7 +105,7 @@ async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(m
             assert len(await uow.fetch("SELECT user_id FROM buyer_addresses")) == seen
 
 
-async def test_a_changed_address_replaces_the_one_before(market):
+async def test_a_changed_address_replaces_the_one_before(market: Market) -> None:
     first = await market.app.deliver(provisioned(market))
     order = await market.ordered()
     await market.app.deliver(ProfileChanged(user_id=market.buyer_id, email="new@unilag.edu.ng"))
@@ -115,7 +116,7 @@ async def test_a_changed_address_replaces_the_one_before(market):
     assert await found(market, EMAIL) == []
 
 
-async def test_an_address_is_stored_as_a_keyed_hash_only(market):
+async def test_an_address_is_stored_as_a_keyed_hash_only(market: Market) -> None:
     await market.app.deliver(provisioned(market))
     ((email_hash, phone_hash),) = await stored_hashes(market)
     assert (len(email_hash), len(phone_hash)) == (32, 32)
@@ -124,7 +125,7 @@ async def test_an_address_is_stored_as_a_keyed_hash_only(market):
         assert not [row for row in rows if EMAIL.lower() in row["line"].lower() or PHONE in row["line"]]
 
 
-async def test_erasure_removes_the_hashes_for_good(market):
+async def test_erasure_removes_the_hashes_for_good(market: Market) -> None:
     late = await market.app.deliver(provisioned(market))
     await market.ordered()
     await market.app.deliver(UserErased(user_id=market.buyer_id))
@@ -135,7 +136,7 @@ async def test_erasure_removes_the_hashes_for_good(market):
     assert await found(market, EMAIL) == []
 
 
-async def test_an_erasure_that_arrives_first_keeps_later_deliveries_out(market):
+async def test_an_erasure_that_arrives_first_keeps_later_deliveries_out(market: Market) -> None:
     erased = await market.app.deliver(UserErased(user_id=market.buyer_id), sequence=10)
     await market.app.deliver(provisioned(market), sequence=erased.sequence - 1)
     assert await stored_hashes(market) == [(None, None)]
@@ -149,7 +150,7 @@ async def test_an_erasure_that_arrives_first_keeps_later_deliveries_out(market):
         ("buyer_id IN (SELECT user_id FROM buyer_addresses WHERE phone_hash = '\\x00')", "buyer_addresses_phone"),
     ],
 )
-async def test_each_search_has_an_index(market, condition, index):
+async def test_each_search_has_an_index(market: Market, condition: str, index: str) -> None:
     async with market.app.runtime.database.unit_of_work(
         acting_as=Caller(user_id=new_id(), permissions=permissions_of(["support_agent"]))
     ) as uow:

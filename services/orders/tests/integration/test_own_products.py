@@ -1,6 +1,8 @@
 """What merchants do in the catalog: every refusal, two writers at once, and the policies under them."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -12,6 +14,7 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorApproved
 from contracts.permissions import permissions_of
 
+from .conftest import Market
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 
 SUYA = {
@@ -24,7 +27,7 @@ SUYA = {
 
 
 @pytest.fixture
-async def shop(market):
+async def shop(market: Market):
     """The market, whose vendor was approved."""
     await market.receive(
         VendorApproved(
@@ -38,30 +41,30 @@ async def shop(market):
     return market
 
 
-async def offer(market, headers=None, **fields):
+async def offer(market: Market, headers=None, **fields):
     headers = headers or market.as_merchant()
     return data_of(await market.client.post("/api/products", json={**SUYA, **fields}, headers=headers), 201)
 
 
-async def change(market, product, headers=None, if_match=None, **fields):
+async def change(market: Market, product, headers=None, if_match=None, **fields):
     headers = {**(headers or market.as_merchant()), **({} if if_match is None else {"If-Match": if_match})}
     return await market.client.patch(f"/api/products/{product['id']}", json=fields, headers=headers)
 
 
-async def rows(market):
+async def rows(market: Market):
     return await market.fetch(
         "SELECT id, name, price_minor, stock, draft, removed_at, revision, images FROM products ORDER BY id"
     )
 
 
-async def events(market):
+async def events(market: Market):
     return [
         (event["priceMinor"], event["inStock"], event["removed"])
         for event in await market.published("orders.product_changed.v1")
     ]
 
 
-async def test_a_new_product_is_listed_and_published(shop):
+async def test_a_new_product_is_listed_and_published(shop) -> None:
     product = await offer(shop)
     assert product["category"] == "snacks"
     assert (product["vendorName"], product["campusId"]) == ("Ada's Kitchen", str(shop.campus_id))
@@ -71,7 +74,7 @@ async def test_a_new_product_is_listed_and_published(shop):
     assert await events(shop) == [(100_000, True, False)]
 
 
-async def test_a_draft_is_visible_to_its_merchant_only_and_not_published(shop):
+async def test_a_draft_is_visible_to_its_merchant_only_and_not_published(shop) -> None:
     draft = await offer(shop, status="draft")
     url = f"/api/products/{draft['id']}"
     get = shop.client.get
@@ -94,7 +97,7 @@ async def test_a_draft_is_visible_to_its_merchant_only_and_not_published(shop):
     assert await events(shop) == [(5, True, False), (5, True, True)]
 
 
-async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop):
+async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop) -> None:
     product = await offer(shop)
     patched = (await change(shop, product, priceMinor=120_000)).json()["data"]
     assert patched == {**product, "priceMinor": 120_000, "revision": 2}
@@ -108,14 +111,14 @@ async def test_a_patch_changes_what_it_names_and_a_put_all_of_it(shop):
     assert (await shop.client.put(url, json={"name": "x"}, headers=shop.as_merchant())).status_code == 422
 
 
-async def test_unchanged_values_change_and_publish_nothing(shop):
+async def test_unchanged_values_change_and_publish_nothing(shop) -> None:
     product = await offer(shop)
     again = await change(shop, product, priceMinor=100_000, stock=7, category=" SNACKS ")
     assert again.json()["data"] == product
     assert len(await events(shop)) == 1
 
 
-async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
+async def test_a_stale_revision_is_refused_wherever_it_is_named(shop) -> None:
     product = await offer(shop)
     tag = (await shop.client.get(f"/api/products/{product['id']}")).headers["etag"]
     assert (await change(shop, product, stock=6, revision=1)).status_code == 200
@@ -137,7 +140,7 @@ async def test_a_stale_revision_is_refused_wherever_it_is_named(shop):
     assert (await change(shop, product, stock=5, if_match='"2"')).status_code == 200
 
 
-async def test_of_two_writers_at_the_same_revision_one_is_refused(shop):
+async def test_of_two_writers_at_the_same_revision_one_is_refused(shop) -> None:
     product = await offer(shop)
     responses = await asyncio.gather(*(change(shop, product, stock=number, revision=1) for number in range(20, 28)))
     statuses = sorted(response.status_code for response in responses)
@@ -148,7 +151,7 @@ async def test_of_two_writers_at_the_same_revision_one_is_refused(shop):
     assert winner.json()["data"]["stock"] == row["stock"]
 
 
-async def test_a_count_of_the_inventory_never_undoes_a_sale(shop):
+async def test_a_count_of_the_inventory_never_undoes_a_sale(shop) -> None:
     product = await offer(shop)
     order = await shop.ordered(UUID(product["id"]), 2)
     assert (await change(shop, product, stock=17, revision=1)).status_code == 409
@@ -158,7 +161,7 @@ async def test_a_count_of_the_inventory_never_undoes_a_sale(shop):
     assert (await change(shop, product, stock=15, revision=read["revision"])).status_code == 200
 
 
-async def test_a_price_change_during_a_checkout_rejects_it(shop):
+async def test_a_price_change_during_a_checkout_rejects_it(shop) -> None:
     product = await offer(shop)
     await change(shop, product, priceMinor=200_000)
     refused = await shop.checkout(UUID(product["id"]), expectedTotalMinor=100_000)
@@ -171,7 +174,7 @@ async def test_a_price_change_during_a_checkout_rejects_it(shop):
     assert await shop.stock_of(UUID(product["id"])) == 7
 
 
-async def test_what_was_removed_stays_removed_and_removing_it_again_is_no_error(shop):
+async def test_what_was_removed_stays_removed_and_removing_it_again_is_no_error(shop) -> None:
     product = await offer(shop)
     url, headers = f"/api/products/{product['id']}", shop.as_merchant()
     for _ in range(2):
@@ -184,7 +187,7 @@ async def test_what_was_removed_stays_removed_and_removing_it_again_is_no_error(
     assert [(one["id"], one["status"]) for one in mine.json()["data"]] == [(product["id"], "removed")]
 
 
-async def test_who_may_not_write_changes_nothing(shop):
+async def test_who_may_not_write_changes_nothing(shop) -> None:
     product = await offer(shop)
     hidden = await offer(shop, status="draft")
     url, before = f"/api/products/{product['id']}", await rows(shop)
@@ -240,7 +243,7 @@ BAD_FIELDS = [
 ]
 
 
-async def test_a_bad_field_is_422_and_named_in_each_way_of_writing(shop):
+async def test_a_bad_field_is_422_and_named_in_each_way_of_writing(shop) -> None:
     product = await offer(shop)
     before = await rows(shop)
     client, headers, url = shop.client, shop.as_merchant(), f"/api/products/{product['id']}"
@@ -255,7 +258,9 @@ async def test_a_bad_field_is_422_and_named_in_each_way_of_writing(shop):
     assert await rows(shop) == before
 
 
-async def test_a_write_that_fails_before_its_commit_changes_nothing(shop, broken_outbox):
+async def test_a_write_that_fails_before_its_commit_changes_nothing(
+    shop, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     product = await offer(shop)
     before = await rows(shop)
     with broken_outbox():
@@ -269,7 +274,7 @@ async def test_a_write_that_fails_before_its_commit_changes_nothing(shop, broken
     assert len(await events(shop)) == 1
 
 
-async def test_the_own_list_walks_over_everything_while_products_come(shop):
+async def test_the_own_list_walks_over_everything_while_products_come(shop) -> None:
     existing = set()
     for number in range(7):
         shop.clock.advance(timedelta(seconds=number % 2))
@@ -291,7 +296,7 @@ async def test_the_own_list_walks_over_everything_while_products_come(shop):
     assert {product["status"] for product in drafts.json()["data"]} == {"draft"}
 
 
-async def test_categories_are_one_name_however_they_are_typed(shop):
+async def test_categories_are_one_name_however_they_are_typed(shop) -> None:
     for category in ("Meals", "meals ", "  MEALS"):
         await offer(shop, category=category)
     await offer(shop, category="Phone  accessories")
@@ -302,7 +307,7 @@ async def test_categories_are_one_name_however_they_are_typed(shop):
     assert len(found.json()["data"]) == 1
 
 
-async def test_row_security_holds_when_a_write_forgets_whose_it_is(shop):
+async def test_row_security_holds_when_a_write_forgets_whose_it_is(shop) -> None:
     own, draft = await offer(shop), await offer(shop, status="draft")
     database = shop.app.runtime.database
     merchant, outsider = permissions_of(["merchant"]), new_id()

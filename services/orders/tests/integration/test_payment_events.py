@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID
 
@@ -12,6 +14,7 @@ from contracts.payments import EscrowHeld, RefundFailed
 from orders.domain.order_updates import EarlyUpdate, OrderNotReceived
 from orders.timers import fire_timers_once
 
+from .conftest import Market
 from .factories import escrow_refunded, refund_failed, refund_settled
 
 
@@ -19,7 +22,7 @@ def stale_count(event_type):
     return telemetry.STALE_EVENTS.labels(event_type)._value.get()
 
 
-async def everything(market):
+async def everything(market: Market):
     """All rows of the database that a message may change."""
     tables = [
         "orders",
@@ -36,7 +39,7 @@ async def everything(market):
     return {table: await market.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in tables}
 
 
-async def refunding(market):
+async def refunding(market: Market):
     """A paid order that was cancelled, and the id of its refund."""
     order = await market.paid()
     await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
@@ -44,7 +47,7 @@ async def refunding(market):
     return order, UUID(event["refundId"])
 
 
-async def test_held_escrow_makes_the_order_paid_and_gives_it_a_pin(market):
+async def test_held_escrow_makes_the_order_paid_and_gives_it_a_pin(market: Market) -> None:
     order = await market.paid()
     assert (await market.show(order))["status"] == "paid_escrow"
     timers = await market.fetch("SELECT kind, due_at FROM order_timers")
@@ -54,7 +57,7 @@ async def test_held_escrow_makes_the_order_paid_and_gives_it_a_pin(market):
     assert len(await market.published("orders.delivery_pin_issued.v1")) == 1
 
 
-async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_not(market):
+async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_not(market: Market) -> None:
     order = await market.paid()
     await market.verify(order, await market.pin_of(order))
     await market.release(order, remaining_minor=1)
@@ -65,7 +68,7 @@ async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_
 
 
 @pytest.mark.parametrize("dispatched", [False, True])
-async def test_staff_may_release_before_delivery(market, dispatched):
+async def test_staff_may_release_before_delivery(market: Market, dispatched: bool) -> None:
     order = await market.paid()
     if dispatched:
         await market.post(order, "dispatch", market.as_merchant())
@@ -73,7 +76,7 @@ async def test_staff_may_release_before_delivery(market, dispatched):
     assert await market.status_of(order) == "paid"
 
 
-async def test_every_event_delivered_twice_takes_effect_once(market):
+async def test_every_event_delivered_twice_takes_effect_once(market: Market) -> None:
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     second, third = await market.ordered(), await market.paid()
@@ -105,7 +108,7 @@ async def test_every_event_delivered_twice_takes_effect_once(market):
         assert await everything(market) == after
 
 
-async def test_the_same_event_under_another_id_takes_no_second_effect(market):
+async def test_the_same_event_under_another_id_takes_no_second_effect(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     await market.pay(order)
@@ -115,14 +118,14 @@ async def test_the_same_event_under_another_id_takes_no_second_effect(market):
     assert len(await market.published("orders.order_completed.v1")) == 1
 
 
-async def test_a_message_that_arrives_ten_times_at_once_takes_effect_once(market):
+async def test_a_message_that_arrives_ten_times_at_once_takes_effect_once(market: Market) -> None:
     order = await market.ordered()
     event_id = new_id()
     await asyncio.gather(*(market.pay(order, event_id=event_id, sequence=1) for _ in range(10)))
     assert len(await market.published("orders.delivery_pin_issued.v1")) == 1
 
 
-async def test_a_stale_event_never_changes_an_order_and_is_counted(market):
+async def test_a_stale_event_never_changes_an_order_and_is_counted(market: Market) -> None:
     order = await market.paid()
     await market.verify(order, await market.pin_of(order))
     await market.release(order)
@@ -132,7 +135,7 @@ async def test_a_stale_event_never_changes_an_order_and_is_counted(market):
     assert stale_count(EscrowHeld.TYPE) == counted + 1
 
 
-async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market):
+async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market: Market) -> None:
     order = await market.ordered()
     with pytest.raises(EarlyUpdate):
         await market.release(order)
@@ -142,7 +145,7 @@ async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market
     assert await market.status_of(order) == "paid"
 
 
-async def test_an_event_of_an_unknown_order_is_retried(market):
+async def test_an_event_of_an_unknown_order_is_retried(market: Market) -> None:
     order = await market.ordered()
     with pytest.raises(OrderNotReceived):
         await market.pay({**order, "id": str(new_id())})
@@ -151,7 +154,7 @@ async def test_an_event_of_an_unknown_order_is_retried(market):
             await market.receive(msgspec.structs.replace(event, order_id=new_id()))
 
 
-async def end(market, order, how):
+async def end(market: Market, order, how):
     if how == "cancelled":
         assert (await market.post(order, "cancel", market.as_buyer(), {"reason": "no"})).status_code == 200
     else:
@@ -161,7 +164,7 @@ async def end(market, order, how):
 
 
 @pytest.mark.parametrize("how", ["expired", "cancelled"])
-async def test_a_late_charge_reserves_the_stock_again(market, how):
+async def test_a_late_charge_reserves_the_stock_again(market: Market, how: str) -> None:
     product = await market.sell(stock=2)
     order = await market.ordered(product, 2)
     await end(market, order, how)
@@ -174,7 +177,7 @@ async def test_a_late_charge_reserves_the_stock_again(market, how):
 
 
 @pytest.mark.parametrize("how", ["expired", "cancelled"])
-async def test_a_late_charge_without_stock_is_refunded(market, how):
+async def test_a_late_charge_without_stock_is_refunded(market: Market, how: str) -> None:
     scarce, plenty = await market.sell(stock=2), await market.sell(stock=9)
     items = [{"productId": str(scarce), "quantity": 2}, {"productId": str(plenty), "quantity": 3}]
     response = await market.client.post(
@@ -193,7 +196,7 @@ async def test_a_late_charge_without_stock_is_refunded(market, how):
     assert await market.published("orders.delivery_pin_issued.v1") == []
 
 
-async def test_a_refund_is_counted_once_and_ends_the_order_when_it_is_settled(market):
+async def test_a_refund_is_counted_once_and_ends_the_order_when_it_is_settled(market: Market) -> None:
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     await market.receive(escrow_refunded(order, refund_id, amount))
@@ -205,7 +208,7 @@ async def test_a_refund_is_counted_once_and_ends_the_order_when_it_is_settled(ma
     assert (shown["status"], shown["refundedMinor"]) == ("refunded", amount)
 
 
-async def test_a_settlement_that_overtakes_the_posting_counts_the_same(market):
+async def test_a_settlement_that_overtakes_the_posting_counts_the_same(market: Market) -> None:
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     await market.receive(refund_settled(order, refund_id, amount))
@@ -214,7 +217,7 @@ async def test_a_settlement_that_overtakes_the_posting_counts_the_same(market):
     assert (shown["status"], shown["refundedMinor"]) == ("refunded", amount)
 
 
-async def test_a_failed_refund_keeps_refund_pending_and_raises_no_alert(market):
+async def test_a_failed_refund_keeps_refund_pending_and_raises_no_alert(market: Market) -> None:
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     failed = refund_failed(order, refund_id, amount)
@@ -229,7 +232,7 @@ async def test_a_failed_refund_keeps_refund_pending_and_raises_no_alert(market):
     assert stale_count(RefundFailed.TYPE) == counted + 1
 
 
-async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(market):
+async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(market: Market) -> None:
     """Whose refund it is, is known by its id alone.
 
     Another refund is ignored at once, without a dead letter.
@@ -257,13 +260,13 @@ async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(m
     assert [await market.status_of(each) for each in (order, other)] == ["refund_pending"] * 2
 
 
-async def orders_and_refunds(market):
+async def orders_and_refunds(market: Market):
     return [
         await market.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in ("orders", "order_refunds")
     ]
 
 
-async def test_the_highest_sequence_of_identity_wins_in_any_order(market):
+async def test_the_highest_sequence_of_identity_wins_in_any_order(market: Market) -> None:
     product, hub = await market.sell(), new_id()
     vendor = {
         "vendor_id": market.vendor_id,
@@ -284,7 +287,9 @@ async def test_the_highest_sequence_of_identity_wins_in_any_order(market):
     assert (await market.fetch("SELECT delivery_fee_minor FROM hubs"))[0][0] == 2
 
 
-async def test_a_handler_that_fails_before_its_commit_changes_nothing_and_succeeds_on_retry(market, broken_outbox):
+async def test_a_handler_that_fails_before_its_commit_changes_nothing_and_succeeds_on_retry(
+    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     order = await market.ordered()
     before = await everything(market)
     with broken_outbox(), pytest.raises(Exception, match="division by zero"):
@@ -294,7 +299,7 @@ async def test_a_handler_that_fails_before_its_commit_changes_nothing_and_succee
     assert await market.status_of(order) == "paid_escrow"
 
 
-async def test_a_cancellation_and_the_charge_at_the_same_moment_end_in_an_allowed_way(market):
+async def test_a_cancellation_and_the_charge_at_the_same_moment_end_in_an_allowed_way(market: Market) -> None:
     for _ in range(5):
         product = await market.sell(stock=1)
         order = await market.ordered(product)

@@ -9,20 +9,21 @@ from uuid import uuid4
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRefused, ErasureRequested, UserErased, VendorApproved, VendorChanged, VendorClosed
 
+from .conftest import Market
 from .responses import CONFLICT, error_of
 
 SECRET = "Block C room 12 beside Ngozi"
 
 
-def erasure_requested(market, **more):
+def erasure_requested(market: Market, **more):
     return ErasureRequested(user_id=market.buyer_id, request_id=new_id(), **more)
 
 
-async def published_verdicts(market):
+async def published_verdicts(market: Market):
     return [event.get("openMatters", []) for event in await market.published("orders.erasure_judged.v1")]
 
 
-async def traces(market, text):
+async def traces(market: Market, text):
     """The tables that contain the text, without the outbox."""
     rows = await market.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
@@ -34,7 +35,7 @@ async def traces(market, text):
     return found
 
 
-async def delivered(market, **more):
+async def delivered(market: Market, **more):
     order = await market.ordered(**more)
     await market.pay(order)
     path = f"/api/orders/{order['id']}"
@@ -47,11 +48,11 @@ async def delivered(market, **more):
     return order
 
 
-async def write(market, path, body):
+async def write(market: Market, path, body):
     return await market.client.post(path, json=body, headers=market.as_buyer())
 
 
-async def test_open_matters_are_published_and_the_user_may_buy_on(market):
+async def test_open_matters_are_published_and_the_user_may_buy_on(market: Market) -> None:
     product_id = await market.sell()
     await market.ordered(product_id)
     await market.receive(erasure_requested(market))
@@ -59,7 +60,7 @@ async def test_open_matters_are_published_and_the_user_may_buy_on(market):
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_a_user_without_open_matters_is_blocked_until_the_refusal(market):
+async def test_a_user_without_open_matters_is_blocked_until_the_refusal(market: Market) -> None:
     product_id = await market.sell()
     requested = await market.receive(erasure_requested(market))
     await market.receive(erasure_requested(market), event_id=requested.event_id, sequence=requested.sequence)
@@ -75,7 +76,7 @@ async def test_a_user_without_open_matters_is_blocked_until_the_refusal(market):
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_a_checkout_during_the_evaluation_is_counted_or_rejected(market):
+async def test_a_checkout_during_the_evaluation_is_counted_or_rejected(market: Market) -> None:
     product_id = await market.sell(stock=99)
     responses = await asyncio.gather(
         market.receive(erasure_requested(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
@@ -88,7 +89,7 @@ async def test_a_checkout_during_the_evaluation_is_counted_or_rejected(market):
         assert await market.fetch("SELECT 1 FROM orders") == []
 
 
-async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market):
+async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market: Market) -> None:
     product_id = await market.sell()
     await market.receive(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=8)
     await market.receive(erasure_requested(market), sequence=7)
@@ -96,7 +97,7 @@ async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market):
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market):
+async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market: Market) -> None:
     product_id = await market.sell()
     order = await delivered(market, product_id=product_id, deliveryNote=SECRET)
     path = f"/api/orders/{order['id']}"
@@ -132,7 +133,7 @@ async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market):
     assert (late.status_code, await traces(market, SECRET)) == (409, set())
 
 
-async def test_a_recent_sale_blocks_a_vendor_s_erasure_which_removes_name_and_products(market):
+async def test_a_recent_sale_blocks_a_vendor_s_erasure_which_removes_name_and_products(market: Market) -> None:
     vendor = {"vendor_id": market.vendor_id, "owner_user_id": market.merchant_id, "legal_name": "Yetunde Obi"}
     shop = {**vendor, "business_name": "Yetunde's Kitchen", "campus_id": market.campus_id}
     await market.receive(VendorApproved(**shop))
@@ -154,7 +155,9 @@ async def test_a_recent_sale_blocks_a_vendor_s_erasure_which_removes_name_and_pr
     assert seen.json()["data"]["items"][0]["name"] == "Jollof Rice"
 
 
-async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_buyer_wrote_stays_the_buyers(market):
+async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_buyer_wrote_stays_the_buyers(
+    market: Market,
+) -> None:
     cancelled, disputed = await market.ordered(), await market.ordered()
     for order in (cancelled, disputed):
         await market.pay(order)
@@ -173,7 +176,7 @@ async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_b
     assert await traces(market, "Yetunde") == set()
 
 
-async def records(market, headers, limit=2):
+async def records(market: Market, headers, limit=2):
     """All pages of the personal records of a user, by section."""
     found, params = {}, {"limit": limit}
     while True:
@@ -188,7 +191,7 @@ async def records(market, headers, limit=2):
         params["cursor"] = page["meta"]["next_cursor"]
 
 
-async def test_a_buyer_reads_all_that_is_kept_of_them_and_nothing_of_another(market):
+async def test_a_buyer_reads_all_that_is_kept_of_them_and_nothing_of_another(market: Market) -> None:
     product_id = await market.sell(stock=50)
     mine = [(await market.ordered(product_id, deliveryNote=SECRET))["id"] for _ in range(3)]
     outsider = new_id()

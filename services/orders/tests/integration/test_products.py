@@ -6,14 +6,15 @@ from common.auth.caller import ANONYMOUS
 from common.primitives.ids import new_id
 from orders.demo import demo_products, load_demo_data
 
+from .conftest import Market
 from .responses import NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 
-async def browse(market, **query):
+async def browse(market: Market, **query):
     return [product["id"] for product in data_of(await market.client.get("/api/products", params=query))]
 
 
-async def test_a_product_is_shown_to_anybody_in_whole(market):
+async def test_a_product_is_shown_to_anybody_in_whole(market: Market) -> None:
     # No two numbers are alike: a row is read by the place of its columns.
     product = await market.sell(price_minor=150_000, stock=7, rating_sum=14, rating_count=3)
     response = await market.client.get(f"/api/products/{product}")
@@ -42,32 +43,32 @@ async def test_a_product_is_shown_to_anybody_in_whole(market):
     assert listed.json()["meta"]["has_more"] is False
 
 
-async def test_times_have_milliseconds_whether_there_are_any_or_not(market):
+async def test_times_have_milliseconds_whether_there_are_any_or_not(market: Market) -> None:
     for microseconds, shown in ((0, "000"), (7_000, "007"), (120_000, "120"), (999_999, "999")):
         product = await market.sell(created_at=market.clock.now().replace(microsecond=microseconds))
         response = await market.client.get(f"/api/products/{product}")
         assert response.json()["data"]["createdAt"] == f"2026-01-05T12:00:00.{shown}Z"
 
 
-async def test_a_product_without_a_review_has_no_rating(market):
+async def test_a_product_without_a_review_has_no_rating(market: Market) -> None:
     shown = (await market.client.get(f"/api/products/{await market.sell()}")).json()["data"]
     assert (shown["rating"], shown["ratingCount"]) == (None, 0)
 
 
-async def test_what_was_removed_is_absent(market):
+async def test_what_was_removed_is_absent(market: Market) -> None:
     removed = await market.sell(removed_at=market.clock.now())
     assert await browse(market) == []
     for product in (removed, new_id()):
         assert error_of(await market.client.get(f"/api/products/{product}")) == NOT_FOUND
 
 
-async def test_a_bad_token_is_refused_even_where_none_is_needed(market):
+async def test_a_bad_token_is_refused_even_where_none_is_needed(market: Market) -> None:
     response = await market.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
     assert error_of(response) == UNAUTHORIZED
     assert (await market.client.get("/api/products", headers=market.as_buyer())).status_code == 200
 
 
-async def test_each_filter_narrows_and_all_of_them_hold_together(market):
+async def test_each_filter_narrows_and_all_of_them_hold_together(market: Market) -> None:
     other_vendor, other_campus = new_id(), new_id()
     rice = await market.sell(price_minor=100, stock=5)
     fan = await market.sell(
@@ -114,12 +115,12 @@ async def test_each_filter_narrows_and_all_of_them_hold_together(market):
         ("cursor", "AAAA"),
     ],
 )
-async def test_a_bad_filter_is_422_and_named(market, name, value):
+async def test_a_bad_filter_is_422_and_named(market: Market, name: str, value) -> None:
     assert invalid_field_of(await market.client.get("/api/products", params={name: value})) == (422, name)
 
 
 @pytest.mark.parametrize("sort", ["newest", "price_asc", "price_desc"])
-async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(market, sort):
+async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(market: Market, sort: str) -> None:
     existing = {}
     for number in range(23):
         if number % 3 == 0:
@@ -143,7 +144,7 @@ async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(m
     assert keys == sorted(keys, reverse=sort != "price_asc")
 
 
-async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(market):
+async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(market: Market) -> None:
     for _ in range(3):
         await market.sell()
     page = await market.client.get("/api/products", params={"limit": 1, "inStock": "true"})
@@ -160,7 +161,7 @@ async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(marke
         assert invalid_field_of(await get("/api/products", params=query, headers=headers)) == (422, "cursor")
 
 
-async def test_every_single_filter_reads_its_page_from_an_index(market):
+async def test_every_single_filter_reads_its_page_from_an_index(market: Market) -> None:
     """No sort and no scan of the table: the plan of each list's first page, as the API role gets it."""
     await market.fetch(
         """
@@ -190,7 +191,7 @@ async def test_every_single_filter_reads_its_page_from_an_index(market):
             assert "Seq Scan" not in plan, plan
 
 
-async def test_demo_data_is_inserted_and_published_once(market):
+async def test_demo_data_is_inserted_and_published_once(market: Market) -> None:
     await load_demo_data(market.app.dependencies)
     products = demo_products()
     assert len(await market.published("orders.product_changed.v1")) == len(products)

@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -8,13 +10,14 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
+from .conftest import Market
 from .factories import escrow_refunded, refund_settled
 from .responses import CONFLICT, FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 
 REASON = "It is not what I ordered."
 
 
-async def delivered(market, *lines, fee_minor=0):
+async def delivered(market: Market, *lines, fee_minor=0):
     """A delivered order of these (price in kobo, quantity), brought to a hub for the fee."""
     products = [await market.sell(price_minor=price, stock=99) for price, _ in lines]
     body = {
@@ -40,7 +43,7 @@ async def delivered(market, *lines, fee_minor=0):
     return order
 
 
-async def request_return(market, order, *quantities, headers=None, **more):
+async def request_return(market: Market, order, *quantities, headers=None, **more):
     """A return request for so many of the order's lines."""
     items = [
         {"itemId": item["id"], "quantity": quantity}
@@ -51,24 +54,24 @@ async def request_return(market, order, *quantities, headers=None, **more):
     return await market.post(order, "return-requests", headers or market.as_buyer(), body)
 
 
-async def requested_return(market, order, *quantities):
+async def requested_return(market: Market, order, *quantities):
     return data_of(await request_return(market, order, *quantities), 201)
 
 
-async def decide(market, request, verb="approve", headers=None, body=None):
+async def decide(market: Market, request, verb="approve", headers=None, body=None):
     url = f"/api/return-requests/{request['id']}/{verb}"
     return await market.client.post(url, json=body or {}, headers=headers or market.as_merchant())
 
 
-async def approved(market, order, *quantities):
+async def approved(market: Market, order, *quantities):
     return data_of(await decide(market, await requested_return(market, order, *quantities)))
 
 
-async def refunds(market):
+async def refunds(market: Market):
     return [event["amountMinor"] for event in await market.published("orders.refund_requested.v1")]
 
 
-async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(market):
+async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(market: Market) -> None:
     order = await delivered(market, (150_000, 3))
     request = await requested_return(market, order, 2)
     item = order["items"][0]
@@ -101,7 +104,7 @@ async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(m
 
 
 @pytest.mark.parametrize("by", ["vendor", "support"])
-async def test_an_approval_refunds_the_items_once(market, by):
+async def test_an_approval_refunds_the_items_once(market: Market, by: str) -> None:
     order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
     request = await requested_return(market, order, 2)
     headers = market.as_merchant() if by == "vendor" else market.as_staff("support_agent")
@@ -120,7 +123,9 @@ async def test_an_approval_refunds_the_items_once(market, by):
 
 
 @pytest.mark.parametrize("released", [False, True])
-async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_the_release(market, released):
+async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_the_release(
+    market: Market, released: bool
+) -> None:
     order = await delivered(market, (100_000, 2))
     if released:
         await market.release(order)
@@ -138,7 +143,9 @@ async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_t
 
 
 @pytest.mark.parametrize("released", [False, True])
-async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery_fee(market, released):
+async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery_fee(
+    market: Market, released: bool
+) -> None:
     order = await delivered(market, (100_000, 2), (50_000, 1), fee_minor=30_000)
     if released:
         await market.release(order)
@@ -150,13 +157,13 @@ async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery
     assert (await request_return(market, order, 1)).status_code == 409
 
 
-async def test_returned_units_do_not_return_to_the_stock(market):
+async def test_returned_units_do_not_return_to_the_stock(market: Market) -> None:
     order = await delivered(market, (100_000, 1))
     await approved(market, order, 1)
     assert await market.stock_of(UUID(order["items"][0]["productId"])) == 98
 
 
-async def test_after_a_split_dispute_returns_are_refunded_in_proportion(market):
+async def test_after_a_split_dispute_returns_are_refunded_in_proportion(market: Market) -> None:
     product = await market.sell(price_minor=100_001, stock=9)
     order = await market.paid(product_id=product, quantity=3)
     await market.post(order, "dispute", market.as_buyer(), {"reason": "late", "details": "very"})
@@ -169,7 +176,7 @@ async def test_after_a_split_dispute_returns_are_refunded_in_proportion(market):
     assert await market.status_of(order) == "refunded"
 
 
-async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_free_it(market):
+async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_free_it(market: Market) -> None:
     order = await delivered(market, (100_000, 3))
     first = await requested_return(market, order, 2)
     assert invalid_field_of(await request_return(market, order, 2)) == (409, "items.0.quantity")
@@ -186,7 +193,7 @@ async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_f
     assert (await request_return(market, order, 1)).status_code == 409
 
 
-async def test_twenty_concurrent_return_requests_never_exceed_the_quantity_bought(market):
+async def test_twenty_concurrent_return_requests_never_exceed_the_quantity_bought(market: Market) -> None:
     order = await delivered(market, (100_000, 7))
     responses = await asyncio.gather(*(request_return(market, order, 2) for _ in range(20)))
     assert sorted(response.status_code for response in responses) == [201] * 3 + [409] * 17
@@ -196,7 +203,7 @@ async def test_twenty_concurrent_return_requests_never_exceed_the_quantity_bough
     assert await refunds(market) == [200_000] * 3
 
 
-async def test_an_invalid_return_request_is_rejected_and_not_stored(market):
+async def test_an_invalid_return_request_is_rejected_and_not_stored(market: Market) -> None:
     order = await delivered(market, (100_000, 2))
     item = order["items"][0]["id"]
     for items in (
@@ -215,7 +222,7 @@ async def test_an_invalid_return_request_is_rejected_and_not_stored(market):
     assert await market.fetch("SELECT 1 FROM return_requests") == []
 
 
-async def test_the_return_window_closes_seven_days_after_delivery(market):
+async def test_the_return_window_closes_seven_days_after_delivery(market: Market) -> None:
     order, late = await delivered(market, (100_000, 1)), await delivered(market, (100_000, 1))
     await market.release(late)
     market.clock.advance(timedelta(days=7) - timedelta(milliseconds=1))
@@ -227,7 +234,7 @@ async def test_the_return_window_closes_seven_days_after_delivery(market):
     assert (await decide(market, request)).status_code == 200
 
 
-async def test_what_staff_released_without_a_delivery_may_come_back_as_long(market):
+async def test_what_staff_released_without_a_delivery_may_come_back_as_long(market: Market) -> None:
     order = await market.paid()
     await market.release(order)
     assert (await market.show(order))["returnDueAt"] == "2026-01-12T12:00:00.000Z"
@@ -237,7 +244,7 @@ async def test_what_staff_released_without_a_delivery_may_come_back_as_long(mark
 
 
 @pytest.mark.parametrize("state", ["Processing", "paid_escrow", "dispatched", "disputed", "refund_pending"])
-async def test_only_what_was_delivered_can_be_returned(market, state):
+async def test_only_what_was_delivered_can_be_returned(market: Market, state: str) -> None:
     order = await market.ordered()
     if state != "Processing":
         await market.pay(order)
@@ -251,7 +258,7 @@ async def test_only_what_was_delivered_can_be_returned(market, state):
     assert (await request_return(market, order, 1)).status_code == 409
 
 
-async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
+async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market: Market) -> None:
     order = await delivered(market, (100_000, 1))
     request = await requested_return(market, order, 1)
     buyer_as_support = market.headers(market.buyer_id, roles=("support_agent",))
@@ -267,7 +274,9 @@ async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
 
 
 @pytest.mark.parametrize("verb", ["approve", "reject"])
-async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_looked_for(market, verb):
+async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_looked_for(
+    market: Market, verb: str
+) -> None:
     """The order of checks (contract section 5): callers without the permission do not learn whether the request exists."""
     known = await requested_return(market, await delivered(market, (100_000, 1)), 1)
     for headers in (
@@ -283,7 +292,9 @@ async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_lo
     assert (await decide(market, {"id": new_id()}, verb, body={"unknown": 1})).status_code == 422
 
 
-async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, broken_outbox):
+async def test_an_approval_that_fails_before_its_commit_changes_nothing(
+    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
+) -> None:
     order = await delivered(market, (100_000, 1))
     request = await requested_return(market, order, 1)
     with broken_outbox():
@@ -293,7 +304,7 @@ async def test_an_approval_that_fails_before_its_commit_changes_nothing(market, 
     assert (await decide(market, request)).status_code == 200
 
 
-async def test_the_requests_of_an_order_are_walked_by_cursor(market):
+async def test_the_requests_of_an_order_are_walked_by_cursor(market: Market) -> None:
     order = await delivered(market, (100_000, 5))
     made = [(await requested_return(market, order, 1))["id"] for _ in range(5)]
     url, seen, query = f"/api/orders/{order['id']}/return-requests", [], {"limit": 2}
@@ -307,7 +318,7 @@ async def test_the_requests_of_an_order_are_walked_by_cursor(market):
     assert (await market.client.get(url, params=query, headers=market.as_merchant())).status_code == 422
 
 
-async def test_a_bare_select_shows_return_requests_to_their_parties_only(market):
+async def test_a_bare_select_shows_return_requests_to_their_parties_only(market: Market) -> None:
     await requested_return(market, await delivered(market, (100_000, 1)), 1)
     buyer = {"user_id": market.buyer_id, "permissions": permissions_of(["buyer"])}
     other = {"user_id": new_id(), "permissions": permissions_of(["buyer"])}

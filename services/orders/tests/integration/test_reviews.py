@@ -13,11 +13,12 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorApproved
 from contracts.permissions import permissions_of
 
+from .conftest import Market
 from .responses import CONFLICT, FORBIDDEN, data_of, error_of
 
 
 @pytest.fixture
-def known_vendor(market):
+def known_vendor(market: Market):
     async def approve():
         await market.receive(
             VendorApproved(
@@ -53,7 +54,9 @@ async def product_rating(market: Any, product_id: UUID) -> tuple[Any, int]:
     return product["rating"], product["ratingCount"]
 
 
-async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product_once_each(market, known_vendor):
+async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product_once_each(
+    market: Market, known_vendor
+) -> None:
     await known_vendor()
     product_id = await market.sell()
     order = await delivered(market, product_id)
@@ -74,7 +77,7 @@ async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product
     assert [(event["rating"], event.get("productId")) for event in events] == [(4, str(product_id)), (2, None)]
 
 
-async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
+async def test_nobody_reviews_what_they_did_not_receive(market: Market, known_vendor) -> None:
     await known_vendor()
     product_id = await market.sell()
     waiting = await market.paid(product_id=product_id)
@@ -105,7 +108,9 @@ async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
     assert await product_rating(market, product_id) == (None, 0)
 
 
-async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_kept_one(market, known_vendor):
+async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_kept_one(
+    market: Market, known_vendor
+) -> None:
     await known_vendor()
     product_id = await market.sell(stock=50)
     order = await delivered(market, product_id)
@@ -123,7 +128,9 @@ async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_
     assert await product_rating(market, product_id) == (round((5 + sum(ratings)) / 7, 2), 7)
 
 
-async def test_a_hidden_review_is_read_by_nobody_and_does_not_count_until_it_is_restored(market, known_vendor):
+async def test_a_hidden_review_is_read_by_nobody_and_does_not_count_until_it_is_restored(
+    market: Market, known_vendor
+) -> None:
     await known_vendor()
     product_id = await market.sell()
     order = await delivered(market, product_id)
@@ -147,7 +154,7 @@ async def test_a_hidden_review_is_read_by_nobody_and_does_not_count_until_it_is_
     assert (await client.post(f"/api/reviews/{new_id()}/hide", json={"reason": "x"}, headers=staff)).status_code == 404
 
 
-async def test_a_walk_by_cursor_gives_each_review_once_while_others_are_written(market, known_vendor):
+async def test_a_walk_by_cursor_gives_each_review_once_while_others_are_written(market: Market, known_vendor) -> None:
     await known_vendor()
     product_id = await market.sell(stock=50)
     subject = f"products/{product_id}"
@@ -170,12 +177,12 @@ async def test_a_walk_by_cursor_gives_each_review_once_while_others_are_written(
     assert len(seen) == len(set(seen))
 
 
-async def test_reviews_of_what_does_not_exist_are_404(market):
+async def test_reviews_of_what_does_not_exist_are_404(market: Market) -> None:
     for subject in (f"vendors/{new_id()}", f"products/{new_id()}"):
         assert (await read(market, subject)).status_code == 404
 
 
-async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders(market, known_vendor):
+async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders(market: Market, known_vendor) -> None:
     await known_vendor()
     product_id = await market.sell()
     order, waiting = await delivered(market, product_id), await market.paid(product_id=product_id)
@@ -202,7 +209,7 @@ async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders
         )
 
 
-async def test_a_review_needs_a_proven_mail_address(market, known_vendor):
+async def test_a_review_needs_a_proven_mail_address(market: Market, known_vendor) -> None:
     await known_vendor()
     product_id = await market.sell()
     order = await delivered(market, product_id)

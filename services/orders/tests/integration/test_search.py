@@ -9,6 +9,7 @@ import pytest
 from common.primitives.ids import new_id
 from orders.queries import search
 
+from .conftest import Market
 from .responses import data_of
 
 # So many that the three ways of a search differ.
@@ -26,11 +27,11 @@ INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(name || ' 
 """
 
 
-async def found(market, **query):
+async def found(market: Market, **query):
     return [product["name"] for product in data_of(await market.client.get("/api/products", params=query))]
 
 
-async def walk(market, between=None, **query):
+async def walk(market: Market, between=None, **query):
     """The products of all pages, one after the other; `between` two pages something happens."""
     walked, cursor = [], None
     while True:
@@ -44,11 +45,11 @@ async def walk(market, between=None, **query):
             await between()
 
 
-async def save_words(market):
+async def save_words(market: Market):
     await market.fetch(_SAVE_WORDS)
 
 
-async def test_a_search_with_one_typo_in_each_word_finds(market):
+async def test_a_search_with_one_typo_in_each_word_finds(market: Market) -> None:
     for name in ("Jollof Rice", "Fried Rice", "Power Bank", "Scientific Calculator", "Zobo"):
         await market.sell(name=name)
     await save_words(market)
@@ -60,7 +61,7 @@ async def test_a_search_with_one_typo_in_each_word_finds(market):
         assert await found(market, q=typed) == [], typed
 
 
-async def test_a_search_finds_accented_words_typed_with_and_without_their_accents(market):
+async def test_a_search_finds_accented_words_typed_with_and_without_their_accents(market: Market) -> None:
     """Names as phones of Lagos write them: letters with marks behind them, whether or not one character exists for
     both.
     """
@@ -79,7 +80,7 @@ async def test_a_search_finds_accented_words_typed_with_and_without_their_accent
             assert await found(market, q=q, sort="relevance") == [name], q
 
 
-async def test_a_known_word_is_never_replaced(market):
+async def test_a_known_word_is_never_replaced(market: Market) -> None:
     await market.sell(name="Rice Bowl")
     await market.sell(name="Dice Game")
     await save_words(market)
@@ -87,7 +88,7 @@ async def test_a_known_word_is_never_replaced(market):
     assert await found(market, q="dice", category="none such") == []
 
 
-async def test_matches_in_names_precede_matches_in_descriptions(market):
+async def test_matches_in_names_precede_matches_in_descriptions(market: Market) -> None:
     await market.sell(name="Plantain Chips", description="")
     market.clock.advance(timedelta(seconds=1))
     await market.sell(name="Beans", description="with fried plantain")
@@ -97,7 +98,9 @@ async def test_matches_in_names_precede_matches_in_descriptions(market):
 
 
 @pytest.mark.parametrize(("near", "few"), [(1_000, 500), (2, 500), (2, 3)], ids=["nearby", "gathered", "walked"])
-async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_come(market, near, few, monkeypatch):
+async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_come(
+    market: Market, near: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each way of searching, each sort, a mistyped word, and a typo that becomes a word of its own between two pages."""
     monkeypatch.setattr(search, "NEAR_PRODUCTS", near)
     monkeypatch.setattr(search, "FEW_MATCHES_MAX", few)
@@ -141,7 +144,7 @@ async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_co
         assert order == sorted(order), (sort, q)
 
 
-async def test_every_way_of_a_search_finds_the_same(market, monkeypatch):
+async def test_every_way_of_a_search_finds_the_same(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     await market.fetch(_FILL, MANY)
     await save_words(market)
     for query in (
@@ -159,7 +162,7 @@ async def test_every_way_of_a_search_finds_the_same(market, monkeypatch):
         assert len(responses[0]) == len(set(responses[0])) > 40, query
 
 
-async def test_a_search_reads_little_of_a_large_catalog(market):
+async def test_a_search_reads_little_of_a_large_catalog(market: Market) -> None:
     """Blocks touched by the first page, as the API role gets it: rare word, common word, price range."""
     await market.fetch(_FILL, 20_000)
     database = market.app.runtime.database
@@ -176,7 +179,7 @@ async def test_a_search_reads_little_of_a_large_catalog(market):
 _NEWEST = search.Sort("created_at", "createdAt", descending=True)
 
 
-async def test_products_of_a_suspended_vendor_are_found_by_nobody(market):
+async def test_products_of_a_suspended_vendor_are_found_by_nobody(market: Market) -> None:
     product = await market.sell(name="Meat Pie")
     await market.fetch(
         "INSERT INTO vendors (id, business_name, campus_id, sequence, suspended) VALUES ($1, 'Ada', $2, 1, true)",
@@ -190,7 +193,7 @@ async def test_products_of_a_suspended_vendor_are_found_by_nobody(market):
     assert (await market.client.get("/api/categories")).json()["data"] == []
 
 
-async def test_a_page_that_did_not_change_is_not_sent_again(market):
+async def test_a_page_that_did_not_change_is_not_sent_again(market: Market) -> None:
     product = await market.sell()
     await market.sell(vendor_id=new_id())
     get = market.client.get

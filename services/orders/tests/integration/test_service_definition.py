@@ -9,9 +9,10 @@ from contracts.identity import SessionRevoked
 from contracts.topology import SUBSCRIPTIONS
 from orders.app import SERVICE
 from orders.tables import metadata
+from testkit.fixtures import DatabaseFactory
 
 
-async def test_the_migrated_database_and_the_tables_agree(fresh_database):
+async def test_the_migrated_database_and_the_tables_agree(fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database("orders")
     engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"))
 
@@ -30,7 +31,7 @@ async def test_the_migrated_database_and_the_tables_agree(fresh_database):
     await engine.dispose()
 
 
-def test_the_subscriptions_match_the_broker_topology():
+def test_the_subscriptions_match_the_broker_topology() -> None:
     service: Service = SERVICE
     subscribed = [subscription.event for subscription in service.subscriptions]
     assert [SessionRevoked, *subscribed] == list(SUBSCRIPTIONS["orders"])

@@ -12,10 +12,11 @@ from contracts.identity import (
     VendorSuspended,
 )
 
+from .conftest import Market
 from .responses import CONFLICT, error_of
 
 
-def charge_events(event, market, **more):
+def charge_events(event, market: Market, **more):
     return event(
         vendor_id=market.vendor_id,
         owner_user_id=market.merchant_id,
@@ -26,25 +27,25 @@ def charge_events(event, market, **more):
     )
 
 
-async def suspend(market, **delivery):
+async def suspend(market: Market, **delivery):
     return await market.receive(charge_events(VendorSuspended, market, reason="Complaints"), **delivery)
 
 
-async def reinstate(market, **delivery):
+async def reinstate(market: Market, **delivery):
     return await market.receive(charge_events(VendorReinstated, market), **delivery)
 
 
-async def is_suspended(market):
+async def is_suspended(market: Market):
     [row] = await market.fetch("SELECT suspended FROM vendors WHERE id = $1", market.vendor_id)
     return row["suspended"]
 
 
-async def listed(market, **params):
+async def listed(market: Market, **params):
     response = await market.client.get("/api/products", params=params)
     return {product["id"] for product in response.json()["data"]}
 
 
-async def test_a_suspended_vendors_products_are_neither_listed_nor_sold(market):
+async def test_a_suspended_vendors_products_are_neither_listed_nor_sold(market: Market) -> None:
     product_id = await market.sell(stock=5)
     elsewhere = await market.sell(vendor_id=new_id())
     await suspend(market)
@@ -62,7 +63,7 @@ async def test_a_suspended_vendors_products_are_neither_listed_nor_sold(market):
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_orders_placed_before_the_suspension_finish(market):
+async def test_orders_placed_before_the_suspension_finish(market: Market) -> None:
     waiting, paid = await market.ordered(), await market.paid()
     await suspend(market)
     await market.pay(waiting)
@@ -71,7 +72,7 @@ async def test_orders_placed_before_the_suspension_finish(market):
         assert (dispatched.status_code, dispatched.json()["data"]["status"]) == (200, "dispatched")
 
 
-async def test_the_same_checkout_again_answers_its_order_even_after_the_suspension(market):
+async def test_the_same_checkout_again_answers_its_order_even_after_the_suspension(market: Market) -> None:
     product_id, key = await market.sell(), "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
     first = await market.checkout(product_id, key=key)
     await suspend(market)
@@ -80,7 +81,7 @@ async def test_the_same_checkout_again_answers_its_order_even_after_the_suspensi
 
 
 @pytest.mark.parametrize("order", [(2, 3), (3, 2)])
-async def test_the_highest_sequence_of_a_suspension_wins_in_any_order(market, order):
+async def test_the_highest_sequence_of_a_suspension_wins_in_any_order(market: Market, order) -> None:
     deliveries = {2: suspend, 3: reinstate}
     for sequence in order:
         await deliveries[sequence](market, sequence=sequence)
@@ -89,7 +90,7 @@ async def test_the_highest_sequence_of_a_suspension_wins_in_any_order(market, or
     assert await is_suspended(market) is True
 
 
-async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(market):
+async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(market: Market) -> None:
     await market.receive(charge_events(VendorChanged, market, commission_basis_points=250), sequence=3)
     await suspend(market, sequence=2)
     await market.receive(charge_events(VendorApproved, market), sequence=1)
@@ -97,14 +98,14 @@ async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(marke
     assert (row["suspended"], row["commission_basis_points"]) == (True, 250)
 
 
-async def test_a_suspension_delivered_again_after_the_reinstatement_changes_nothing(market):
+async def test_a_suspension_delivered_again_after_the_reinstatement_changes_nothing(market: Market) -> None:
     first = await suspend(market, sequence=2)
     await reinstate(market, sequence=3)
     await suspend(market, sequence=2, event_id=first.event_id)
     assert await is_suspended(market) is False
 
 
-async def test_nothing_is_delivered_to_a_hub_of_a_closed_campus(market):
+async def test_nothing_is_delivered_to_a_hub_of_a_closed_campus(market: Market) -> None:
     product_id, hub_id, campus_id = await market.sell(), new_id(), new_id()
     hub = HubChanged(hub_id=hub_id, campus_id=campus_id, name="Gate", delivery_fee_minor=0, active=True)
     await market.receive(hub)

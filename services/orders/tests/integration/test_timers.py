@@ -4,12 +4,14 @@ from datetime import timedelta
 from common.observability import telemetry
 from orders.timers import BATCH, fire_timers_once
 
+from .conftest import Market
 
-async def fire(market):
+
+async def fire(market: Market):
     return await fire_timers_once(market.app.dependencies)
 
 
-async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(market):
+async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(market: Market) -> None:
     product = await market.sell(stock=1)
     order = await market.ordered(product)
     market.clock.advance(timedelta(minutes=15) - timedelta(milliseconds=1))
@@ -24,7 +26,7 @@ async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(mark
     assert await fire(market) == 0
 
 
-async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_stock_returns(market):
+async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_stock_returns(market: Market) -> None:
     product = await market.sell(stock=1)
     order = await market.paid(product_id=product)
     market.clock.advance(timedelta(hours=72) - timedelta(milliseconds=1))
@@ -38,7 +40,7 @@ async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_stock_re
     assert [(event["orderId"], event["amountMinor"]) for event in events] == [(order["id"], order["totalMinor"])]
 
 
-async def test_a_delivery_without_a_pin_is_disputed_after_14_days(market):
+async def test_a_delivery_without_a_pin_is_disputed_after_14_days(market: Market) -> None:
     product = await market.sell(stock=1)
     order = await market.paid(product_id=product)
     await market.post(order, "dispatch", market.as_merchant())
@@ -50,7 +52,7 @@ async def test_a_delivery_without_a_pin_is_disputed_after_14_days(market):
     assert len(await market.published("orders.order_disputed.v1")) == 1
 
 
-async def test_a_delivered_order_has_no_timer_left(market):
+async def test_a_delivered_order_has_no_timer_left(market: Market) -> None:
     order = await market.paid()
     await market.verify(order, await market.pin_of(order))
     market.clock.advance(timedelta(days=60))
@@ -59,7 +61,7 @@ async def test_a_delivered_order_has_no_timer_left(market):
     assert await market.fetch("SELECT 1 FROM order_timers") == []
 
 
-async def test_many_workers_fire_each_timer_once(market):
+async def test_many_workers_fire_each_timer_once(market: Market) -> None:
     product = await market.sell(stock=30)
     for _ in range(30):
         await market.ordered(product)
@@ -73,7 +75,7 @@ async def test_many_workers_fire_each_timer_once(market):
     assert len(await market.published("orders.order_expired.v1")) == 30
 
 
-async def test_the_timer_and_the_charge_at_the_same_moment_end_in_an_allowed_way(market):
+async def test_the_timer_and_the_charge_at_the_same_moment_end_in_an_allowed_way(market: Market) -> None:
     for _ in range(5):
         product = await market.sell(stock=1)
         order = await market.ordered(product)
@@ -82,7 +84,7 @@ async def test_the_timer_and_the_charge_at_the_same_moment_end_in_an_allowed_way
         assert (await market.status_of(order), await market.stock_of(product)) == ("paid_escrow", 0)
 
 
-async def test_a_timer_that_outlived_its_state_is_ignored_and_ended(market):
+async def test_a_timer_that_outlived_its_state_is_ignored_and_ended(market: Market) -> None:
     order = await market.paid()
     await market.fetch("UPDATE order_timers SET kind = 'payment_window', due_at = $1", market.clock.now())
     counted = telemetry.STALE_EVENTS.labels("payment_window")._value.get()
@@ -92,7 +94,7 @@ async def test_a_timer_that_outlived_its_state_is_ignored_and_ended(market):
     assert await market.fetch("SELECT 1 FROM order_timers") == []
 
 
-async def test_a_failing_timer_does_not_delay_the_others(market):
+async def test_a_failing_timer_does_not_delay_the_others(market: Market) -> None:
     product = await market.sell(stock=3)
     orders = [await market.ordered(product) for _ in range(3)]
     # A product whose stock can grow no more: freeing it is out of the range of an integer.
@@ -106,7 +108,7 @@ async def test_a_failing_timer_does_not_delay_the_others(market):
     assert [await market.status_of(order) for order in orders] == ["Processing", "expired", "expired"]
 
 
-async def test_a_backlog_is_fired_batch_by_batch(market):
+async def test_a_backlog_is_fired_batch_by_batch(market: Market) -> None:
     product = await market.sell(stock=10_000)
     await market.ordered(product)
     await market.fetch(

@@ -2,7 +2,7 @@ from contracts.demo import VENDORS
 from orders.demo import demo_product_id, demo_products
 
 
-def test_the_demo_has_two_hundred_products_of_both_vendors_in_several_categories():
+def test_the_demo_has_two_hundred_products_of_both_vendors_in_several_categories() -> None:
     products = demo_products()
     assert len(products) >= 200
     assert {product.level.vendor_id for product in products} == {vendor.id for vendor in VENDORS}
@@ -12,7 +12,7 @@ def test_the_demo_has_two_hundred_products_of_both_vendors_in_several_categories
     assert all(product.level.price_minor > 0 for product in products)
 
 
-def test_the_demo_ids_never_change():
+def test_the_demo_ids_never_change() -> None:
     products = demo_products()
     assert [product.level.product_id for product in products] == [
         demo_product_id(number) for number in range(1, len(products) + 1)

@@ -42,7 +42,7 @@ def png_of_claimed_size(width, height):
 @pytest.mark.parametrize(
     ("form", "mode"), [("JPEG", "RGB"), ("JPEG", "CMYK"), ("PNG", "RGB"), ("PNG", "P"), ("WEBP", "RGB")]
 )
-def test_each_supported_format_becomes_an_image_and_a_thumbnail(form, mode):
+def test_each_supported_format_becomes_an_image_and_a_thumbnail(form: str, mode: str) -> None:
     made = render(drawn(form, (2_400, 1_200), mode))
     sizes = []
     for content in (made.image, made.thumbnail):
@@ -52,7 +52,7 @@ def test_each_supported_format_becomes_an_image_and_a_thumbnail(form, mode):
     assert sizes == [(1_600, 800), (320, 160)]
 
 
-def test_a_small_image_keeps_its_size_and_transparency():
+def test_a_small_image_keeps_its_size_and_transparency() -> None:
     out = io.BytesIO()
     Image.new("RGBA", (10, 20), (255, 0, 0, 0)).save(out, "PNG")
     with Image.open(io.BytesIO(render(out.getvalue()).image)) as pixels:
@@ -60,7 +60,7 @@ def test_a_small_image_keeps_its_size_and_transparency():
         assert pixels.convert("RGBA").getpixel((5, 5))[3] == 0
 
 
-def test_location_metadata_is_removed_and_rotation_applied():
+def test_location_metadata_is_removed_and_rotation_applied() -> None:
     sent = with_gps()
     assert b"CameraMaker" in sent
     assert b"taken at home" in sent
@@ -73,7 +73,7 @@ def test_location_metadata_is_removed_and_rotation_applied():
             assert pixels.size[0] < pixels.size[1]
 
 
-def test_embedded_data_is_removed():
+def test_embedded_data_is_removed() -> None:
     sent = drawn() + b"<script>alert(1)</script>PK\x03\x04#!/bin/sh"
     made = render(sent)
     assert b"script" not in made.image
@@ -100,7 +100,7 @@ def test_embedded_data_is_removed():
     ],
     ids=lambda content: content[:12].hex() + f"-{len(content)}",
 )
-def test_a_truncated_or_oversized_image_is_rejected(content):
+def test_a_truncated_or_oversized_image_is_rejected(content) -> None:
     with pytest.raises(NotAnImage):
         render(content)
 
@@ -112,13 +112,13 @@ def with_scans(times):
     return sent[:last] + sent[last:-2] * times + sent[-2:]
 
 
-def test_a_small_file_cannot_keep_the_decoder_at_work_by_thousands_of_scans():
+def test_a_small_file_cannot_keep_the_decoder_at_work_by_thousands_of_scans() -> None:
     with pytest.raises(NotAnImage, match="scans"):
         render(with_scans(images.SCANS_MAX))
     assert render(with_scans(2)).image
 
 
-def test_bytes_that_look_like_scans_outside_the_image_are_accepted():
+def test_bytes_that_look_like_scans_outside_the_image_are_accepted() -> None:
     comment, queued = b"\xff\xda\x00\x02" * 200, b"\xff\xda\x00\x02" * 200
     sent = drawn(size=(64, 64), progressive=True, comment=comment) + queued
     assert 1 < images.scans_of(sent) <= 10
@@ -126,7 +126,7 @@ def test_bytes_that_look_like_scans_outside_the_image_are_accepted():
     assert images.scans_of(drawn("PNG", size=(8, 8))) == 0
 
 
-async def test_images_beyond_the_queue_are_rejected_with_retry(monkeypatch):
+async def test_images_beyond_the_queue_are_rejected_with_retry(monkeypatch: pytest.MonkeyPatch) -> None:
     image_processor = ImageProcessor()
     try:
         monkeypatch.setattr(images, "WAITING_MAX", -images.THREADS)
@@ -138,7 +138,7 @@ async def test_images_beyond_the_queue_are_rejected_with_retry(monkeypatch):
         image_processor.close()
 
 
-def test_a_name_has_one_content_and_belongs_to_one_product():
+def test_a_name_has_one_content_and_belongs_to_one_product() -> None:
     first, second = UUID(int=1), UUID(int=2)
     assert image_id_of(first, b"a") == image_id_of(first, b"a")
     assert len({image_id_of(first, b"a"), image_id_of(second, b"a"), image_id_of(first, b"b")}) == 3

@@ -83,7 +83,7 @@ def operations(document):
     }
 
 
-def test_every_operation_shows_its_problems(operations):
+def test_every_operation_shows_its_problems(operations) -> None:
     shown = {
         endpoint: {int(status) for status in operation["responses"] if status.startswith("4")}
         for endpoint, operation in operations.items()
@@ -97,11 +97,11 @@ def test_every_operation_shows_its_problems(operations):
             assert set(response.get("content", ())) == content, endpoint
 
 
-def test_no_shape_of_the_framework_s_own_errors_is_shown(document):
+def test_no_shape_of_the_framework_s_own_errors_is_shown(document) -> None:
     assert not {"HTTPValidationError", "ValidationError"} & set(document["components"]["schemas"])
 
 
-def test_the_idempotency_key_is_shown_where_it_is_required(operations):
+def test_the_idempotency_key_is_shown_where_it_is_required(operations) -> None:
     def headers_of(operation):
         return {
             entry["name"]: entry["required"] for entry in operation.get("parameters", ()) if entry["in"] == "header"
@@ -113,7 +113,7 @@ def test_the_idempotency_key_is_shown_where_it_is_required(operations):
     assert shown == expected | {endpoint: {"Idempotency-Key": True} for endpoint in IDEMPOTENT}
 
 
-def test_the_product_list_shows_each_of_its_parameters(operations):
+def test_the_product_list_shows_each_of_its_parameters(operations) -> None:
     page = operations["get", "/api/products"]
     named = [
         "q",

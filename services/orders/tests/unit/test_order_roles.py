@@ -1,16 +1,20 @@
+from collections.abc import Callable
+
 import pytest
 
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import PERMISSIONS_BY_ROLE, permissions_of
 from orders.domain.order_roles import cancel_trigger, may_see_commission, roles_of
+from orders.domain.orders import Order
+from orders.domain.transitions import State
 
 
 def caller(*roles, **facts):
     return Caller(**{"user_id": new_id(), "permissions": permissions_of(roles), **facts})
 
 
-def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
+def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order: Callable[[State], Order]) -> None:
     order = new_order("paid_escrow")
     assert roles_of(caller("buyer", user_id=order.buyer_id), order) == {"buyer"}
     assert roles_of(caller("merchant", vendor_id=order.vendor_id), order) == {"vendor"}
@@ -36,12 +40,12 @@ def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
     ],
 )
 def test_who_plays_several_roles_cancels_as_the_vendor_then_the_buyer_and_never_as_staff_in_their_own_case(
-    roles, trigger
-):
+    roles, trigger: str | None
+) -> None:
     assert cancel_trigger(frozenset(roles)) == trigger
 
 
-def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(new_order):
+def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(new_order: Callable[[State], Order]) -> None:
     order = new_order("paid")
     assert may_see_commission(caller("merchant", vendor_id=order.vendor_id), order.vendor_id)
     assert not may_see_commission(caller("merchant", vendor_id=new_id()), order.vendor_id)

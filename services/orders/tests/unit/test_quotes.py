@@ -34,7 +34,7 @@ def to(**known):
     fee=st.integers(0, AMOUNT_MINOR_MAX),
     commission=st.none() | st.integers(0, 10_000),
 )
-def test_a_quote_adds_up_and_its_commission_is_within_the_subtotal(lines, fee, commission):
+def test_a_quote_adds_up_and_its_commission_is_within_the_subtotal(lines, fee, commission) -> None:
     requested_items = [RequestedItem(new_id(), quantity) for _, quantity in lines]
     offers = {
         requested_item.product_id: offer(price, stock=99, commission=commission)
@@ -51,7 +51,9 @@ def test_a_quote_adds_up_and_its_commission_is_within_the_subtotal(lines, fee, c
     ("commission", "price", "expected"),
     [(None, 100_000, 5_000), (0, 100_000, 0), (750, 100_020, 7_502), (500, 110, 6), (500, 90, 4), (500, 130, 6)],
 )
-def test_commission_is_the_vendors_share_or_five_percent_half_to_even(commission, price, expected):
+def test_commission_is_the_vendors_share_or_five_percent_half_to_even(
+    commission: int | None, price: int, expected: int
+) -> None:
     offers = {PRODUCT: offer(price, commission=commission)}
     assert quote([RequestedItem(PRODUCT, 1)], offers, ANYWHERE, None).commission_minor == expected
 
@@ -66,7 +68,7 @@ def test_commission_is_the_vendors_share_or_five_percent_half_to_even(commission
         (to(campus_id=OTHER_CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
     ],
 )
-def test_the_campus_is_the_hubs_else_the_requested_else_the_vendors(destination, campus):
+def test_the_campus_is_the_hubs_else_the_requested_else_the_vendors(destination, campus) -> None:
     assert quote([RequestedItem(PRODUCT, 1)], {PRODUCT: offer()}, destination, None).campus_id == campus
 
 
@@ -78,7 +80,7 @@ def test_the_campus_is_the_hubs_else_the_requested_else_the_vendors(destination,
         (to(campus_id=CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), UnknownHub),
     ],
 )
-def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destination, error):
+def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destination, error) -> None:
     with pytest.raises(error):
         quote([RequestedItem(PRODUCT, 1)], {PRODUCT: offer()}, destination, None)
 
@@ -94,7 +96,7 @@ def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destin
         ([RequestedItem(PRODUCT, 11)], 1, PriceChanged),
     ],
 )
-def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total, error):
+def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total: int | None, error) -> None:
     offers = {PRODUCT: offer(), CAMPUS: offer(vendor_id=new_id())}
     with pytest.raises(error):
         quote(requested_items, offers, ANYWHERE, expected_total)

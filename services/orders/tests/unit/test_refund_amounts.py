@@ -15,7 +15,7 @@ from orders.domain.returns import OrderLine, PreviousRefunds, ReturnedItem, refu
 @pytest.mark.parametrize(
     ("outcome", "requested", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)]
 )
-def test_the_outcome_determines_the_refund(outcome, requested, refund):
+def test_the_outcome_determines_the_refund(outcome: str, requested: int | None, refund: int) -> None:
     assert refund_of(outcome, requested, 100) == refund
 
 
@@ -29,13 +29,13 @@ def test_the_outcome_determines_the_refund(outcome, requested, refund):
         ("vendor", 0, RefundWithoutSplit),
     ],
 )
-def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome, requested, error):
+def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome: str, requested: int | None, error) -> None:
     with pytest.raises(error):
         refund_of(outcome, requested, 100)
 
 
 @given(total=st.integers(2, 10**12), part=st.floats(0, 1), before=st.floats(0, 1))
-def test_refund_and_release_empty_escrow_and_leave_the_vendor_the_total_less_the_refund(total, part, before):
+def test_refund_and_release_empty_escrow_and_leave_the_vendor_the_total_less_the_refund(total, part, before) -> None:
     refund, released = int(total * part), int(total * before)
     held = total - released
     release = release_of(refund, held)
@@ -50,7 +50,7 @@ def test_refund_and_release_empty_escrow_and_leave_the_vendor_the_total_less_the
     split=st.floats(0, 0.999),
     choices=st.randoms(use_true_random=False),
 )
-def test_partial_returns_add_up_to_exactly_the_total(lines, fee, split, choices):
+def test_partial_returns_add_up_to_exactly_the_total(lines, fee, split, choices) -> None:
     total = sum(quantity * price for quantity, price in lines) + fee
     otherwise = int((total - 1) * split)
     order: dict[UUID, OrderLine] = {new_id(): OrderLine(quantity, price, 0, 0) for quantity, price in lines}

@@ -1,9 +1,12 @@
 """The table of moves against the rows of the contract (section 6), written down here a second time."""
 
+from collections.abc import Callable
+
 import pytest
 
 from orders.domain.order_updates import EarlyUpdate, OrderNotReceived, evaluate_update
-from orders.domain.transitions import STATES, TRANSITIONS, TRIGGERS, Rejection, next_state
+from orders.domain.orders import Order
+from orders.domain.transitions import STATES, TRANSITIONS, TRIGGERS, Rejection, State, next_state
 
 # From, trigger, to: as the contract lists them.
 CONTRACT = [
@@ -89,37 +92,37 @@ PRESUMES_A_CHARGE = ("escrow_fully_released", "chargeback_opened", "refund_settl
 
 
 @pytest.mark.parametrize(("state", "trigger", "to"), CONTRACT)
-def test_each_row_of_the_contract_is_a_transition(state, trigger, to):
+def test_each_row_of_the_contract_is_a_transition(state: str, trigger: str, to: str) -> None:
     assert next_state(state, trigger) == to
 
 
 @pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] in COMMANDS])
-def test_every_other_command_is_forbidden_or_obeyed_already(state, trigger):
+def test_every_other_command_is_forbidden_or_obeyed_already(state, trigger) -> None:
     expected = Rejection.REPEATED if (state, trigger) in OBEYED else Rejection.FORBIDDEN
     assert next_state(state, trigger) is expected
 
 
 @pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] not in COMMANDS])
-def test_all_other_events_change_nothing_and_are_forbidden_only_before_the_charge(state, trigger):
+def test_all_other_events_change_nothing_and_are_forbidden_only_before_the_charge(state, trigger) -> None:
     too_early = trigger in PRESUMES_A_CHARGE and state in ("Processing", "expired", "cancelled")
     expected = {Rejection.FORBIDDEN} if too_early else {Rejection.STALE, Rejection.REPEATED}
     assert next_state(state, trigger) in expected
 
 
 @pytest.mark.parametrize("trigger", [trigger for trigger in TRIGGERS if trigger not in COMMANDS])
-def test_a_repeated_event_never_changes_the_state_again(trigger):
+def test_a_repeated_event_never_changes_the_state_again(trigger) -> None:
     for reached in set(TRANSITIONS[trigger].to.values()):
         assert next_state(reached, trigger) in (reached, Rejection.REPEATED, Rejection.STALE)
 
 
 @pytest.mark.parametrize("state", TERMINAL)
 @pytest.mark.parametrize("trigger", TRIGGERS)
-def test_a_stale_event_never_overwrites_a_terminal_state(state, trigger):
+def test_a_stale_event_never_overwrites_a_terminal_state(state: str, trigger) -> None:
     outcome = next_state(state, trigger)
     assert isinstance(outcome, Rejection) or outcome == state or (state, trigger) == ("paid", "everything_returned")
 
 
-def test_a_rule_classifies_each_state_once():
+def test_a_rule_classifies_each_state_once() -> None:
     for trigger in TRIGGERS:
         row = TRANSITIONS[trigger]
         assert not set(row.to) & row.repeated
@@ -127,12 +130,12 @@ def test_a_rule_classifies_each_state_once():
         assert not row.repeated & row.stale
 
 
-def test_an_event_of_an_unknown_order_is_retried(new_order):
+def test_an_event_of_an_unknown_order_is_retried(new_order: Callable[[State], Order]) -> None:
     with pytest.raises(OrderNotReceived):
         evaluate_update(None, "escrow_held", about=new_order("Processing").id)
 
 
-def test_an_early_event_is_retried(new_order):
+def test_an_early_event_is_retried(new_order: Callable[[State], Order]) -> None:
     order = new_order("Processing")
     with pytest.raises(EarlyUpdate):
         evaluate_update(order, "escrow_fully_released", about=order.id)
