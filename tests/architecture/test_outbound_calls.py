@@ -12,7 +12,7 @@ CLIENTS = {
     "common/auth/verification_keys.py": "the keys of trusted issuers, by settings",
     "notifications/app.py": "the providers and the language model, by settings; push services by `OutboundClient`",
     "notifications/clients/native_push.py": "the token address of the service account, by settings",
-    "payments/clients/gateway.py": "the payment gateway, by settings",
+    "payments/clients/paystack.py": "the payment gateway, by settings",
     "payouts/app.py": "the payment gateway, by settings",
 }
 MADE_BY = {"httpx.AsyncClient", "httpx.Client", "aiohttp.ClientSession", "ClientSession", "OutboundClient"}

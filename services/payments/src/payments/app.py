@@ -12,7 +12,8 @@ from common.observability.logging import get_logger
 from common.primitives.signatures import SigningKey
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
-from payments.clients.gateway import CONNECT_SECONDS_MAX, PaymentGateway
+from payments.clients.gateway import CONNECT_SECONDS_MAX
+from payments.clients.paystack import PaystackGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.charges import SurchargeBound
@@ -48,7 +49,7 @@ async def compose(
     if not settings.webhook_secrets:
         log.critical("GATEWAY_SECRET_KEY is empty: every payment webhook gets 401 until it is set")
     runtime.database.signatures = Signatures(signing_key=SigningKey(settings.release_signing_key))
-    gateway = PaymentGateway(
+    gateway = PaystackGateway(
         settings.gateway_api_url,
         settings.gateway_secret_key,
         connect_seconds_max=gateway_connect_seconds_max,

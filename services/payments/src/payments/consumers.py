@@ -23,7 +23,6 @@ from contracts.orders import (
 from payments.dependencies import Dependencies
 from payments.domain.errors import MalformedEvent
 from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE
-from payments.domain.webhooks import KNOWN_EVENTS
 from payments.metrics import WEBHOOKS_PROCESSED
 from payments.store import erasure, projections
 from payments.use_cases.erasure.evaluate_erasure import evaluate_erasure
@@ -136,11 +135,16 @@ async def on_webhook_queued(item: WebhookWork, received: Received, dependencies:
     try:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             result = await process_webhook(
-                uow, item.webhook_id, dependencies.surcharge_bound, is_last_attempt=is_last, now=now
+                uow,
+                dependencies.gateway,
+                item.webhook_id,
+                dependencies.surcharge_bound,
+                is_last_attempt=is_last,
+                now=now,
             )
     except MalformedEvent as fault:
         raise PermanentFault(str(fault)) from fault
-    event_type = result.event_type if result.event_type in KNOWN_EVENTS else "other"
+    event_type = result.event_type if result.event_type in dependencies.gateway.known_events else "other"
     WEBHOOKS_PROCESSED.labels(event_type, result.outcome or "repeated").inc()
 
 

@@ -47,7 +47,7 @@ async def test_a_payment_and_its_refund_leave_the_ledgers_of_sandbox_and_payment
     gateway = app.service.dependencies.gateway
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 500_000
     found = await gateway.find_transaction(intent["reference"])
-    assert (found["status"], found["amount"]) == ("success", 500_000)
+    assert (found.status, found.amount_minor) == ("success", 500_000)
 
     refund_id = new_id()
     await app.service.deliver(
@@ -77,9 +77,9 @@ async def test_the_sandboxs_list_shows_our_note_on_a_refund(sandbox_app: tuple[A
     await app.webhook("charge.success")
     [charge] = await app.service.fetch("SELECT gateway_id FROM charges")
     note = f"re-{random.randbytes(16).hex()}"
-    data = await gateway.start_refund(transaction=charge["gateway_id"], amount_minor=7, currency="NGN", note=note)
+    refund = await gateway.start_refund(transaction=charge["gateway_id"], amount_minor=7, currency="NGN", note=note)
     listed = await gateway.list_refunds(charge["gateway_id"])
-    assert [(entry["id"], entry["merchant_note"]) for entry in listed] == [(data["id"], note)]
-    shown = await gateway.find_refund(str(data["id"]))
-    assert shown["amount"] == 7
+    assert [(update.gateway_refund_id, update.note) for update in listed] == [(refund.gateway_refund_id, note)]
+    shown = await gateway.find_refund(refund.gateway_refund_id)
+    assert shown.amount_minor == 7
     assert await gateway.find_refund("424242") is None

@@ -74,7 +74,7 @@ async def _process_refunds_again(app: PaymentsApp) -> None:
 async def _check_paid_once(app: PaymentsApp, refund_id: str, reference: str) -> None:
     await _process_refunds_again(app)
     gateway = app.service.dependencies.gateway
-    assert [entry["amount"] for entry in await gateway.list_refunds(reference)] == [200_000]
+    assert [update.amount_minor for update in await gateway.list_refunds(reference)] == [200_000]
     assert await _status(app, refund_id) == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
     await app.check_ledger()
@@ -128,7 +128,7 @@ async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
         await _process_refunds_again(app)
 
     async def processed() -> bool:
-        return [entry["status"] for entry in await gateway.list_refunds(reference)] == ["processed"]
+        return [update.status for update in await gateway.list_refunds(reference)] == ["processed"]
 
     await eventually(processed)
     app.clock.advance(timedelta(hours=1))

@@ -227,7 +227,7 @@ async def test_the_client_reads_balance_and_transactions(app: PaymentsApp) -> No
     intent = await app.open_intent(placed.order_id)
     gateway = app.service.dependencies.gateway
     found = await gateway.find_transaction(intent["reference"])
-    assert found["amount"] == 500_000
+    assert found.amount_minor == 500_000
     assert await gateway.find_transaction("ch-none") is None
     assert await gateway.balance_minor("NGN") == 123_456
     assert await gateway.balance_minor("GHS") == 0

@@ -9,7 +9,8 @@ import pytest
 
 from common.primitives.ids import new_id
 from contracts.orders import OrderPlaced, RefundRequested
-from payments.clients.gateway import GatewayUnavailable, PaymentGateway
+from payments.clients.gateway import GatewayUnavailable
+from payments.clients.paystack import PaystackGateway
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.timers import settle_refunds_once
 from payments.use_cases.refunds.submit_refund import submit_refund
@@ -57,7 +58,7 @@ async def _lose_the_response(
     """Send the refund without a response; the timeout is short where none ever arrives."""
     await sandbox.put("/control/faults", json={"refund_call": {"times": 1, **fault}})
     service = app.service
-    sender = PaymentGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
+    sender = PaystackGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
     while True:
         with pytest.raises(GatewayUnavailable):
             await submit_refund(service.dependencies.database, sender, app.clock, UUID(refund_id))
@@ -104,8 +105,8 @@ async def test_a_slow_response_and_a_lost_webhook_settle_by_polling(sandbox_app:
     [refund] = await app.service.dependencies.gateway.list_refunds(
         (await app.service.fetch("SELECT reference FROM charges"))[0]["reference"]
     )
-    if refund["status"] == "pending":
-        await sandbox.post(f"/control/refunds/{refund['id']}/process")
+    if refund.status == "pending":
+        await sandbox.post(f"/control/refunds/{refund.gateway_refund_id}/process")
     assert await settle_refunds_once(app.service.dependencies) == 1
     assert await app.balances() == {}
 
@@ -149,7 +150,7 @@ async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
     gateway = app.service.dependencies.gateway
     assert (await gateway.balance_minor("NGN"), await app.balances()) == (0, {})
-    assert [entry["status"] for entry in await gateway.list_refunds(reference)] == ["failed"]
+    assert [update.status for update in await gateway.list_refunds(reference)] == ["failed"]
 
     await sandbox.post(f"/control/transfers/{(await app.get_as(f'/api/refunds/{refund_id}'))['reference']}/reverse")
     await app.webhook("transfer.reversed")
@@ -180,7 +181,7 @@ async def test_a_refund_after_a_restore_point_is_not_sent_again(
     await _work(app)
     await app.webhook("refund.processed")
     gateway = app.service.dependencies.gateway
-    assert [refund["merchant_note"] for refund in await gateway.list_refunds(reference)] == [note]
+    assert [refund.note for refund in await gateway.list_refunds(reference)] == [note]
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
     # A second refund of the same order is sent.
@@ -207,4 +208,4 @@ async def test_an_unrecorded_refund_blocks_further_refunds_of_its_charge(
     # The action that caused the unknown refund is repeated.
     await submit_refund(*parts, UUID(await _requested(app, placed, 120_000)))
     await submit_refund(*parts, UUID(refund_id))
-    assert sorted(refund["amount"] for refund in await needs.gateway.list_refunds(reference)) == [120_000, 200_000]
+    assert sorted(refund.amount_minor for refund in await needs.gateway.list_refunds(reference)) == [120_000, 200_000]

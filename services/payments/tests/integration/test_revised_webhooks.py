@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from payments.domain.revisions import REVISIONS_STORED_MAX
+from payments.domain.revisions import REVISIONS_STORED_MAX, GatewaySubject
 from payments.metrics import WEBHOOKS_ACCEPTED
 from payments.timers import query_revised_webhooks_once
 
-from .conftest import PaymentsApp, SmallGateway
+from .conftest import PaymentsApp
 
 ALERT = "operations.alert_raised.v1"
 
@@ -197,15 +197,15 @@ async def test_a_key_revised_during_its_query_is_queried_again(
 ) -> None:
     _, body = await _paid_at_the_gateway(app)
     await app.send({"event": body["event"], "data": {**body["data"], "note": 1}})
-    find, late = type(app.service.dependencies.gateway).find_transaction, {**body["data"], "note": 2}
+    find, late = type(app.service.dependencies.gateway).find_event, {**body["data"], "note": 2}
 
-    async def slow(gateway: SmallGateway, reference: str) -> Any:
-        response = await find(gateway, reference)
+    async def slow(gateway: Any, subject: GatewaySubject) -> Any:
+        response = await find(gateway, subject)
         assert (await app.send({"event": body["event"], "data": late})).status_code == 200
         return response
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(app.service.dependencies.gateway), "find_transaction", slow)
+        patched.setattr(type(app.service.dependencies.gateway), "find_event", slow)
         await _query(app)
     assert await _revised(app) == [(2, 2, True)]
     app.clock.advance(timedelta(seconds=31))

@@ -4,7 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from payments.domain.charges import ExpectedPayment, read_charge
+from payments.clients.paystack_records import read_charge
+from payments.domain.charges import ExpectedPayment
 from payments.domain.destinations import names_match
 from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import Acceptance, evaluate_acceptance

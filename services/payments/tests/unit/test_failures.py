@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from payments.domain.failures import REASON_CHARACTERS_MAX, failure_reason_of, next_query_at
+from payments.clients.paystack_records import read_charge
+from payments.domain.failures import REASON_CHARACTERS_MAX, next_query_at, safe_reason
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -31,12 +32,12 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
     ],
 )
 def test_the_gateways_words_are_made_safe_to_show(data: dict[str, Any], reason: str) -> None:
-    assert failure_reason_of(data) == reason
+    assert safe_reason(read_charge({"status": "failed", **data}, "webhook").failure_reason) == reason
 
 
 @given(some.text())
 def test_a_failure_reason_is_one_short_printable_line_without_long_numbers(words: str) -> None:
-    reason = failure_reason_of({"gateway_response": words})
+    reason = safe_reason(words)
     assert 0 < len(reason) <= REASON_CHARACTERS_MAX
     assert reason.isprintable()
     assert not set("<>{}") & set(reason)

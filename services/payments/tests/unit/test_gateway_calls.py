@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from payments.clients.gateway import GatewayUnavailable, PaymentGateway
+from payments.clients.gateway import GatewayUnavailable
+from payments.clients.paystack import PaystackGateway
 
 RESPONSE = b'{"status": true, "data": {"id": 1}}'
 
@@ -26,7 +27,7 @@ class Dripping(httpx.AsyncByteStream):
 
 async def test_a_response_that_drips_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     body = Dripping()
-    gateway = PaymentGateway("http://gateway", "sk", seconds_max=0.3)
+    gateway = PaystackGateway("http://gateway", "sk", seconds_max=0.3)
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(200, stream=body)))
     with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")
@@ -36,7 +37,7 @@ async def test_a_response_that_drips_is_a_timeout(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"data": "\xff"}', b"[" * 100_000, b"null"])
 async def test_an_unreadable_body_is_no_response(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
-    gateway = PaymentGateway("http://gateway", "sk")
+    gateway = PaystackGateway("http://gateway", "sk")
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(500, content=body)))
     with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")

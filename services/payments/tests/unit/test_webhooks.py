@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from payments.domain.webhooks import identify, read_body
+from payments.clients.paystack_records import identify
 
 
 def _filed(body: Any) -> tuple[str, str]:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    arrival = identify(raw, read_body(raw))
+    arrival = identify(raw)
     return arrival.id, arrival.event_type
 
 

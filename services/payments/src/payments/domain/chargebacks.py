@@ -1,34 +1,23 @@
 """Chargebacks: the payer's bank claims a charge back, and the gateway decides. Amounts in the currency's minor unit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from common.primitives.money import AMOUNT_MINOR_MAX
-from payments.domain.errors import ChargebackContradiction, MalformedEvent
+from payments.domain.errors import ChargebackContradiction
 from payments.domain.escrow import NO_PARTS, Escrow, Parts
-from payments.domain.webhooks import fields_of, identifier_of, phrase_of, text_of
 
 Outcome = Literal["won", "lost"]
 
-RESOLVED_EVENT: Final = "charge.dispute.resolve"
-# The gateway's resolutions. `declined` means that the merchant declined the claim, and the bank agreed: we keep the money.
-_OUTCOMES: Final[Mapping[str, Outcome]] = {
-    "declined": "won",
-    "won": "won",
-    "merchant-accepted": "lost",
-    "auto-accepted": "lost",
-    "accepted": "lost",
-    "lost": "lost",
-}
 # Refunds in these states are unsent or failed: a lost chargeback reduces them.
 UNSENT_STATUSES: Final = ("pending", "failed", "prepared")
 
 
 @dataclass(frozen=True, slots=True)
 class ChargebackUpdate:
-    """The content of a `charge.dispute.*` body. Without an amount, all of the charge is disputed."""
+    """The gateway's state of a dispute. Without an amount, all of the charge is disputed; without an outcome it is open."""
 
     identity: str
     reference: str | None
@@ -70,30 +59,6 @@ class ChargebackAllocation:
     @property
     def from_order_minor(self) -> int:
         return self.from_locked.total_minor + self.from_released.total_minor
-
-
-def read_chargeback(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
-    """Parse a `charge.dispute.*` body. Raises MalformedEvent without a charge, or with an unknown resolution."""
-    transaction = fields_of(data.get("transaction"))
-    reference = text_of(transaction.get("reference")) or text_of(data.get("transaction_reference"))
-    gateway_id = identifier_of(transaction.get("id"))
-    if reference is None and gateway_id is None:
-        raise MalformedEvent(f"{event_type} names no transaction")
-    amount = data.get("refund_amount")
-    if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int)):
-        raise MalformedEvent(f"{event_type} without a usable amount")
-    outcome = _OUTCOMES.get(text_of(data.get("resolution")) or "") if event_type == RESOLVED_EVENT else None
-    if event_type == RESOLVED_EVENT and outcome is None:
-        raise MalformedEvent(f"{event_type} without a known resolution")
-    return ChargebackUpdate(
-        identity=identifier_of(data.get("id")) or f"transaction:{reference or gateway_id}",
-        reference=reference,
-        gateway_id=gateway_id,
-        amount_minor=amount,
-        currency=text_of(data.get("currency")),
-        outcome=outcome,
-        reason=phrase_of(data.get("category")),
-    )
 
 
 def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:

@@ -1,17 +1,16 @@
 """Charges and their classification (contract section 7). Amounts in kobo."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from datetime import datetime
+from typing import ClassVar, Final, Literal
 from uuid import UUID
 
-from common.primitives.money import AMOUNT_MINOR_MAX
-from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
-from payments.domain.errors import MalformedEvent
-from payments.domain.webhooks import fields_of, identifier_of, text_of
+from payments.domain.accounts import HOME_CURRENCY
 
-_CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
+# `pending` is unpaid and undecided.
+ChargeStatus = Literal["success", "failed", "pending"]
+
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 # The flat part of a gateway's fee, which a payer may bear in addition to the share (contract section 7.4).
 SURCHARGE_FLAT_MINOR: Final = 10_000
@@ -21,6 +20,8 @@ BASIS_POINTS: Final = 10_000
 @dataclass(frozen=True, slots=True)
 class Charge:
     """A charge as the gateway reported it. `order_named` and `settlement` come from its metadata.
+
+    The amount of a charge that did not succeed is 0 when it is not reported.
 
     `is_currency_literal` is false for a currency code that is not in capitals: such a charge is posted in that currency, and people
     decide whether it pays. `fee_minor` is the gateway's fee; 0 when it is not reported.
@@ -35,6 +36,9 @@ class Charge:
     channel: str | None
     is_currency_literal: bool = True
     fee_minor: int = 0
+    status: ChargeStatus = "success"
+    paid_at: datetime | None = None
+    failure_reason: str | None = None
 
     @property
     def identity(self) -> str:
@@ -106,31 +110,6 @@ Suspicious = Underpaid | ForeignCurrency | OrderMismatch | UnknownReference
 Verdict = Covered | SecondCharge | Suspicious
 
 
-def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
-    """Parse a `charge.success` body. Raises MalformedEvent without a usable amount.
-
-    A charge without a usable reference gets the webhook's id as its reference, so that its money is posted.
-    """
-    amount = data.get("amount")
-    if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
-        raise MalformedEvent("charge.success without a usable amount")
-    metadata = fields_of(data.get("metadata"))
-    named = metadata.get("orderId")
-    settlement = metadata.get("settlement")
-    return Charge(
-        reference=text_of(data.get("reference")) or webhook_id,
-        gateway_id=identifier_of(data.get("id")),
-        amount_minor=amount,
-        currency=_currency_of(data.get("currency")),
-        is_currency_literal=_currency_of(data.get("currency")) == data.get("currency"),
-        # An empty value names no order. Any other value must be the order's id.
-        order_named=str(named) if named else None,
-        settlement=settlement if isinstance(settlement, str) else None,
-        channel=text_of(data.get("channel")),
-        fee_minor=_fee_of(data.get("fees"), amount),
-    )
-
-
 def classify_charge(charge: Charge, expected: ExpectedPayment | None, bound: SurchargeBound) -> Verdict:
     """Compare the charge in kobo with the order's total; only naira pay (traps 1 to 3)."""
     if expected is None:
@@ -160,13 +139,3 @@ def principal_of(charge: Charge, settlement_recorded: str) -> int:
     if settlement is None or settlement != settlement_recorded or _DIGITS.fullmatch(settlement) is None:
         return charge.amount_minor
     return int(settlement) if int(settlement) <= charge.amount_minor else charge.amount_minor
-
-
-def _fee_of(value: Any, amount_minor: int) -> int:
-    """A whole number within the charge; anything else counts as no fee."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= amount_minor else 0
-
-
-def _currency_of(value: Any) -> str:
-    """The ISO code in capitals: one currency has one account."""
-    return value.upper() if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY

@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 REASON_CHARACTERS_MAX: Final = 200
 # For a failure without a usable reason.
@@ -21,13 +20,9 @@ _LONG_NUMBER: Final = re.compile(r"\d(?:[\s.\-]?\d){4,}")
 _UNSAFE: Final = re.compile(r"[<>{}\[\]\\`|]")
 
 
-def failure_reason_of(data: Mapping[str, Any]) -> str:
+def safe_reason(reported: str | None) -> str:
     """The gateway's reason on one line, without addresses, long numbers, mark-up and control characters."""
-    for name in ("gateway_response", "message"):
-        text = data.get(name)
-        if isinstance(text, str) and (safe := _safe(text)):
-            return safe
-    return REASON_DEFAULT
+    return _safe(reported or "") or REASON_DEFAULT
 
 
 def next_query_at(now: datetime, queries: int, expires_at: datetime) -> datetime | None:

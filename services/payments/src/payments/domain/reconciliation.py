@@ -3,16 +3,14 @@
 Every comparison returns the unexplained differences; an empty list means that all three agree.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from payments.domain.accounts import NO_CURRENCY
-from payments.domain.charges import Charge, read_charge
+from payments.domain.charges import Charge
 from payments.domain.refunds import RefundUpdate
-from payments.domain.webhooks import identifier_of, instant_of
 
 Kind = Literal[
     "charge_not_in_book",
@@ -82,20 +80,8 @@ class RecordedRefund:
     gateway_refund_id: str | None
 
 
-def reported_charge(reported: Mapping[str, Any]) -> Charge | None:
-    """The charge of a listed transaction; None while it is unpaid. Raises MalformedEvent."""
-    if reported.get("status") != "success":
-        return None
-    return read_charge(reported, f"charge.success:{identifier_of(reported.get('id'))}")
-
-
-def is_within_webhook_grace(reported: Mapping[str, Any], now: datetime) -> bool:
-    """Whether the webhook of this event may still arrive."""
-    at = (
-        instant_of(reported.get("paid_at"))
-        or instant_of(reported.get("refunded_at"))
-        or instant_of(reported.get("updatedAt"))
-    )
+def is_within_webhook_grace(at: datetime | None, now: datetime) -> bool:
+    """Whether the webhook of an event at this time may still arrive."""
     return at is not None and now - at < WEBHOOK_GRACE_PERIOD
 
 
@@ -141,11 +127,10 @@ def compare_order(recorded: RecordedCharge) -> list[Difference]:
     ]
 
 
-def compare_unlisted_charge(recorded: RecordedCharge, reported: Mapping[str, Any] | None) -> list[Difference]:
+def compare_unlisted_charge(recorded: RecordedCharge, reported: Charge | None) -> list[Difference]:
     """Compare a charge that the gateway did not list with its state queried by reference."""
-    charge = None if reported is None else reported_charge(reported)
-    if charge is not None and (recorded.gateway_id is None or charge.gateway_id == recorded.gateway_id):
-        return compare_charge(charge, recorded)
+    if reported is not None and reported.status == "success" and recorded.gateway_id in (None, reported.gateway_id):
+        return compare_charge(reported, recorded)
     detail = "The ledger has this charge; the gateway does not report it as paid."
     return [_charge_difference("charge_not_at_gateway", recorded, recorded.ledger_minor, 0, recorded.currency, detail)]
 

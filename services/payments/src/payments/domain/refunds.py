@@ -1,14 +1,13 @@
 """Refunds, the gateway's updates about them, and the times of calls and polls. Amounts in kobo."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
-from payments.domain.errors import MalformedEvent, RefundContradiction
-from payments.domain.webhooks import identifier_of, phrase_of, text_of
+from payments.domain.errors import RefundContradiction
+from payments.domain.transfers import TransferOutcome, TransferUpdate
 
 RefundKind = Literal["order", "overpayment", "quarantine"]
 
@@ -54,43 +53,27 @@ class RefundUpdate:
     amount_minor: int
     currency: str
     failure: str | None
+    updated_at: datetime | None = None
 
 
-def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpdate:
-    """Parse a refund of the gateway; `status` overrides its own, as the event's name does. Raises MalformedEvent."""
-    amount, currency = data.get("amount"), text_of(data.get("currency"))
-    # Some of the gateway's responses have the amount as a text of digits.
-    if isinstance(amount, str) and amount.isascii() and amount.isdigit() and len(amount) <= 18:
-        amount = int(amount)
-    if isinstance(amount, bool) or not isinstance(amount, int) or currency is None:
-        raise MalformedEvent("refund without amount or currency")
+_STATUSES_OF_TRANSFERS: Final[dict[TransferOutcome, str]] = {
+    "success": "processed",
+    "failed": "failed",
+    "reversed": "reversed",
+    "pending": "pending",
+}
+
+
+def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:
+    """The update of a refund that is paid out as a transfer to a bank account."""
     return RefundUpdate(
-        gateway_refund_id=identifier_of(data.get("id")),
-        note=text_of(data.get("merchant_note")),
-        status=status or text_of(data.get("status")) or "pending",
-        amount_minor=amount,
-        currency=currency,
-        failure=phrase_of(data.get("reason")),
-    )
-
-
-# A transfer's statuses as those of a refund.
-_TRANSFER_STATUSES: Final[Mapping[str, str]] = {"success": "processed", "failed": "failed", "reversed": "reversed"}
-
-
-def read_refund_transfer(data: Mapping[str, Any], status: str | None = None) -> RefundUpdate:
-    """Parse the transfer of a refund to a bank account; `status` overrides its own. Raises MalformedEvent."""
-    reported = status or text_of(data.get("status")) or "pending"
-    amount, currency = data.get("amount"), text_of(data.get("currency"))
-    if isinstance(amount, bool) or not isinstance(amount, int) or currency is None:
-        raise MalformedEvent("transfer without amount or currency")
-    return RefundUpdate(
-        gateway_refund_id=text_of(data.get("transfer_code")),
-        note=text_of(data.get("reference")),
-        status=_TRANSFER_STATUSES.get(reported, "pending"),
-        amount_minor=amount,
-        currency=currency,
-        failure=phrase_of(data.get("reason")),
+        gateway_refund_id=transfer.transfer_code or None,
+        note=transfer.reference,
+        status=_STATUSES_OF_TRANSFERS[transfer.outcome],
+        amount_minor=transfer.amount_minor,
+        currency=transfer.currency,
+        failure=transfer.reason,
+        updated_at=transfer.occurred_at,
     )
 
 

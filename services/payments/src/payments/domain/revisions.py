@@ -1,13 +1,13 @@
 """Revised webhooks (contract section 9.2): the gateway is queried instead of processing other content under a recorded key."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from payments.domain.refunds import next_poll_after
-from payments.domain.webhooks import Arrival, content_hash_of, data_of, identifier_of, read_body, text_of
+from payments.domain.webhooks import Arrival, content_hash_of, read_body
 
 SubjectKind = Literal["charge", "transfer", "refund", "dispute"]
 
@@ -18,12 +18,6 @@ QUERY_AGAIN_AFTER: Final = timedelta(seconds=30)
 # An alert names the first differing fields of a body.
 _FIELDS_NAMED_MAX: Final = 8
 
-_SETTLED_STATUSES: Final[Mapping[SubjectKind, frozenset[str]]] = {
-    "charge": frozenset({"success", "failed"}),
-    "transfer": frozenset({"success", "failed", "reversed"}),
-    "refund": frozenset({"processed", "failed"}),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class GatewaySubject:
@@ -33,36 +27,22 @@ class GatewaySubject:
     key: str
 
 
-def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
-    """The subject of a webhook; None for an event that the gateway cannot be queried for."""
-    data = data_of(read_body(raw))
-    kind: SubjectKind
-    if event_type.startswith("charge.dispute."):
-        kind, key = "dispute", identifier_of(data.get("id"))
-    elif event_type.startswith("refund."):
-        kind, key = "refund", identifier_of(data.get("id"))
-    elif event_type.startswith("charge."):
-        kind, key = "charge", text_of(data.get("reference"))
-    elif event_type.startswith("transfer."):
-        kind, key = "transfer", text_of(data.get("reference"))
-    else:
-        return None
-    return None if key is None else GatewaySubject(kind, key)
+@dataclass(frozen=True, slots=True)
+class QueriedEvent:
+    """The present state of a subject as the webhook of its event. `key` is the subject's id at the gateway.
 
+    `moved_money` for a paid charge and a refund that was paid out.
+    """
 
-def event_of_response(kind: SubjectKind, response: Mapping[str, Any]) -> str | None:
-    """The event type of the present state; None while the gateway has not decided."""
-    if kind == "dispute":
-        return "charge.dispute.resolve" if response.get("resolution") else "charge.dispute.create"
-    status = text_of(response.get("status"))
-    return f"{kind}.{status}" if status in _SETTLED_STATUSES[kind] else None
+    event_type: str
+    key: str
+    raw: bytes
+    moved_money: bool
 
-
-def identify_response(event_type: str, raw: bytes) -> Arrival:
-    """The key of a response: distinct from every webhook's, and for each content."""
-    data = data_of(read_body(raw))
-    key = identifier_of(data.get("id")) or text_of(data.get("reference")) or ""
-    return Arrival(f"answer:{event_type}:{key}:{content_hash_of(raw).hex()}", event_type)
+    @property
+    def arrival(self) -> Arrival:
+        """The key of the response: distinct from every webhook's, and for each content."""
+        return Arrival(f"answer:{self.event_type}:{self.key}:{content_hash_of(self.raw).hex()}", self.event_type)
 
 
 def next_query_at(now: datetime, queried_at: datetime | None, due_at: datetime | None) -> datetime:

@@ -35,7 +35,9 @@ async def gateway_webhook(request: Request) -> Response:
         return Response(_INVALID_SIGNATURE, status_code=401, media_type="application/json")
     if secret > 0:
         PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key").inc()
-    WEBHOOKS_ACCEPTED.labels(await receive_webhook(dependencies.database, dependencies.clock, raw)).inc()
+    WEBHOOKS_ACCEPTED.labels(
+        await receive_webhook(dependencies.database, dependencies.gateway, dependencies.clock, raw)
+    ).inc()
     return ok(request, {"received": True})
 
 

@@ -1,12 +1,10 @@
 """Record the gateway's update about a dispute of a charge: opened, reminded or decided (contract sections 6 and 7)."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
-from payments.domain.chargebacks import disputed_minor, read_chargeback
+from payments.domain.chargebacks import ChargebackUpdate, disputed_minor
 from payments.domain.errors import ChargebackContradiction, SubjectUnknown
 from payments.store import chargebacks
 from payments.store.escrow import lock_escrow
@@ -16,12 +14,11 @@ from payments.use_cases.chargebacks.record_chargeback_lost import record_chargeb
 from payments.use_cases.chargebacks.record_chargeback_won import record_chargeback_won
 
 
-async def record_chargeback_update(uow: UnitOfWork, event_type: str, data: Mapping[str, Any], now: datetime) -> bool:
+async def record_chargeback_update(uow: UnitOfWork, event_type: str, update: ChargebackUpdate, now: datetime) -> bool:
     """Whether the update changed anything. A decision without an opening opens the chargeback; an opening after it is stale.
 
-    Raises SubjectUnknown for an unknown charge, ChargebackContradiction and MalformedEvent.
+    Raises SubjectUnknown for an unknown charge, and ChargebackContradiction.
     """
-    update = read_chargeback(event_type, data)
     charge = await chargebacks.lock_disputed_charge(uow, update.reference, update.gateway_id)
     if charge is None:
         raise SubjectUnknown("dispute of an unknown charge")

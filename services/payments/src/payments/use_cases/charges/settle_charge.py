@@ -1,12 +1,9 @@
 """Settle a charge: classify it, then hold, refund or quarantine its money (contract section 7)."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
-from common.observability.telemetry import STALE_EVENTS
 from contracts.payments import ChargeQuarantined
 from payments.domain import identifiers, postings
 from payments.domain.charges import (
@@ -19,7 +16,6 @@ from payments.domain.charges import (
     Verdict,
     classify_charge,
     principal_of,
-    read_charge,
 )
 from payments.domain.errors import SubjectUnknown
 from payments.domain.refunds import NewRefund
@@ -33,20 +29,13 @@ from payments.use_cases.quarantine.alert_quarantine import alert_quarantine
 async def settle_charge(
     uow: UnitOfWork,
     webhook_id: str,
-    data: Mapping[str, Any],
+    charge: Charge,
     surcharge_bound: SurchargeBound,
     *,
     is_last_attempt: bool,
     now: datetime,
 ) -> Verdict | None:
-    """The verdict; None for an unsuccessful or repeated charge.
-
-    Raises SubjectUnknown for an unknown reference while attempts remain, and MalformedEvent.
-    """
-    if data.get("status", "success") != "success":
-        STALE_EVENTS.labels("charge.success").inc()
-        return None
-    charge = read_charge(data, webhook_id)
+    """The verdict; None for a repeated charge. Raises SubjectUnknown for an unknown reference while attempts remain."""
     order = await charges.lock_payable_order(uow, charge.reference)
     if await charges.charge_is_known(uow, charge):
         return None

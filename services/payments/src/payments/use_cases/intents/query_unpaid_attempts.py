@@ -9,7 +9,7 @@ from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from payments.clients.gateway import GatewayRejected, GatewayUnavailable, PaymentGateway
 from payments.domain.failures import next_query_at
-from payments.domain.revisions import event_of_response
+from payments.domain.revisions import GatewaySubject
 from payments.store import intents
 from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
 
@@ -36,13 +36,10 @@ async def query_unpaid_attempts(database: Database, gateway: PaymentGateway, clo
     async def query(reference: str) -> int:
         async with limiter:
             try:
-                response = await gateway.find_transaction(reference)
+                event = await gateway.find_event(GatewaySubject("charge", reference))
             except (GatewayUnavailable, GatewayRejected) as error:
                 log.warning("payment query failed, retrying later", reference=reference, error=str(error))
                 return 0
-        event_type = None if response is None else event_of_response("charge", response)
-        if response is None or event_type is None:
-            return 0
-        return await file_gateway_response(database, event_type, response)
+        return 0 if event is None else await file_gateway_response(database, event)
 
     return sum(await asyncio.gather(*(query(attempt.reference) for attempt in due)))

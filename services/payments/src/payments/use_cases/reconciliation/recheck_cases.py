@@ -15,9 +15,7 @@ from payments.domain.reconciliation import (
     compare_refund,
     compare_unlisted_charge,
     compare_unlisted_refund,
-    reported_charge,
 )
-from payments.domain.refunds import read_refund
 from payments.store import reconciliation
 from payments.store.reconciliation import OpenCase
 from payments.use_cases.refunds.query_attempt import query_attempt
@@ -73,13 +71,11 @@ async def _differences_of_charge(
     ours = recorded.get(identity) or recorded.get(reference)
     if ours is not None:
         return compare_unlisted_charge(ours, reported)
-    charge = None if reported is None else reported_charge(reported)
-    return [] if charge is None else compare_charge(charge, None)
+    return compare_charge(reported, None) if reported is not None and reported.status == "success" else []
 
 
 async def _differences_of_refund(database: Database, gateway: PaymentGateway, gateway_id: str) -> list[Difference]:
-    reported = await gateway.find_refund(gateway_id)
-    update = None if reported is None else read_refund(reported)
+    update = await gateway.find_refund(gateway_id)
     if update is None or update.status != "processed":
         return []
     attempt_id = attempt_of_reference(update.note)

@@ -1,19 +1,18 @@
 """Compare the gateway's paid transactions of a period with the recorded charges, both ways."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from common.primitives.clock import iso
-from payments.clients.gateway import PAGE_LENGTH, PaymentGateway
+from payments.clients.gateway import PaymentGateway
+from payments.domain.charges import Charge
 from payments.domain.reconciliation import (
     Difference,
     compare_charge,
     compare_unlisted_charge,
     is_within_webhook_grace,
-    reported_charge,
 )
 from payments.store import reconciliation
 from payments.store.reconciliation import SettledPosition
@@ -28,9 +27,9 @@ async def reconcile_charges(
     """The differences in batches. Raises GatewayUnavailable, GatewayRejected and MalformedEvent."""
     seen: set[str] = set()
     for page in range(1, PAGES_MAX + 1):
-        listed = await gateway.page_of_paid_transactions(iso(start), iso(end), page)
-        yield await _compare_reported(database, listed, seen, now)
-        if len(listed) < PAGE_LENGTH:
+        listed = await gateway.page_of_paid_transactions(start, end, page)
+        yield await _compare_reported(database, listed.rows, seen, now)
+        if listed.is_last:
             break
     after: SettledPosition | None = None
     while True:
@@ -47,19 +46,19 @@ async def reconcile_charges(
 
 
 async def _compare_reported(
-    database: Database, listed: list[Mapping[str, Any]], seen: set[str], now: datetime
+    database: Database, listed: Sequence[Charge], seen: set[str], now: datetime
 ) -> list[Difference]:
-    charges = [(charge, entry) for entry in listed if (charge := reported_charge(entry)) is not None]
+    charges = [charge for charge in listed if charge.status == "success"]
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         recorded = await reconciliation.find_recorded_charges(
-            uow, [charge.identity for charge, _ in charges], [charge.reference for charge, _ in charges]
+            uow, [charge.identity for charge in charges], [charge.reference for charge in charges]
         )
     found: list[Difference] = []
-    for charge, entry in charges:
+    for charge in charges:
         ours = recorded.get(charge.identity) or recorded.get(charge.reference)
         if ours is not None:
             seen.add(ours.identity)
-        elif is_within_webhook_grace(entry, now):
+        elif is_within_webhook_grace(charge.paid_at, now):
             continue
         found += compare_charge(charge, ours)
     return found

@@ -1,14 +1,12 @@
 """Compare the gateway's processed refunds of a period with the recorded refunds, both ways."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from common.primitives.clock import iso
-from payments.clients.gateway import PAGE_LENGTH, PaymentGateway
+from payments.clients.gateway import PaymentGateway
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import (
     Difference,
@@ -16,7 +14,7 @@ from payments.domain.reconciliation import (
     compare_unlisted_refund,
     is_within_webhook_grace,
 )
-from payments.domain.refunds import read_refund
+from payments.domain.refunds import RefundUpdate
 from payments.store import reconciliation
 from payments.store.reconciliation import SettledPosition
 from payments.use_cases.reconciliation.reconcile_charges import PAGES_MAX
@@ -29,9 +27,9 @@ async def reconcile_refunds(
     """The differences in batches. Raises GatewayUnavailable, GatewayRejected and MalformedEvent."""
     seen: set[UUID] = set()
     for page in range(1, PAGES_MAX + 1):
-        listed = await gateway.page_of_refunds(iso(start), iso(end), page)
-        yield await _compare_reported(database, listed, seen, now)
-        if len(listed) < PAGE_LENGTH:
+        listed = await gateway.page_of_refunds(start, end, page)
+        yield await _compare_reported(database, listed.rows, seen, now)
+        if listed.is_last:
             break
     after: SettledPosition | None = None
     while True:
@@ -48,17 +46,16 @@ async def reconcile_refunds(
 
 
 async def _compare_reported(
-    database: Database, listed: list[Mapping[str, Any]], seen: set[UUID], now: datetime
+    database: Database, listed: Sequence[RefundUpdate], seen: set[UUID], now: datetime
 ) -> list[Difference]:
     found: list[Difference] = []
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for entry in listed:
-            update = read_refund(entry)
+        for update in listed:
             if update.status != "processed":
                 continue
             attempt_id = attempt_of_reference(update.note)
             recorded = await reconciliation.find_recorded_refund(uow, attempt_id, update.gateway_refund_id)
-            if (recorded is None or recorded.status != "settled") and is_within_webhook_grace(entry, now):
+            if (recorded is None or recorded.status != "settled") and is_within_webhook_grace(update.updated_at, now):
                 continue
             differences = compare_refund(update, attempt_id, recorded)
             if recorded is not None and not differences:

@@ -6,7 +6,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from payments.clients.gateway import PaymentGateway
 from payments.domain.identifiers import attempt_of_reference
-from payments.domain.refunds import RefundUpdate, read_refund
+from payments.domain.refunds import RefundUpdate
 from payments.store.reconciliation import find_recorded_refund
 from payments.store.refund_attempts import RefundAttempt
 
@@ -22,7 +22,7 @@ async def list_unrecorded_refunds(
     # The gateway accepts a transfer's reference only once.
     if attempt.recipient_code is not None:
         return []
-    updates = [read_refund(entry) for entry in await gateway.list_refunds(attempt.transaction)]
+    updates = await gateway.list_refunds(attempt.transaction)
     found: list[tuple[UUID, RefundUpdate]] = []
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for update in updates:

@@ -2,7 +2,7 @@
 
 from payments.clients.gateway import PaymentGateway
 from payments.domain.identifiers import refund_reference
-from payments.domain.refunds import RefundUpdate, read_refund, read_refund_transfer
+from payments.domain.refunds import RefundUpdate, refund_of_transfer
 from payments.store.refund_attempts import RefundAttempt
 
 
@@ -11,10 +11,8 @@ async def query_attempt(gateway: PaymentGateway, attempt: RefundAttempt) -> Refu
     reference = refund_reference(attempt.id)
     if attempt.recipient_code is not None:
         transfer = await gateway.find_transfer(reference)
-        return None if transfer is None else read_refund_transfer(transfer)
+        return None if transfer is None else refund_of_transfer(transfer)
     if attempt.gateway_refund_id is not None:
-        reported = await gateway.find_refund(attempt.gateway_refund_id)
-    else:
-        listed = await gateway.list_refunds(attempt.transaction)
-        reported = next((entry for entry in listed if entry.get("merchant_note") == reference), None)
-    return None if reported is None else read_refund(reported)
+        return await gateway.find_refund(attempt.gateway_refund_id)
+    listed = await gateway.list_refunds(attempt.transaction)
+    return next((update for update in listed if update.note == reference), None)

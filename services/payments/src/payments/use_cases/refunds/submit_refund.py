@@ -10,7 +10,7 @@ from payments.clients.gateway import GatewayRejected, PaymentGateway
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.domain.identifiers import refund_reference
-from payments.domain.refunds import RESUBMIT_AFTER, RefundUpdate, may_call, read_refund, read_refund_transfer
+from payments.domain.refunds import RESUBMIT_AFTER, RefundUpdate, may_call, refund_of_transfer
 from payments.store import refunds
 from payments.store.refund_attempts import RefundAttempt
 from payments.store.refunds import LockedRefund
@@ -114,18 +114,16 @@ async def _mark_submitting(
 async def _send(gateway: PaymentGateway, refund: LockedRefund, attempt: RefundAttempt) -> RefundUpdate:
     reference = refund_reference(attempt.id)
     if attempt.recipient_code is not None:
-        return read_refund_transfer(
+        return refund_of_transfer(
             await gateway.start_transfer(
                 reference=reference, recipient_code=attempt.recipient_code, amount_minor=refund.amount_minor
             )
         )
-    return read_refund(
-        await gateway.start_refund(
-            transaction=attempt.transaction,
-            amount_minor=refund.amount_minor,
-            currency=None if refund.currency == NO_CURRENCY else refund.currency,
-            note=reference,
-        )
+    return await gateway.start_refund(
+        transaction=attempt.transaction,
+        amount_minor=refund.amount_minor,
+        currency=None if refund.currency == NO_CURRENCY else refund.currency,
+        note=reference,
     )
 
 

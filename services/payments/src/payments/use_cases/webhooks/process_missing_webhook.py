@@ -4,6 +4,7 @@ from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from payments.clients.gateway import PaymentGateway
 from payments.domain.reconciliation import Difference
+from payments.domain.revisions import GatewaySubject
 from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
 
 log = get_logger(__name__)
@@ -16,16 +17,14 @@ async def process_missing_webhook(database: Database, gateway: PaymentGateway, f
     """
     subject = found.subject.partition(":")[2]
     if found.kind == "charge_not_in_book" and found.reference is not None:
-        reported, event = await gateway.find_transaction(found.reference), "charge.success"
-        happened = reported is not None and reported.get("status") == "success"
+        event = await gateway.find_event(GatewaySubject("charge", found.reference))
     elif found.kind == "refund_not_in_book" and subject.isdigit():
-        reported, event = await gateway.find_refund(subject), "refund.processed"
-        happened = reported is not None and reported.get("status") == "processed"
+        event = await gateway.find_event(GatewaySubject("refund", subject))
     else:
         return False
-    if not happened or reported is None:
+    if event is None or not event.moved_money:
         return False
-    is_first = await file_gateway_response(database, event, reported)
+    is_first = await file_gateway_response(database, event)
     if is_first:
         log.warning("webhook missing, state fetched from the gateway", subject=found.subject)
     return is_first

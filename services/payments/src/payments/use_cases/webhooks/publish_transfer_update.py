@@ -2,27 +2,24 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
-from payments.domain.transfers import read_transfer
+from payments.domain.transfers import TransferOutcome, TransferUpdate
 
-_EVENTS: Final[Mapping[str, type[TransferSucceeded | TransferFailed | TransferReversed]]] = {
-    "transfer.success": TransferSucceeded,
-    "transfer.failed": TransferFailed,
-    "transfer.reversed": TransferReversed,
+_EVENTS: Final[Mapping[TransferOutcome, type[TransferSucceeded | TransferFailed | TransferReversed]]] = {
+    "success": TransferSucceeded,
+    "failed": TransferFailed,
+    "reversed": TransferReversed,
 }
 
 
-def publish_transfer_update(
-    uow: UnitOfWork, webhook_id: str, event_type: str, data: Mapping[str, Any], arrived_at: datetime
-) -> None:
-    """The time is the gateway's, else that of the arrival. Raises MalformedEvent."""
-    update = read_transfer(event_type, data)
+def publish_transfer_update(uow: UnitOfWork, webhook_id: str, update: TransferUpdate, arrived_at: datetime) -> None:
+    """A decided transfer. The time is the gateway's, else that of the arrival."""
     uow.publish(
-        _EVENTS[event_type](
+        _EVENTS[update.outcome](
             reference=update.reference,
             transfer_code=update.transfer_code,
             amount_minor=update.amount_minor,

@@ -1,13 +1,10 @@
 """Query the gateway for the state behind a revised webhook, and file its response (contract section 9.2)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payments.clients.gateway import PaymentGateway
-from payments.domain.revisions import GatewaySubject, event_of_response, query_again_at, subject_of
+from payments.domain.revisions import query_again_at
 from payments.store import revisions
 from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
 
@@ -24,23 +21,13 @@ async def query_revised_webhook(database: Database, gateway: PaymentGateway, clo
             return 0
         bodies = await revisions.list_bodies(uow, webhook_id)
     # A revision may have another reference than the first body: query both.
-    subjects = dict.fromkeys(subject for raw in bodies if (subject := subject_of(revised.event_type, raw)) is not None)
+    subjects = dict.fromkeys(
+        subject for raw in bodies if (subject := gateway.subject_of(revised.event_type, raw)) is not None
+    )
     recorded = 0
     for subject in subjects:
-        response = await _find(gateway, subject)
-        event_type = None if response is None else event_of_response(subject.kind, response)
-        if response is not None and event_type is not None:
-            recorded += await file_gateway_response(database, event_type, response)
+        event = await gateway.find_event(subject)
+        recorded += event is not None and await file_gateway_response(database, event)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await revisions.save_queried(uow, webhook_id, revised.revisions, clock.now())
     return recorded
-
-
-async def _find(gateway: PaymentGateway, subject: GatewaySubject) -> Mapping[str, Any] | None:
-    find = {
-        "charge": gateway.find_transaction,
-        "transfer": gateway.find_transfer,
-        "refund": gateway.find_refund,
-        "dispute": gateway.find_dispute,
-    }[subject.kind]
-    return await find(subject.key)

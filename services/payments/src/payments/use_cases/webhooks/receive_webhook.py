@@ -4,7 +4,8 @@ from typing import Literal
 
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.domain.webhooks import content_hash_of, identify, read_body
+from payments.clients.gateway import GatewayEvents
+from payments.domain.webhooks import content_hash_of, read_body
 from payments.store.webhooks import find_other_body
 from payments.use_cases.webhooks.file_webhook import file_webhook
 from payments.use_cases.webhooks.record_revision import record_revision
@@ -12,18 +13,17 @@ from payments.use_cases.webhooks.record_revision import record_revision
 WebhookResult = Literal["first", "duplicate", "revised"]
 
 
-async def receive_webhook(database: Database, clock: Clock, raw: bytes) -> WebhookResult:
+async def receive_webhook(database: Database, events: GatewayEvents, clock: Clock, raw: bytes) -> WebhookResult:
     """File a correctly signed body of any shape, and wake the relay.
 
     The same content under a recorded key is a duplicate. Other content is stored as a revision and never processed (section 9.2).
     Raises DatabaseUnavailable when nothing could be committed: the gateway resends it.
     """
-    body = read_body(raw)
-    arrival = identify(raw, body)
-    if await file_webhook(database, arrival, raw, is_json=body is not None):
+    arrival = events.identify(raw)
+    if await file_webhook(database, arrival, raw, is_json=read_body(raw) is not None):
         return "first"
     other = await find_other_body(database, arrival.id, raw)
     if other is None or content_hash_of(other) == content_hash_of(raw):
         return "duplicate"
-    is_new = await record_revision(database, arrival, other, raw, clock.now())
+    is_new = await record_revision(database, events, arrival, other, raw, clock.now())
     return "revised" if is_new else "duplicate"

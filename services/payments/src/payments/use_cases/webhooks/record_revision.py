@@ -6,12 +6,15 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
-from payments.domain.revisions import REVISIONS_STORED_MAX, changed_fields, next_query_at, subject_of
+from payments.clients.gateway import GatewayEvents
+from payments.domain.revisions import REVISIONS_STORED_MAX, changed_fields, next_query_at
 from payments.domain.webhooks import Arrival, content_hash_of
 from payments.store import revisions
 
 
-async def record_revision(database: Database, arrival: Arrival, first: bytes, raw: bytes, now: datetime) -> bool:
+async def record_revision(
+    database: Database, events: GatewayEvents, arrival: Arrival, first: bytes, raw: bytes, now: datetime
+) -> bool:
     """Whether the content is new under this key. Bytes, count, alert and the due query commit together.
 
     Alerts and stored bytes are bounded for each key. A revision beyond the bound is counted, and still schedules a query.
@@ -26,7 +29,7 @@ async def record_revision(database: Database, arrival: Arrival, first: bytes, ra
             await revisions.record_revision(uow, arrival.id, content_hash, raw, now)
             uow.publish(_alert(arrival, changed_fields(first, raw)), source="payments")
         due_at = revised.due_at
-        if subject_of(arrival.event_type, raw) or subject_of(arrival.event_type, first):
+        if events.subject_of(arrival.event_type, raw) or events.subject_of(arrival.event_type, first):
             due_at = next_query_at(now, revised.queried_at, due_at)
         await revisions.save_revised_webhook(uow, arrival.id, revised.stored + is_stored, due_at, now)
     return True

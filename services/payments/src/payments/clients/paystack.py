@@ -1,0 +1,237 @@
+"""The payment gateway Paystack."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import quote
+
+import httpx
+
+from common.primitives.clock import iso
+from common.primitives.tls import client_tls
+from payments.clients import paystack_records as records
+from payments.clients.gateway import (
+    CALL_SECONDS_MAX,
+    CONNECT_SECONDS_MAX,
+    GatewayRejected,
+    GatewayReport,
+    GatewayUnavailable,
+    OpenedTransaction,
+    Page,
+    Row,
+)
+from payments.clients.wire import identifier_of
+from payments.domain.charges import Charge
+from payments.domain.refunds import RefundUpdate
+from payments.domain.revisions import GatewaySubject, QueriedEvent
+from payments.domain.transfers import TransferUpdate
+from payments.domain.webhooks import Arrival
+
+# These statuses are about our key, our rate or a timeout, not about the request.
+_NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
+REFUNDS_LISTED_MAX: Final = 100
+# The gateway's maximum for a page of its lists.
+PAGE_LENGTH: Final = 100
+_QUERIES: Final = {
+    "charge": "/transaction/verify/",
+    "transfer": "/transfer/verify/",
+    "refund": "/refund/",
+    "dispute": "/dispute/",
+}
+_MOVED_MONEY: Final = frozenset({"charge.success", "refund.processed"})
+
+
+class PaystackGateway:
+    """`PaymentGateway` by Paystack's API. Amounts in kobo.
+
+    Every call ends within `seconds_max`; connecting within `connect_seconds_max`.
+    """
+
+    known_events = records.KNOWN_EVENTS
+
+    def __init__(
+        self,
+        url: str,
+        secret_key: str,
+        seconds_max: float = CALL_SECONDS_MAX,
+        connect_seconds_max: float = CONNECT_SECONDS_MAX,
+    ) -> None:
+        self._seconds_max = seconds_max
+        self._client = httpx.AsyncClient(
+            base_url=url.rstrip("/"),
+            headers={"Authorization": f"Bearer {secret_key}"},
+            timeout=httpx.Timeout(seconds_max, connect=connect_seconds_max),
+            follow_redirects=False,
+            trust_env=False,
+            verify=client_tls(),
+        )
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def identify(self, raw: bytes) -> Arrival:
+        return records.identify(raw)
+
+    def subject_of(self, event_type: str, raw: bytes) -> GatewaySubject | None:
+        return records.subject_of(event_type, raw)
+
+    def read_event(self, webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | None:
+        return records.read_event(webhook_id, event_type, raw)
+
+    async def open_transaction(
+        self,
+        *,
+        email: str,
+        amount_minor: int,
+        currency: str,
+        reference: str,
+        callback_url: str | None,
+        channel: str | None,
+        metadata: Mapping[str, str],
+    ) -> OpenedTransaction:
+        """`POST /transaction/initialize`."""
+        body: dict[str, Any] = {
+            "email": email,
+            "amount": amount_minor,
+            "currency": currency,
+            "reference": reference,
+            "metadata": dict(metadata),
+        }
+        if callback_url is not None:
+            body["callback_url"] = callback_url
+        if channel is not None:
+            body["channels"] = [channel]
+        data = _object(await self._call("POST", "/transaction/initialize", json=body))
+        url, access_code = data.get("authorization_url"), data.get("access_code")
+        if not isinstance(url, str) or not isinstance(access_code, str):
+            raise GatewayUnavailable("the initialize response has no authorization_url or access_code")
+        return OpenedTransaction(url, access_code)
+
+    async def find_transaction(self, reference: str) -> Charge | None:
+        """`GET /transaction/verify/:reference`."""
+        data = await self._find(GatewaySubject("charge", reference))
+        return None if data is None else _charge(data)
+
+    async def find_event(self, subject: GatewaySubject) -> QueriedEvent | None:
+        """The `verify` calls of transactions and transfers, `GET /refund/:id` and `GET /dispute/:id`."""
+        data = await self._find(subject)
+        event_type = None if data is None else records.event_of_state(subject.kind, data)
+        if data is None or event_type is None:
+            return None
+        raw = json.dumps({"event": event_type, "data": data}).encode()
+        return QueriedEvent(event_type, records.key_of(data) or "", raw, event_type in _MOVED_MONEY)
+
+    async def page_of_paid_transactions(self, start: datetime, end: datetime, page: int) -> Page[Charge]:
+        """`GET /transaction` of the paid ones, newest first. A short page is the last."""
+        query = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH, "status": "success"}
+        return await self._page("/transaction", query, _charge)
+
+    async def start_refund(
+        self, *, transaction: str, amount_minor: int, currency: str | None, note: str
+    ) -> RefundUpdate:
+        """`POST /refund`."""
+        body = {"transaction": transaction, "amount": amount_minor, "merchant_note": note}
+        if currency is not None:
+            body["currency"] = currency
+        return records.read_refund(_object(await self._call("POST", "/refund", json=body)))
+
+    async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
+        """`GET /refund/:id`."""
+        data = await self._find(GatewaySubject("refund", gateway_refund_id))
+        return None if data is None else records.read_refund(data)
+
+    async def list_refunds(self, transaction: str) -> Sequence[RefundUpdate]:
+        """`GET /refund` of one transaction."""
+        query = {"transaction": transaction, "perPage": REFUNDS_LISTED_MAX}
+        return (await self._page("/refund", query, records.read_refund)).rows
+
+    async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
+        """`GET /refund`, newest first. A short page is the last."""
+        query = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH}
+        return await self._page("/refund", query, records.read_refund)
+
+    async def account_name(self, account_number: str, bank_code: str) -> str | None:
+        """`GET /bank/resolve`."""
+        query = {"account_number": account_number, "bank_code": bank_code}
+        try:
+            name = _object(await self._call("GET", "/bank/resolve", params=query)).get("account_name")
+        except GatewayRejected:
+            return None
+        return name if isinstance(name, str) else None
+
+    async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
+        """`POST /transferrecipient`."""
+        body = {"type": "nuban", "name": account_name, "account_number": account_number, "bank_code": bank_code}
+        code = _object(await self._call("POST", "/transferrecipient", json={**body, "currency": "NGN"})).get(
+            "recipient_code"
+        )
+        if not isinstance(code, str):
+            raise GatewayUnavailable("the transferrecipient response has no recipient_code")
+        return code
+
+    async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
+        """`POST /transfer`."""
+        body = {
+            "source": "balance",
+            "amount": amount_minor,
+            "currency": "NGN",
+            "recipient": recipient_code,
+            "reference": reference,
+            "reason": "Refund",
+        }
+        return records.read_transfer(_object(await self._call("POST", "/transfer", json=body)))
+
+    async def find_transfer(self, reference: str) -> TransferUpdate | None:
+        """`GET /transfer/verify/:reference`."""
+        data = await self._find(GatewaySubject("transfer", reference))
+        return None if data is None else records.read_transfer(data)
+
+    async def balance_minor(self, currency: str) -> int:
+        """`GET /balance`."""
+        for entry in await self._call("GET", "/balance") or ():
+            if _object(entry).get("currency") == currency:
+                return int(entry["balance"])
+        return 0
+
+    async def _page(self, path: str, query: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Row]) -> Page[Row]:
+        listed = await self._call("GET", path, params=query)
+        if not isinstance(listed, list):
+            raise GatewayUnavailable(f"the list of {path} is not a list")
+        return Page([read(_object(entry)) for entry in listed], is_last=len(listed) < query["perPage"])
+
+    async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
+        try:
+            return _object(await self._call("GET", _QUERIES[subject.kind] + quote(subject.key, safe="")))
+        except GatewayRejected as rejection:
+            if rejection.status == 404:
+                return None
+            raise
+
+    async def _call(self, method: str, path: str, **arguments: Any) -> Any:
+        try:
+            async with asyncio.timeout(self._seconds_max):
+                response = await self._client.request(method, path, **arguments)
+            body = response.json()
+        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
+            raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
+        if response.status_code >= 500 or response.status_code in _NOT_ABOUT_THE_REQUEST:
+            raise GatewayUnavailable(f"{method} {path}: {response.status_code}")
+        if response.status_code >= 400 and not (isinstance(body, dict) and body.get("status") is False):
+            # A proxy's 404 must never cause a second payment: only the gateway's own format is a rejection.
+            raise GatewayUnavailable(f"{method} {path}: {response.status_code}, not in the gateway's format")
+        if response.status_code >= 400 or not isinstance(body, dict) or body.get("status") is not True:
+            message = str(body.get("message", "")) if isinstance(body, dict) else ""
+            raise GatewayRejected(response.status_code, message[:200])
+        return body.get("data")
+
+
+def _charge(data: Mapping[str, Any]) -> Charge:
+    return records.read_charge(data, f"charge.success:{identifier_of(data.get('id'))}")
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise GatewayUnavailable("the response is not an object")
+    return value

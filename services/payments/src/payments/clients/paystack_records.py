@@ -1,0 +1,225 @@
+"""Read Paystack's objects and webhooks as records (contract section 9)."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from common.primitives.money import AMOUNT_MINOR_MAX
+from payments.clients.gateway import GatewayReport
+from payments.clients.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of
+from payments.domain.accounts import NO_CURRENCY
+from payments.domain.chargebacks import ChargebackUpdate, Outcome
+from payments.domain.charges import Charge, ChargeStatus
+from payments.domain.errors import MalformedEvent
+from payments.domain.refunds import RefundUpdate
+from payments.domain.revisions import GatewaySubject
+from payments.domain.transfers import TransferOutcome, TransferUpdate
+from payments.domain.webhooks import UNKNOWN_EVENT, Arrival, read_body
+
+KNOWN_EVENTS: Final = frozenset(
+    {
+        "charge.success",
+        "charge.failed",
+        "charge.dispute.create",
+        "charge.dispute.remind",
+        "charge.dispute.resolve",
+        "refund.pending",
+        "refund.processing",
+        "refund.processed",
+        "refund.failed",
+        "transfer.success",
+        "transfer.failed",
+        "transfer.reversed",
+    }
+)
+RESOLVED_EVENT: Final = "charge.dispute.resolve"
+# `declined` means that the merchant declined the claim, and the bank agreed: we keep the money.
+_OUTCOMES: Final[Mapping[str, Outcome]] = {
+    "declined": "won",
+    "won": "won",
+    "merchant-accepted": "lost",
+    "auto-accepted": "lost",
+    "accepted": "lost",
+    "lost": "lost",
+}
+_CHARGE_STATUSES: Final[Mapping[str | None, ChargeStatus]] = {"success": "success", "failed": "failed"}
+_TRANSFER_OUTCOMES: Final[Mapping[str | None, TransferOutcome]] = {
+    "success": "success",
+    "failed": "failed",
+    "reversed": "reversed",
+}
+_SETTLED_STATUSES: Final[Mapping[str, frozenset[str]]] = {
+    "charge": frozenset({"success", "failed"}),
+    "transfer": frozenset({"success", "failed", "reversed"}),
+    "refund": frozenset({"processed", "failed"}),
+}
+_CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
+
+
+def identify(raw: bytes) -> Arrival:
+    """`<event>:<data.id>`, else `<event>:<data.reference>`, else the SHA-256 of the bytes."""
+    body = read_body(raw)
+    event, key = text_of(fields_of(body).get("event")), key_of(data_of(body))
+    if event and key:
+        return Arrival(f"{event}:{key}", event)
+    return Arrival(hashlib.sha256(raw).hexdigest(), event or UNKNOWN_EVENT)
+
+
+def key_of(data: Mapping[str, Any]) -> str | None:
+    """The id of an object, else its reference."""
+    return identifier_of(data.get("id")) or text_of(data.get("reference"))
+
+
+def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
+    """The subject of a webhook; None for an event that the gateway cannot be queried for."""
+    data = data_of(read_body(raw))
+    identifier, reference = identifier_of(data.get("id")), text_of(data.get("reference"))
+    if event_type.startswith("charge.dispute."):
+        return None if identifier is None else GatewaySubject("dispute", identifier)
+    if event_type.startswith("refund."):
+        return None if identifier is None else GatewaySubject("refund", identifier)
+    if event_type.startswith("charge."):
+        return None if reference is None else GatewaySubject("charge", reference)
+    if event_type.startswith("transfer."):
+        return None if reference is None else GatewaySubject("transfer", reference)
+    return None
+
+
+def event_of_state(kind: str, data: Mapping[str, Any]) -> str | None:
+    """The event type of an object's present state; None while the gateway has not decided."""
+    if kind == "dispute":
+        return RESOLVED_EVENT if data.get("resolution") else "charge.dispute.create"
+    status = text_of(data.get("status"))
+    return f"{kind}.{status}" if status in _SETTLED_STATUSES[kind] else None
+
+
+def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | None:
+    """The webhook's content; None for an event that changes nothing here. Raises MalformedEvent."""
+    data = data_of(read_body(raw))
+    noun, _, action = event_type.partition(".")
+    if event_type == "charge.failed" and text_of(data.get("reference")) is None:
+        return None
+    if event_type in ("charge.success", "charge.failed"):
+        return read_charge({"status": action, **data}, webhook_id, reported_as=_CHARGE_STATUSES[action])
+    if event_type in ("charge.dispute.create", "charge.dispute.remind", RESOLVED_EVENT):
+        return read_dispute(event_type, data)
+    if event_type in ("refund.processed", "refund.failed"):
+        return read_refund(data, action)
+    if noun == "transfer" and action in _TRANSFER_OUTCOMES:
+        return read_transfer({"status": action, **data}, _TRANSFER_OUTCOMES[action])
+    return None
+
+
+def read_charge(data: Mapping[str, Any], webhook_id: str, reported_as: ChargeStatus | None = None) -> Charge:
+    """Read a transaction. Raises MalformedEvent for a paid one without a usable amount.
+
+    `reported_as` is the event's status: a body that contradicts it is `pending`, and moves nothing.
+    """
+    status = _CHARGE_STATUSES.get(text_of(data.get("status")), "pending")
+    if reported_as is not None and status != reported_as:
+        status = "pending"
+    amount = data.get("amount")
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
+        if status == "success":
+            raise MalformedEvent("charge.success without a usable amount")
+        amount = 0
+    metadata = fields_of(data.get("metadata"))
+    named, settlement = metadata.get("orderId"), metadata.get("settlement")
+    currency = _currency_of(data.get("currency"))
+    return Charge(
+        reference=text_of(data.get("reference")) or webhook_id,
+        gateway_id=identifier_of(data.get("id")),
+        amount_minor=amount,
+        currency=currency,
+        is_currency_literal=currency == data.get("currency"),
+        # An empty value names no order. Any other value must be the order's id.
+        order_named=str(named) if named else None,
+        settlement=settlement if isinstance(settlement, str) else None,
+        channel=text_of(data.get("channel")),
+        fee_minor=_fee_of(data.get("fees"), amount),
+        status=status,
+        paid_at=instant_of(data.get("paid_at")) or instant_of(data.get("updatedAt")),
+        failure_reason=_first_text(data.get("gateway_response"), data.get("message")),
+    )
+
+
+def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpdate:
+    """Read a refund; `status` overrides its own, as the event's name does. Raises MalformedEvent."""
+    amount, currency = data.get("amount"), text_of(data.get("currency"))
+    # Some responses have the amount as a text of digits.
+    if isinstance(amount, str) and amount.isascii() and amount.isdigit() and len(amount) <= 18:
+        amount = int(amount)
+    if isinstance(amount, bool) or not isinstance(amount, int) or currency is None:
+        raise MalformedEvent("refund without amount or currency")
+    return RefundUpdate(
+        gateway_refund_id=identifier_of(data.get("id")),
+        note=text_of(data.get("merchant_note")),
+        status=status or text_of(data.get("status")) or "pending",
+        amount_minor=amount,
+        currency=currency,
+        failure=phrase_of(data.get("reason")),
+        updated_at=instant_of(data.get("refunded_at")) or instant_of(data.get("updatedAt")),
+    )
+
+
+def read_transfer(data: Mapping[str, Any], reported_as: TransferOutcome | None = None) -> TransferUpdate:
+    """Read a transfer; the event's outcome overrides that of its status. Raises MalformedEvent."""
+    reference, currency, amount = text_of(data.get("reference")), text_of(data.get("currency")), data.get("amount")
+    if reference is None or currency is None:
+        raise MalformedEvent("transfer without a reference or a currency")
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
+        raise MalformedEvent("transfer without a usable amount")
+    details = fields_of(fields_of(data.get("recipient")).get("details"))
+    account_number = text_of(details.get("account_number"))
+    status = text_of(data.get("status"))
+    return TransferUpdate(
+        reference=reference,
+        transfer_code=text_of(data.get("transfer_code")) or "",
+        amount_minor=amount,
+        currency=currency,
+        outcome=reported_as or _TRANSFER_OUTCOMES.get(status, "pending"),
+        status=status or reported_as or "pending",
+        reason=phrase_of(data.get("reason")),
+        account_last4=account_number[-4:] if account_number else None,
+        bank_code=text_of(details.get("bank_code")),
+        occurred_at=instant_of(data.get("updated_at")) or instant_of(data.get("transferred_at")),
+    )
+
+
+def read_dispute(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
+    """Read a `charge.dispute.*` body. Raises MalformedEvent without a charge, or with an unknown resolution."""
+    transaction = fields_of(data.get("transaction"))
+    reference = text_of(transaction.get("reference")) or text_of(data.get("transaction_reference"))
+    gateway_id = identifier_of(transaction.get("id"))
+    if reference is None and gateway_id is None:
+        raise MalformedEvent(f"{event_type} names no transaction")
+    amount = data.get("refund_amount")
+    if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int)):
+        raise MalformedEvent(f"{event_type} without a usable amount")
+    outcome = _OUTCOMES.get(text_of(data.get("resolution")) or "") if event_type == RESOLVED_EVENT else None
+    if event_type == RESOLVED_EVENT and outcome is None:
+        raise MalformedEvent(f"{event_type} without a known resolution")
+    return ChargebackUpdate(
+        identity=identifier_of(data.get("id")) or f"transaction:{reference or gateway_id}",
+        reference=reference,
+        gateway_id=gateway_id,
+        amount_minor=amount,
+        currency=text_of(data.get("currency")),
+        outcome=outcome,
+        reason=phrase_of(data.get("category")),
+    )
+
+
+def _first_text(*values: Any) -> str | None:
+    return next((value for value in values if isinstance(value, str) and value.strip()), None)
+
+
+def _fee_of(value: Any, amount_minor: int) -> int:
+    """A whole number within the charge; anything else counts as no fee."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= amount_minor else 0
+
+
+def _currency_of(value: Any) -> str:
+    """The ISO code in capitals: one currency has one account."""
+    return value.upper() if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY

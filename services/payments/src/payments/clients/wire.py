@@ -1,0 +1,50 @@
+"""Read JSON values of a gateway. Nothing here raises for an odd value."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+# Far above any id of a gateway, far below the limit of a PostgreSQL index.
+ID_CHARACTERS_MAX: Final = 200
+
+
+def data_of(body: Any) -> Mapping[str, Any]:
+    """The event's `data`, empty when there is none."""
+    return fields_of(fields_of(body).get("data"))
+
+
+def fields_of(value: Any) -> Mapping[str, Any]:
+    """An object's fields; empty for any other value (0, "", a list)."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(value: Any) -> str | None:
+    """A text that a column and its index can store; None for any other value."""
+    if not isinstance(value, str) or not 0 < len(value) <= ID_CHARACTERS_MAX:
+        return None
+    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        return None
+    return value
+
+
+def identifier_of(value: Any) -> str | None:
+    """An id as text: a gateway's are integers or texts."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return text_of(str(value))
+    return text_of(value)
+
+
+def phrase_of(value: Any) -> str | None:
+    """A free text such as a reason, cut to the maximal length."""
+    return text_of(value[:ID_CHARACTERS_MAX]) if isinstance(value, str) else None
+
+
+def instant_of(value: Any) -> datetime | None:
+    """An ISO 8601 instant with its offset; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    try:
+        instant = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return instant.astimezone(UTC) if instant.tzinfo is not None else None
