@@ -101,6 +101,7 @@ CALLS = {
     ),
     "verify_call": ("GET", "/gateway/transaction/verify/funds", None),
     "resolve_call": ("GET", "/gateway/bank/resolve?account_number=0123456785&bank_code=058", None),
+    "list_call": ("GET", "/gateway/transaction", None),
     "balance_call": ("GET", "/gateway/balance", None),
     "refund_call": ("POST", "/gateway/refund", {"transaction": "funds", "amount": 100}),
 }
@@ -132,6 +133,36 @@ async def test_a_failing_call_returns_the_configured_reason(sandbox, kind, statu
     assert (answer.status_code, answer.json()) == (status, {"status": False, "message": "Bank switch is down"})
 
 
+async def test_an_error_can_have_another_status(sandbox):
+    await sandbox.charge("funds", 500_000)
+    await sandbox.fault(refund_call=[{"error_before": 400, "times": 1}, {"error_after": 502, "times": 1}])
+    statuses = []
+    for _ in range(2):
+        answer = await sandbox.client.post("/gateway/refund", json={"transaction": "funds", "amount": 100})
+        statuses.append((answer.status_code, answer.json()["status"]))
+    assert statuses == [(400, False), (502, False)]
+    assert len((await sandbox.client.get("/gateway/refund")).json()["data"]) == 1
+
+
+async def test_a_verification_can_show_other_data(sandbox):
+    await sandbox.charge("funds", 500_000)
+    await sandbox.fault(verify_call=[{"data": {"amount": 7}, "match": "funds"}, {"data": {"status": "resolved"}}])
+    shown = (await sandbox.client.get("/gateway/transaction/verify/funds")).json()["data"]
+    assert (shown["amount"], shown["reference"]) == (7, "funds")
+    absent = await sandbox.client.get("/gateway/dispute/70001")
+    assert (absent.status_code, absent.json()["data"]) == (200, {"status": "resolved"})
+
+
+async def test_a_transaction_is_paid_or_declined_by_control(sandbox):
+    await sandbox.initialize("order-1")
+    declined = await sandbox.client.post("/control/charges/order-1/decline", json={"reason": "Expired card"})
+    assert (declined.json()["status"], declined.json()["gateway_response"]) == ("failed", "Expired card")
+    paid = await sandbox.client.post("/control/charges/order-1/pay", json={"amount": 400, "currency": "GHS"})
+    assert (paid.json()["status"], paid.json()["amount"], paid.json()["currency"]) == ("success", 400, "GHS")
+    assert (await sandbox.client.post("/control/charges/order-1/pay")).status_code == 400
+    assert (await sandbox.client.post("/control/charges/order-1/lose")).status_code == 400
+
+
 async def test_null_removes_the_rules_of_one_kind(sandbox):
     await sandbox.fault(verify_call={"error_before": True}, balance_call={"error_before": True})
     await sandbox.fault(sms={"fail": "no"}, verify_call=None)
@@ -148,6 +179,8 @@ async def test_null_removes_the_rules_of_one_kind(sandbox):
         {"transfer_call": {"fail": "x", "typo": 1}},
         {"transfer_call": {"fail": "x", "times": 0}},
         {"charge_webhook": {"duplicate": 10_000}},
+        {"refund_call": {"error_before": 200}},
+        {"refund_call": {"data": {"status": "failed"}}},
     ],
 )
 async def test_an_impossible_rule_is_rejected(sandbox, rules):

@@ -8,15 +8,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.database import Database
-from sandbox.web import RefusedError, hold, refused
+from sandbox.web import RefusedError, hold, ok, refused
 
 
 class Fault(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """
     One rule. Effects: `duplicate` extra copies, `delay` in seconds, `drop`, `fail` with a reason, `reverse` (true or a
     reason), `timeout` (true: never answer; a number: answer after so many seconds; the work is done in both cases),
-    `error_before` and `error_after` (500 without or with effect). `times`: how often it still applies, without it for
-    ever. `match`: only for this reference, account number, amount, phone number or address.
+    `error_before` and `error_after` (500 or the status given, without or with effect), `data` (fields of the response
+    in place of the true ones). `times`: how often it still applies, without it for ever. `match`: only for this
+    reference, account number, amount, phone number or address.
     """
 
     duplicate: int = 0
@@ -25,8 +26,9 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, froz
     fail: str | None = None
     reverse: bool | str = False
     timeout: bool | float = False
-    error_before: bool = False
-    error_after: bool = False
+    error_before: bool | int = False
+    error_after: bool | int = False
+    data: dict[str, Any] | None = None
     times: int | None = None
     match: str | int | None = None
 
@@ -41,7 +43,8 @@ EFFECTS: dict[str, frozenset[str]] = {
     "dispute_webhook": WEBHOOK,
     "transfer_call": CALL | {"reverse"},
     "initialize_call": CALL,
-    "verify_call": CALL,
+    "verify_call": CALL | {"data"},
+    "list_call": CALL,
     "resolve_call": CALL,
     "refund_call": CALL,
     "balance_call": CALL,
@@ -96,6 +99,8 @@ def _check_rule(kind: str, rule: Fault) -> None:
         raise RefusedError(400, f"Fault {kind}: duplicate or delay is out of range")
     if not 0 <= rule.timeout <= WAIT_SECONDS_MAX:
         raise RefusedError(400, f"Fault {kind}: timeout is out of range")
+    if not all(error in (False, True) or 400 <= error <= 599 for error in (rule.error_before, rule.error_after)):
+        raise RefusedError(400, f"Fault {kind}: the status of an error is from 400 to 599")
     if rule.times is not None and rule.times < 1:
         raise RefusedError(400, f"Fault {kind}: times must be at least 1")
 
@@ -150,8 +155,8 @@ async def respond_with_faults(
     """
     Do the work of one call and answer it, as badly as the rules in force demand.
 
-    `refuse` writes the provider's own error for `fail` and for the 500; without it, `fail` is left to the work (a
-    transfer is accepted and fails later) and the 500 has the gateway's envelope.
+    `refuse` writes the provider's own error for `fail` and for the statuses; without it, `fail` is left to the work (a
+    transfer is accepted and fails later) and an error has the gateway's envelope.
     """
     fault = faults.claim_fault(kind, *keys)
     if fault is None:
@@ -160,10 +165,25 @@ async def respond_with_faults(
     if fault.delay:
         await hold(request, fault.delay)
     if fault.error_before:
-        return error(500, "Internal server error")
+        return _error(error, fault.error_before)
     if fault.fail is not None and refuse is not None:
         return refuse(400, fault.fail)
-    response = work(fault)
+    response = work(fault) if fault.data is None else _respond_with_data(work, fault, fault.data)
     if fault.timeout:
         await hold(request, None if fault.timeout is True else fault.timeout)
-    return error(500, "Internal server error") if fault.error_after else response
+    return _error(error, fault.error_after) if fault.error_after else response
+
+
+def _error(error: Refuse, status: bool | int) -> Response:
+    if status is True or status == 500:
+        return error(500, "Internal server error")
+    return error(status, "Rejected by a fault rule")
+
+
+def _respond_with_data(work: Work, fault: Fault, data: dict[str, Any]) -> Response:
+    """The response with some fields replaced; the fields alone where the gateway has nothing to show."""
+    try:
+        body = msgspec.json.decode(work(fault).body)
+    except RefusedError:
+        body = {}
+    return ok(body.get("message", ""), {**(body.get("data") or {}), **data})

@@ -6,11 +6,11 @@ from starlette.routing import Mount, Route
 
 from sandbox.control.movements import list_accounts, list_movements, put_account, show_balance
 from sandbox.control.switches import (
+    change_charge,
     change_dispute,
     change_refund,
     change_transfer,
     delete_faults,
-    dispute_charge,
     put_faults,
     put_gateway_keys,
     put_settings,
@@ -56,7 +56,7 @@ ROUTES = [
             Route("/settings", put_settings, methods=["PUT"]),
             Route("/transfers/{reference}/{act}", change_transfer, methods=["POST"]),
             Route("/refunds/{id}/{act}", change_refund, methods=["POST"]),
-            Route("/charges/{reference}/dispute", dispute_charge, methods=["POST"]),
+            Route("/charges/{reference}/{act}", change_charge, methods=["POST"]),
             Route("/disputes/{id}/{act}", change_dispute, methods=["POST"]),
             Route("/messages", show_messages, methods=["GET"]),
             Route("/messages", clear_messages, methods=["DELETE"]),

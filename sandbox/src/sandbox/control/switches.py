@@ -7,7 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.faults import parse_rules
+from sandbox.gateway.charge_routes import charge_view
 from sandbox.gateway.charges import find_charge
+from sandbox.gateway.checkout import end_checkout
 from sandbox.gateway.disputes import DISPUTE_ACTIONS, find_dispute, move_dispute, open_dispute
 from sandbox.gateway.fields import read_amount_minor, read_text, row_id
 from sandbox.gateway.refund_routes import refund_view
@@ -90,13 +92,15 @@ async def change_refund(request: Request) -> Response:
     return JsonResponse(refund_view(settle_refund(world, refund["id"], reason if action == "fail" else None)))
 
 
-async def dispute_charge(request: Request) -> Response:
-    """`POST .../charges/{reference}/dispute`, optionally with `{amount}` in kobo."""
+async def change_charge(request: Request) -> Response:
+    """`POST .../charges/{reference}/{pay|decline|dispute}`: the fields of the payment page, or the disputed `{amount}` in kobo."""
     world = world_of(request)
     charge = find_charge(world.database, "reference", request.path_params["reference"])
     if charge is None:
         raise RefusedError(404, "No such charge")
-    body = await _optional_json(request)
+    action, body = request.path_params["act"], await _optional_json(request)
+    if action != "dispute":
+        return JsonResponse(charge_view(end_checkout(world, charge["access_code"], action, body)))
     amount_minor = read_amount_minor(body["amount"]) if "amount" in body else None
     return JsonResponse(dict(open_dispute(world, charge, amount_minor)))
 

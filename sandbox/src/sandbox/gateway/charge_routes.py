@@ -49,7 +49,7 @@ async def verify_transaction(request: Request) -> Response:
 
 async def list_transactions(request: Request) -> Response:
     conditions = [("listed.status = ?", request.query_params.get("status"))]
-    return respond_page(request, world_of(request).database, "Transactions retrieved", CHARGES, conditions, charge_view)
+    return await respond_page(request, "Transactions retrieved", CHARGES, conditions, charge_view)
 
 
 def charge_view(charge: Row) -> dict[str, Any]:

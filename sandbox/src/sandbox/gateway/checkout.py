@@ -11,7 +11,7 @@ from sandbox.gateway.charges import decline, find_charge, pay
 from sandbox.gateway.fields import read_amount_minor, read_currency, read_text
 from sandbox.pages import render
 from sandbox.web import RefusedError, ok, read_json
-from sandbox.world import world_of
+from sandbox.world import World, world_of
 
 # The reason of a bank, in one line.
 REASON_CHARACTERS_MAX = 200
@@ -38,21 +38,24 @@ async def submit_checkout(request: Request) -> Response:
     fields = await _read_fields(request)
     wants_json = "application/json" in request.headers.get("accept", "")
     try:
-        action = read_text(fields, "action", "pay")
-        if action == "decline":
-            charge = decline(world, access_code, read_text(fields, "reason", "Declined")[:REASON_CHARACTERS_MAX])
-        elif action == "pay":
-            amount_minor = read_amount_minor(fields["amount"]) if fields.get("amount") else None
-            currency = read_currency(fields) if fields.get("currency") else None
-            charge = pay(world, access_code, amount_minor, currency, read_text(fields, "channel", "") or None)
-        else:
-            raise RefusedError(400, "action must be pay or decline")
+        charge = end_checkout(world, access_code, read_text(fields, "action", "pay"), fields)
     except RefusedError as refusal:
         charge_found = find_charge(world.database, "access_code", access_code)
         if wants_json or charge_found is None:
             raise
         return _page(charge_found, refusal.message)
     return _json(charge) if wants_json else _redirect(charge)
+
+
+def end_checkout(world: World, access_code: str, action: str, fields: dict[str, Any]) -> Row:
+    """Pay or decline the transaction. Raises RefusedError 400 and 404."""
+    if action == "decline":
+        return decline(world, access_code, read_text(fields, "reason", "Declined")[:REASON_CHARACTERS_MAX])
+    if action != "pay":
+        raise RefusedError(400, "action must be pay or decline")
+    amount_minor = read_amount_minor(fields["amount"]) if fields.get("amount") else None
+    currency = read_currency(fields) if fields.get("currency") else None
+    return pay(world, access_code, amount_minor, currency, read_text(fields, "channel", "") or None)
 
 
 async def _read_fields(request: Request) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.database import Database
+from sandbox.faults import respond_with_faults
 from sandbox.gateway.fields import read_moment, read_number
-from sandbox.web import ok
+from sandbox.web import ok, refused
+from sandbox.world import world_of
 
 PER_PAGE_DEFAULT = 50
 # The real gateway's own bound on a page.
@@ -20,10 +22,21 @@ PAGE_MAX = 1_000_000
 Conditions = list[tuple[str, Any]]
 
 
-def respond_page(
-    request: Request, database: Database, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
+async def respond_page(
+    request: Request, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
 ) -> Response:
     """Newest first. `source` is what stands after FROM, its main table is named `listed`."""
+    world = world_of(request)
+
+    def work(_fault: object) -> Response:
+        return _page(request, world.database, message, source, conditions, view)
+
+    return await respond_with_faults(request, world.faults, "list_call", (request.url.path,), work, refused)
+
+
+def _page(
+    request: Request, database: Database, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
+) -> Response:
     page = read_number(request, "page", 1, PAGE_MAX)
     per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
     conditions = [pair for pair in (*conditions, *_bounds(request)) if pair[1] is not None]

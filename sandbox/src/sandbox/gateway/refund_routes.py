@@ -13,7 +13,7 @@ from sandbox.gateway.codes import INTEGRATION
 from sandbox.gateway.fields import read_amount_minor, read_text, row_id
 from sandbox.gateway.paging import respond_page
 from sandbox.gateway.refunds import REFUNDS, accept_refund, find_refund
-from sandbox.web import RefusedError, ok, read_json
+from sandbox.web import RefusedError, ok, read_json, refused
 from sandbox.world import world_of
 
 
@@ -47,11 +47,16 @@ def _find_transaction(database: Database, given: Any) -> Row:
 
 
 async def show_refund(request: Request) -> Response:
+    world = world_of(request)
     number = row_id(request.path_params["id"])
-    refund = None if number is None else find_refund(world_of(request).database, number)
-    if refund is None:
-        raise RefusedError(404, "Refund not found")
-    return ok("Refund retrieved", refund_view(refund))
+
+    def work(_fault: object) -> Response:
+        refund = None if number is None else find_refund(world.database, number)
+        if refund is None:
+            raise RefusedError(404, "Refund not found")
+        return ok("Refund retrieved", refund_view(refund))
+
+    return await respond_with_faults(request, world.faults, "verify_call", (request.path_params["id"],), work, refused)
 
 
 async def list_refunds(request: Request) -> Response:
@@ -63,7 +68,7 @@ async def list_refunds(request: Request) -> Response:
         ("listed.transaction_id = ?", transaction_id),
         ("listed.currency = ?", request.query_params.get("currency")),
     ]
-    return respond_page(request, database, "Refunds retrieved", REFUNDS, conditions, refund_view)
+    return await respond_page(request, "Refunds retrieved", REFUNDS, conditions, refund_view)
 
 
 def refund_view(refund: Row) -> dict[str, Any]:

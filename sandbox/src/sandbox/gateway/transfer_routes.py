@@ -93,9 +93,7 @@ async def verify_transfer(request: Request) -> Response:
 
 async def list_transfers(request: Request) -> Response:
     conditions = [("listed.status = ?", request.query_params.get("status"))]
-    return respond_page(
-        request, world_of(request).database, "Transfers retrieved", TRANSFERS, conditions, transfer_view
-    )
+    return await respond_page(request, "Transfers retrieved", TRANSFERS, conditions, transfer_view)
 
 
 def _accepted_view(transfer: Row) -> dict[str, Any]:

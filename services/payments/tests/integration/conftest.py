@@ -1,6 +1,5 @@
 """A running payments service with a payment gateway on a real socket."""
 
-import asyncio
 import base64
 import hashlib
 import hmac
@@ -19,11 +18,6 @@ import asyncpg
 import httpx
 import pytest
 import pytest_asyncio
-import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
@@ -48,109 +42,122 @@ WEBHOOK = "/functions/v1/gateway-webhook"
 PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seconds_max=WAIT_SECONDS_MAX))
 
 
+class ForwardingApp:
+    """An ASGI application that is set after its address is known; it records the calls of the gateway."""
+
+    def __init__(self) -> None:
+        self.app: Any = None
+        self.calls: list[str] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"].startswith("/gateway/"):
+            self.calls.append(f"{scope['method']} {scope['path'].removeprefix('/gateway')}")
+        await self.app(scope, receive, send)
+
+
 @dataclass
-class SmallGateway:
-    """A fake payment gateway that records its calls. `fail_before` and `fail_after` are statuses for the next calls, before or
-    after their effect; None lets a call succeed.
-    """
+class Gateway:
+    """The sandbox's payment gateway. It sends no webhooks and settles nothing by itself: the tests do both."""
 
-    url: str = ""
-    initialized: dict[str, dict[str, Any]] = field(default_factory=dict)
-    refunds: list[dict[str, Any]] = field(default_factory=list)
-    transfers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    disputes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    fail_before: list[int | None] = field(default_factory=list)
-    fail_after: list[int | None] = field(default_factory=list)
-    slow_seconds: float = 0.0
-    calls: list[str] = field(default_factory=list)
-    _ids: Any = field(default_factory=lambda: itertools.count(9_000))
+    address: str
+    client: httpx.AsyncClient
+    calls: list[str]
+    service: ForwardingApp
 
-    async def respond(self, request: Request) -> Response:
-        self.calls.append(f"{request.method} {request.url.path}")
-        if request.headers.get("authorization") != f"Bearer {SECRET}":
-            return JSONResponse({"status": False, "message": "Invalid key"}, 401)
-        if self.slow_seconds:
-            await asyncio.sleep(self.slow_seconds)
-        rejection = self.fail_before.pop(0) if self.fail_before else None
-        if rejection is not None:
-            return self._failure(rejection)
-        done = await self._work(request)
-        status = self.fail_after.pop(0) if self.fail_after else None
-        return done if status is None else self._failure(status)
+    @property
+    def url(self) -> str:
+        return f"{self.address}/gateway"
 
-    @staticmethod
-    def _failure(status: int) -> Response:
-        return JSONResponse({"status": False, "message": "refused by the test"}, status)
+    async def control(self, method: str, path: str, body: Any = None) -> Any:
+        response = await self.client.request(method, f"/control/{path}", json=body)
+        assert response.status_code < 300, response.text
+        return response.json()
 
-    async def _work(self, request: Request) -> Response:
-        path = request.url.path
-        if path == "/transaction/initialize":
-            return self._initialize(await request.json())
-        if path == "/refund" and request.method == "POST":
-            body = await request.json()
-            # A refund that names no currency is in the transaction's own: dollars here.
-            refund = {"id": next(self._ids), "status": "pending", "currency": "USD", **body}
-            self.refunds.append(refund)
-            return self._ok(refund)
-        if path == "/refund":
-            named = request.query_params.get("transaction")
-            return self._ok([refund for refund in self.refunds if refund["transaction"] == named])
-        if path.startswith("/refund/"):
-            found = [refund for refund in self.refunds if str(refund["id"]) == path.rsplit("/", 1)[1]]
-            return self._ok(found[0]) if found else JSONResponse({"status": False, "message": "not found"}, 404)
-        if path.startswith("/transaction/verify/"):
-            known = self.initialized.get(path.rsplit("/", 1)[1])
-            return self._ok(known) if known else JSONResponse({"status": False, "message": "not found"}, 404)
-        if path.startswith("/dispute/"):
-            dispute = self.disputes.get(path.rsplit("/", 1)[1])
-            return self._ok(dispute) if dispute else JSONResponse({"status": False, "message": "not found"}, 404)
-        if path == "/transaction":
-            return self._ok([])
-        return await self._work_on_accounts(request)
+    async def faults(self, **rules: Any) -> None:
+        await self.control("PUT", "faults", rules)
 
-    async def _work_on_accounts(self, request: Request) -> Response:
-        path = request.url.path
-        if path == "/balance":
-            return self._ok([{"currency": "NGN", "balance": 123_456}])
-        if path == "/bank/resolve":
-            return self._ok({"account_name": "OKAFOR CHIDI"})
-        if path == "/transferrecipient":
-            return self._ok({"recipient_code": "RCP_" + (await request.json())["account_number"][-4:]})
-        if path == "/transfer":
-            return self._transfer(await request.json())
-        if path.startswith("/transfer/verify/"):
-            sent = self.transfers.get(path.rsplit("/", 1)[1])
-            return self._ok(sent) if sent else JSONResponse({"status": False, "message": "not found"}, 404)
-        return JSONResponse({"status": False, "message": "no such path"}, 404)
+    async def transactions(self) -> list[dict[str, Any]]:
+        """All transactions, oldest first."""
+        return await self._listed("transaction")
 
-    def _initialize(self, body: dict[str, Any]) -> Response:
-        reference = body["reference"]
-        if reference in self.initialized:
-            return JSONResponse({"status": False, "message": "Duplicate Transaction Reference"}, 400)
-        self.initialized[reference] = body
-        address = {"authorization_url": f"{self.url}/pay/{reference}", "access_code": reference[-10:]}
-        return self._ok({**address, "reference": reference})
+    async def refunds(self) -> list[dict[str, Any]]:
+        """All refunds, oldest first."""
+        return await self._listed("refund")
 
-    def _transfer(self, body: dict[str, Any]) -> Response:
-        reference = body["reference"]
-        if reference in self.transfers:
-            return JSONResponse({"status": False, "message": "Please provide a unique reference"}, 400)
-        number = next(self._ids)
-        self.transfers[reference] = {"id": number, "transfer_code": f"TRF_{number}", "status": "pending", **body}
-        return self._ok(self.transfers[reference])
+    async def transfers(self) -> list[dict[str, Any]]:
+        """All transfers, oldest first."""
+        return await self._listed("transfer")
 
-    @staticmethod
-    def _ok(content: Any) -> Response:
-        return JSONResponse({"status": True, "message": "done", "data": content})
+    async def _listed(self, path: str) -> list[dict[str, Any]]:
+        response = await self.client.get(f"/gateway/{path}", params={"perPage": 1000})
+        assert response.status_code == 200, response.text
+        return list(reversed(response.json()["data"]))
+
+    async def transaction(self, reference: str) -> dict[str, Any]:
+        response = await self.client.get(f"/gateway/transaction/verify/{reference}")
+        assert response.status_code == 200, response.text
+        return dict(response.json()["data"])
+
+    async def webhook(self, event: str, reference: str) -> dict[str, Any]:
+        """The body of the newest webhook about a transaction or transfer."""
+        query = {"event": event, "reference": reference, "limit": 1}
+        [webhook] = (await self.client.get("/control/webhooks", params=query)).json()
+        return dict(json.loads(webhook["body"]))
+
+    async def pay(self, reference: str, **fields: Any) -> dict[str, Any]:
+        """Pay a transaction, with another `amount`, `currency` or `channel` if given; the body of its webhook."""
+        await self.control("POST", f"charges/{reference}/pay", fields)
+        return await self.webhook("charge.success", reference)
+
+    async def decline(self, reference: str, reason: str) -> dict[str, Any]:
+        """Decline a transaction; the body of its webhook."""
+        await self.control("POST", f"charges/{reference}/decline", {"reason": reason})
+        return await self.webhook("charge.failed", reference)
+
+    async def settle_refund(self, refund: dict[str, Any], outcome: str, reason: str = "") -> None:
+        """Process or fail (`processed`, `failed`) a pending refund."""
+        action = {"processed": "process", "failed": "fail"}[outcome]
+        await self.control("POST", f"refunds/{refund['id']}/{action}", {"reason": reason})
+
+    async def move_transfer(self, reference: str, action: str) -> dict[str, Any]:
+        """`succeed`, `fail` or `reverse` a transfer; the body of its webhook."""
+        moved = await self.control("POST", f"transfers/{reference}/{action}", {"reason": f"bank: {action}"})
+        return await self.webhook(f"transfer.{moved['status']}", reference)
+
+    async def name_account(self, account_number: str, account_name: str) -> None:
+        body = {"bank_code": "058", "account_number": account_number, "account_name": account_name}
+        await self.control("PUT", "accounts", body)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def gateway() -> AsyncIterator[SmallGateway]:
-    small = SmallGateway()
-    app = Starlette(routes=[Route("/{path:path}", small.respond, methods=["GET", "POST"])])
-    async with served(app) as address:
-        small.url = address
-        yield small
+async def gateway(tmp_path: Path, held_port: Callable[[], int]) -> AsyncIterator[Gateway]:
+    front, service = ForwardingApp(), ForwardingApp()
+    async with served(front) as address, served(service) as service_address:
+        settings = read_settings(
+            {
+                "PORT": "1",
+                "SMTP_PORT": str(held_port()),
+                "STATE_DIR": str(tmp_path / "sandbox"),
+                "GATEWAY_SECRET_KEY": SECRET,
+                "WEBHOOK_URL": f"{service_address}{WEBHOOK}",
+                "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
+                "MESSAGING_APP_SECRET": "secret",
+                "BASE_URL": address,
+            }
+        )
+        front.app = create_app(settings)
+        headers = {"Authorization": f"Bearer {SECRET}"}
+        async with (
+            front.app.router.lifespan_context(front.app),
+            httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client,
+        ):
+            gateway = Gateway(address, client, front.calls, service)
+            kinds = ("charge_webhook", "refund_webhook", "transfer_webhook", "dispute_webhook")
+            await gateway.faults(**{kind: {"drop": True} for kind in kinds})
+            await gateway.control("PUT", "settings", {"refund_settlement": "manual", "transfer_settlement": "manual"})
+            for account_number in ("0123456789", "9876543210"):
+                await gateway.name_account(account_number, "OKAFOR CHIDI")
+            yield gateway
 
 
 @dataclass
@@ -158,12 +165,13 @@ class PaymentsApp:
     """The running service, and the actions of a test."""
 
     service: OpenService
-    gateway: SmallGateway
+    gateway: Gateway
     clock: ManualClock
     urls: DatabaseUrls
     buyer: UUID = field(default_factory=uuid4)
     vendor: UUID = field(default_factory=uuid4)
-    _ids: Any = field(default_factory=lambda: itertools.count(1))
+    # Above the ids that the sandbox gives.
+    _ids: Any = field(default_factory=lambda: itertools.count(1_000_000))
 
     async def place_order(
         self,
@@ -217,8 +225,24 @@ class PaymentsApp:
         intent: dict[str, Any] = response.json()["data"]
         return intent
 
+    async def pay(
+        self, reference: str, amount_minor: int | None = None, *, paid_in: str = "NGN", **changes: Any
+    ) -> dict[str, Any]:
+        """Pay a transaction at the gateway: the body of its `charge.success`, with these changes of its data."""
+        amount = {} if amount_minor is None else {"amount": amount_minor}
+        body = await self.gateway.pay(reference, currency=paid_in, **amount)
+        return {**body, "data": body["data"] | changes}
+
+    async def two_transactions(self) -> tuple[OrderPlaced, list[str]]:
+        """An order with two transactions at the gateway, of which the response to the first was lost: their references."""
+        placed = await self.place_order()
+        await self.gateway.faults(initialize_call={"error_after": True, "times": 1})
+        assert (await self.request_intent(placed.order_id)).status_code == 503
+        await self.open_intent(placed.order_id)
+        return placed, [transaction["reference"] for transaction in (await self.gateway.transactions())[-2:]]
+
     def charge(self, reference: str, amount_minor: Any, **changes: Any) -> dict[str, Any]:
-        """The body of a `charge.success`, with an id of its own."""
+        """The body of a `charge.success` of a payment that the gateway does not have, with an id of its own."""
         data = {
             "id": next(self._ids),
             "domain": "test",
@@ -244,7 +268,7 @@ class PaymentsApp:
 
     async def decide_dispute(self, body: dict[str, Any]) -> None:
         """The gateway decides or revises a dispute: its webhook is processed, and a revision is queried."""
-        self.gateway.disputes[str(body["data"]["id"])] = body["data"]
+        await self.gateway.faults(verify_call={"data": body["data"], "match": str(body["data"]["id"])})
         await self.process_webhook(body)
         self.clock.advance(timedelta(minutes=1))
         await query_revised_webhooks_once(self.service.dependencies)
@@ -263,10 +287,10 @@ class PaymentsApp:
         await self.service.work("payments.webhooks")
 
     async def quarantined(self, amount_minor: int = 500_000, **changes: Any) -> tuple[OrderPlaced, str]:
-        """An order with a charge in quarantine, and the quarantined charge's id."""
+        """An order with a charge in quarantine, and the quarantined charge's id; the changes are those of `pay`."""
         placed = await self.place_order()
         intent = await self.open_intent(placed.order_id)
-        await self.process_webhook(self.charge(intent["reference"], amount_minor, **changes))
+        await self.process_webhook(await self.pay(intent["reference"], amount_minor, **changes))
         [row] = await self.service.fetch("SELECT id FROM quarantined_charges WHERE reference = $1", intent["reference"])
         return placed, str(row["id"])
 
@@ -276,13 +300,13 @@ class PaymentsApp:
         event = self.refund_requested(placed, amount_minor)
         await self.service.deliver(event)
         await self.service.work("payments.refunds")
-        refund = self.gateway.refunds[-1]
-        refund["status"] = "failed"
-        await self.report_refund(refund, "failed", reason="the card is closed")
+        await self.report_refund((await self.gateway.refunds())[-1], "failed", reason="the card is closed")
         return str(event.refund_id)
 
     async def report_refund(self, refund: dict[str, Any], outcome: str = "processed", **changes: Any) -> None:
-        """Process the gateway's webhook about one of its refunds."""
+        """The gateway settles one of its refunds, or contradicts itself about a settled one; process its webhook."""
+        if refund["status"] == "pending":
+            await self.gateway.settle_refund(refund, outcome)
         data = {name: refund[name] for name in ("id", "amount", "currency")} | changes
         await self.process_webhook({"event": f"refund.{outcome}", "data": data})
 
@@ -339,7 +363,7 @@ class PaymentsApp:
         """An order whose escrow is held."""
         placed = await self.place_order(**changes)
         intent = await self.open_intent(placed.order_id)
-        await self.process_webhook(self.charge(intent["reference"], placed.total_minor))
+        await self.process_webhook(await self.pay(intent["reference"]))
         return placed
 
     async def balances(self) -> dict[str, int]:
@@ -392,7 +416,7 @@ def sign(raw: bytes, secret: str = SECRET) -> str:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_app(gateway: SmallGateway) -> OpenApp:
+async def open_app(gateway: Gateway) -> OpenApp:
     """`async with open_app(urls, broker_url, **settings)`: a service on the test's own database."""
 
     @asynccontextmanager
@@ -438,48 +462,11 @@ def signer() -> Signer:
     return sign
 
 
-class ForwardingApp:
-    """An ASGI application at a known address, before the service itself is open."""
-
-    def __init__(self) -> None:
-        self.app: Any = None
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await self.app(scope, receive, send)
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def sandbox_app(
-    tmp_path: Path, fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp, held_port: Callable[[], int]
-) -> AsyncIterator[tuple[Any, httpx.AsyncClient]]:
-    """A service whose gateway is the sandbox, and a client of the sandbox."""
-    forwarding, port = ForwardingApp(), held_port()
-    async with served(forwarding) as address:
-        settings = read_settings(
-            {
-                "PORT": str(port),
-                "SMTP_PORT": str(held_port()),
-                "STATE_DIR": str(tmp_path / "sandbox"),
-                "GATEWAY_SECRET_KEY": SECRET,
-                "WEBHOOK_URL": f"{address}/functions/v1/gateway-webhook",
-                "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
-                "MESSAGING_APP_SECRET": "secret",
-                "BASE_URL": f"http://127.0.0.1:{port}",
-            }
-        )
-        server = uvicorn.Server(
-            uvicorn.Config(create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False)
-        )
-        serving = asyncio.create_task(server.serve())
-        await eventually(lambda: server.started)
-        url = f"{settings.base_url}/gateway"
-        async with (
-            open_app(await fresh_database("payments"), broker_url, gateway_api_url=url) as app,
-            httpx.AsyncClient(
-                base_url=settings.base_url, headers={"Authorization": f"Bearer {SECRET}"}, timeout=60
-            ) as client,
-        ):
-            forwarding.app = http_app(SERVICE, app.service.settings, app.service.runtime, app.service.dependencies)
-            yield app, client
-        server.should_exit = True
-        await serving
+async def sandbox_app(app: PaymentsApp) -> tuple[PaymentsApp, httpx.AsyncClient]:
+    """A service that the sandbox sends its webhooks to, and a client of the sandbox, which settles by itself."""
+    gateway, service = app.gateway, app.service
+    gateway.service.app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
+    await gateway.control("DELETE", "faults")
+    await gateway.control("PUT", "settings", {"refund_settlement": "auto", "transfer_settlement": "auto"})
+    return app, gateway.client

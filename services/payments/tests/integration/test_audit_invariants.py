@@ -76,7 +76,7 @@ TAMPERINGS = {
 async def _paid(app: PaymentsApp, **data: Any) -> tuple[Any, str]:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    await app.process_webhook(app.charge(intent["reference"], placed.total_minor, **data))
+    await app.process_webhook(await app.pay(intent["reference"], **data))
     return placed, intent["reference"]
 
 
@@ -105,7 +105,7 @@ async def busy(app: PaymentsApp) -> Any:
     # The refund is at the gateway already: the uncovered amount is a loss.
     await _record_lost_chargeback(app, reference, 500_000)
     await app.quarantined(499_999)
-    _, charge_id = await app.quarantined(currency="GHS")
+    _, charge_id = await app.quarantined(paid_in="GHS")
     path = f"/api/quarantined-charges/{charge_id}"
     await app.post_as(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
     assert (await app.approve(path)).status_code == 200

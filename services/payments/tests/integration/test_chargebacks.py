@@ -236,10 +236,10 @@ async def test_a_pending_refund_is_settled_by_a_lost_chargeback(app: PaymentsApp
     await app.process_webhook(_dispute(number, CREATE, reference, 500_000))
     requested = await _request_refund(app, placed, 500_000)
     await app.service.work("payments.refunds")
-    assert (app.gateway.refunds, await _refund_status(app, requested.refund_id)) == ([], "pending")
+    assert (await app.gateway.refunds(), await _refund_status(app, requested.refund_id)) == ([], "pending")
     await app.process_webhook(_dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
     await app.service.work("payments.refunds")
-    assert (app.gateway.refunds, await _refund_status(app, requested.refund_id)) == ([], "settled")
+    assert (await app.gateway.refunds(), await _refund_status(app, requested.refund_id)) == ([], "settled")
     [settled] = await app.service.published("payments.refund_settled.v1")
     assert (settled["refundId"], settled["kind"]) == (str(requested.refund_id), "order")
     assert await app.balances() == {}
@@ -255,10 +255,10 @@ async def test_a_held_refund_is_reduced_by_a_partial_loss(app: PaymentsApp) -> N
     await app.service.work("payments.refunds")
     await app.process_webhook(_dispute(first, RESOLVE, reference, 200_000, resolution=LOST))
     await app.service.work("payments.refunds")
-    assert app.gateway.refunds == []
+    assert await app.gateway.refunds() == []
     await app.process_webhook(_dispute(second, RESOLVE, reference, 100_000, resolution=WON))
     await app.service.work("payments.refunds")
-    assert [refund["amount"] for refund in app.gateway.refunds] == [300_000]
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [300_000]
     assert await app.balances() == {
         "gateway_cash": 300_000,
         **{name: -300_000 for name in await app.balances() if name.startswith("refund_payable:")},
@@ -274,11 +274,11 @@ async def test_the_failure_of_a_submitted_refund_reverses_the_loss(app: Payments
     assert (await app.balances())["chargeback_loss"] == 500_000
     alerts = await app.service.published("operations.alert_raised.v1")
     assert [alert["severity"] for alert in alerts if alert["title"] == "Chargeback lost"] == ["SEV-1"]
-    await app.report_refund(app.gateway.refunds[0], "failed", reason="closed account")
+    await app.report_refund((await app.gateway.refunds())[0], "failed", reason="closed account")
     # Maker and checker resend it; no call follows, because the bank returned the money meanwhile.
     await app.service.fetch("UPDATE refunds SET status = 'pending' RETURNING 1")
     await _process_refunds_again(app)
-    assert len(app.gateway.refunds) == 1
+    assert len(await app.gateway.refunds()) == 1
     assert await _refund_status(app, requested.refund_id) == "settled"
     assert await app.balances() == {}
     await app.check_ledger()
@@ -288,7 +288,7 @@ async def test_the_failure_of_a_submitted_refund_reverses_the_loss(app: Payments
 async def test_an_unanswered_refund_is_reduced_by_a_later_loss(app: PaymentsApp, lost_minor: int) -> None:
     placed, reference = await _paid(app)
     requested = await _request_refund(app, placed, 500_000)
-    app.gateway.fail_before = [503]
+    await app.gateway.faults(refund_call={"error_before": 503, "times": 1})
     with pytest.raises(GatewayUnavailable):
         await app.service.work("payments.refunds")
     number = next(_numbers)
@@ -296,10 +296,10 @@ async def test_an_unanswered_refund_is_reduced_by_a_later_loss(app: PaymentsApp,
     app.clock.advance(timedelta(seconds=121))
     await _process_refunds_again(app)
     # Held, like an unsent refund.
-    assert (app.gateway.refunds, await _refund_status(app, requested.refund_id)) == ([], "pending")
+    assert (await app.gateway.refunds(), await _refund_status(app, requested.refund_id)) == ([], "pending")
     await app.process_webhook(_dispute(number, RESOLVE, reference, lost_minor, resolution=LOST))
     await app.service.work("payments.refunds")
-    assert [refund["amount"] for refund in app.gateway.refunds] == [300_000][: lost_minor < 500_000]
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [300_000][: lost_minor < 500_000]
     assert (await app.balances()).get("gateway_cash", 0) == 500_000 - lost_minor
     assert "chargeback_loss" not in await app.balances()
     await app.check_ledger()
@@ -308,7 +308,7 @@ async def test_an_unanswered_refund_is_reduced_by_a_later_loss(app: PaymentsApp,
 async def test_a_loss_during_an_unanswered_refund_is_reversed(app: PaymentsApp) -> None:
     placed, reference = await _paid(app)
     requested = await _request_refund(app, placed, 500_000)
-    app.gateway.fail_before = [503]
+    await app.gateway.faults(refund_call={"error_before": 503, "times": 1})
     with pytest.raises(GatewayUnavailable):
         await app.service.work("payments.refunds")
     # The call may still arrive: the uncovered amount is a loss.
@@ -316,7 +316,7 @@ async def test_a_loss_during_an_unanswered_refund_is_reversed(app: PaymentsApp) 
     assert (await app.balances())["chargeback_loss"] == 500_000
     app.clock.advance(timedelta(seconds=121))
     await _process_refunds_again(app)
-    assert (app.gateway.refunds, await _refund_status(app, requested.refund_id)) == ([], "settled")
+    assert (await app.gateway.refunds(), await _refund_status(app, requested.refund_id)) == ([], "settled")
     assert await app.balances() == {}
     await app.check_ledger()
 
@@ -330,7 +330,7 @@ async def test_a_refund_after_a_loss_is_reduced_by_it(app: PaymentsApp) -> None:
     await app.service.deliver(requested, event_id=received.event_id)
     await app.service.deliver(requested)
     await app.service.work("payments.refunds")
-    assert [refund["amount"] for refund in app.gateway.refunds] == [100_000]
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [100_000]
     [row] = await app.service.fetch("SELECT charged_back_minor, refunded_minor FROM escrows")
     assert (row["charged_back_minor"], row["refunded_minor"]) == (0, 500_000)
     with pytest.raises(RefundExceedsHeld):
@@ -384,7 +384,7 @@ async def test_a_reversed_chargeback_restores_the_refund_that_it_settled(
     balances = await app.balances()
     assert (balances["gateway_cash"], balances[f"escrow:{placed.order_id}"]) == (500_000, -300_000)
     await app.service.work("payments.refunds")
-    assert [refund["amount"] for refund in app.gateway.refunds] == [200_000]
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [200_000]
     await app.check_ledger()
     with pytest.raises(ChargebackContradiction):
         await app.process_webhook({"event": RESOLVE, "data": {**lost["data"], "note": "again"}})
@@ -437,7 +437,7 @@ async def test_a_dispute_of_money_that_pays_no_order_freezes_none(app: PaymentsA
     assert await app.service.published(DISPUTED) == []
     assert await _refund_status(app, refund["id"]) == "settled"
     await app.service.work("payments.refunds")
-    assert app.gateway.refunds == []
+    assert await app.gateway.refunds() == []
     await app.check_ledger()
 
 

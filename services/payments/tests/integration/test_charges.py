@@ -72,9 +72,9 @@ async def test_what_does_not_pay_is_quarantined_and_the_order_stays_untouched(ap
 
 
 async def test_the_second_charge_of_an_order_is_refunded(app: PaymentsApp) -> None:
-    placed, reference = await _intended(app)
-    await app.process_webhook(app.charge(reference, 500_000))
-    await app.process_webhook(app.charge(reference, 500_000))
+    placed, references = await app.two_transactions()
+    for reference in references:
+        await app.process_webhook(await app.pay(reference))
 
     [refund] = await app.service.fetch("SELECT * FROM refunds")
     assert (refund["kind"], refund["amount_minor"], refund["status"]) == ("overpayment", 500_000, "pending")
@@ -84,13 +84,14 @@ async def test_the_second_charge_of_an_order_is_refunded(app: PaymentsApp) -> No
         f"refund_payable:{refund['id']}": -500_000,
     }
     assert await app.service.work("payments.refunds") == 1
-    assert app.gateway.refunds[0]["amount"] == 500_000
+    [sent] = await app.gateway.refunds()
+    assert (sent["amount"], sent["transaction_reference"]) == (500_000, references[1])
     assert len(await app.service.published("payments.escrow_held.v1")) == 1
 
 
 async def test_a_surplus_is_refunded_and_a_surcharge_is_not(app: PaymentsApp) -> None:
     placed, reference = await _intended(app)
-    await app.process_webhook(app.charge(reference, 500_300))
+    await app.process_webhook(await app.pay(reference, 500_300, metadata={}))
     [refund] = await app.service.fetch("SELECT * FROM refunds")
     assert await app.balances() == {
         "gateway_cash": 500_300,
@@ -98,8 +99,9 @@ async def test_a_surplus_is_refunded_and_a_surcharge_is_not(app: PaymentsApp) ->
         f"refund_payable:{refund['id']}": -300,
     }
     _, reference = await _intended(app)
-    assert app.gateway.initialized[reference]["metadata"]["settlement"] == "500000"
-    await app.process_webhook(app.charge(reference, 507_500, metadata=app.gateway.initialized[reference]["metadata"]))
+    body = await app.pay(reference, 507_500)
+    assert body["data"]["metadata"]["settlement"] == "500000"
+    await app.process_webhook(body)
     assert (await app.balances())["charge_surcharge"] == -7_500
     assert len(await app.service.fetch("SELECT * FROM refunds")) == 1
     await app.check_ledger()
@@ -110,8 +112,7 @@ async def test_a_surcharge_above_its_bound_is_refunded(app: PaymentsApp) -> None
     for amount, recorded in ((520_000, 20_000), (520_001, 0), (10_000_000, 0)):
         placed, reference = await _intended(app)
         before = (await app.balances()).get("charge_surcharge", 0)
-        metadata = app.gateway.initialized[reference]["metadata"]
-        body = app.charge(reference, amount, metadata=metadata)
+        body = await app.pay(reference, amount)
         for _ in range(2):
             await app.process_webhook(body)
         balances = await app.balances()
@@ -122,7 +123,7 @@ async def test_a_surcharge_above_its_bound_is_refunded(app: PaymentsApp) -> None
         [charge] = await app.service.fetch("SELECT * FROM charges WHERE order_id = $1", placed.order_id)
         assert (charge["surcharge_minor"], charge["surcharge_max_minor"]) == (recorded, 20_000)
     await app.service.work("payments.refunds")
-    assert sorted(refund["amount"] for refund in app.gateway.refunds) == [20_001, 9_500_000]
+    assert sorted(refund["amount"] for refund in await app.gateway.refunds()) == [20_001, 9_500_000]
     await app.check_ledger()
 
 
@@ -130,8 +131,7 @@ async def test_a_late_charge_of_an_expired_order_is_bounded_alike(app: PaymentsA
     placed, reference = await _intended(app)
     ended = {"order_id": placed.order_id, "buyer_id": app.buyer, "vendor_id": app.vendor, "reason": "test"}
     await app.service.deliver(OrderExpired(**ended))
-    metadata = app.gateway.initialized[reference]["metadata"]
-    await app.process_webhook(app.charge(reference, 900_000, metadata=metadata))
+    await app.process_webhook(await app.pay(reference, 900_000))
     [refund] = await app.service.fetch("SELECT * FROM refunds")
     assert await app.balances() == {
         "gateway_cash": 900_000,

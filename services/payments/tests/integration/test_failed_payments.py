@@ -213,8 +213,8 @@ async def test_a_decline_at_the_sandbox_arrives_as_its_webhook(sandbox_app: tupl
 
 async def test_an_unavailable_gateway_is_queried_less_often(app: PaymentsApp) -> None:
     _, intent = await _opened(app)
-    app.gateway.initialized[intent["reference"]] = _declined(app, intent["reference"])["data"]
-    app.gateway.fail_before = [503, 503]
+    await app.gateway.decline(intent["reference"], "Insufficient Funds")
+    await app.gateway.faults(verify_call={"error_before": 503, "times": 2})
     for _ in range(2):
         app.clock.advance(timedelta(minutes=4))
         assert await query_unpaid_attempts_once(app.service.dependencies) == 0

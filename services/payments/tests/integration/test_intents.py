@@ -27,24 +27,28 @@ async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: Payment
     assert UUID(intent.pop("id"))
     reference = intent.pop("reference")
     assert re.fullmatch(r"ch-[0-9a-f]{32}", reference)
+    access_code = intent.pop("accessCode")
     assert intent == {
         "orderId": str(placed.order_id),
         "amountMinor": 500_000,
         "currency": "NGN",
         "status": "pending",
-        "authorizationUrl": f"{app.gateway.url}/pay/{reference}",
-        "accessCode": reference[-10:],
+        "authorizationUrl": f"{app.gateway.address}/pay/{access_code}",
         "expiresAt": "2026-01-01T00:15:00.000Z",
     }
-    assert app.gateway.initialized[reference] == {
-        "email": "ada@unilag.edu.ng",
-        "amount": 500_000,
-        "currency": "NGN",
-        "reference": reference,
-        "callback_url": "https://shop.example/paid",
-        "channels": ["card"],
-        "metadata": {"userId": str(app.buyer), "orderId": str(placed.order_id), "settlement": "500000"},
+    opened = await app.gateway.transaction(reference)
+    assert (opened["amount"], opened["currency"], opened["channel"]) == (500_000, "NGN", "card")
+    assert opened["customer"]["email"] == "ada@unilag.edu.ng"
+    assert opened["metadata"] == {
+        "userId": str(app.buyer),
+        "orderId": str(placed.order_id),
+        "settlement": "500000",
     }
+    page, accept = intent["authorizationUrl"], {"Accept": "application/json"}
+    other_channel = await app.gateway.client.post(page, data={"channel": "ussd"}, headers=accept)
+    assert other_channel.status_code == 400
+    paid = (await app.gateway.client.post(page, data={"channel": "card"}, headers=accept)).json()["data"]
+    assert paid["redirect_url"] == f"https://shop.example/paid?trxref={reference}&reference={reference}"
 
 
 async def test_an_open_intent_is_returned_to_twenty_concurrent_requests(app: PaymentsApp) -> None:
@@ -53,9 +57,9 @@ async def test_an_open_intent_is_returned_to_twenty_concurrent_requests(app: Pay
     assert {response.status_code for response in responses} == {201}
     assert len({response.json()["data"]["id"] for response in responses}) == 1
     assert len({response.json()["data"]["reference"] for response in responses}) == 1
-    assert len(app.gateway.initialized) == 1
     later = await app.open_intent(placed.order_id)
-    assert later["reference"] in app.gateway.initialized
+    [transaction] = await app.gateway.transactions()
+    assert later["reference"] == transaction["reference"]
 
 
 async def test_a_key_stays_bound_to_its_effect_for_good(app: PaymentsApp) -> None:
@@ -69,7 +73,7 @@ async def test_a_key_stays_bound_to_its_effect_for_good(app: PaymentsApp) -> Non
         await app.request_intent(placed.order_id, key=key, channel="card"),
     ):
         assert (rejected.status_code, rejected.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
-    assert len(app.gateway.initialized) == 1
+    assert len(await app.gateway.transactions()) == 1
     other_user = uuid4()
     other_origin = await app.place_order(buyer_id=other_user)
     assert (await app.request_intent(other_origin.order_id, key=key, user=other_user)).status_code == 201
@@ -84,7 +88,7 @@ async def test_an_absent_or_malformed_idempotency_key_is_rejected(app: PaymentsA
         )
         assert response.status_code == 422
         assert response.json()["invalid_params"][0]["name"] == "Idempotency-Key"
-    assert app.gateway.initialized == {}
+    assert await app.gateway.transactions() == []
 
 
 async def test_foreign_and_absent_orders_are_404_alike(app: PaymentsApp) -> None:
@@ -95,7 +99,7 @@ async def test_foreign_and_absent_orders_are_404_alike(app: PaymentsApp) -> None
         document.pop("requestId")
     assert [response.status_code for response in responses] == [404, 404]
     assert documents[0] == documents[1]
-    assert app.gateway.initialized == {}
+    assert await app.gateway.transactions() == []
 
 
 async def test_an_order_whose_event_is_under_way_is_waited_for(app: PaymentsApp) -> None:
@@ -133,7 +137,7 @@ async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(app:
     ):
         assert (await app.request_intent(placed.order_id, **body)).status_code == 422, body
     assert (await app.service.fetch("SELECT * FROM payment_intents")) == []
-    assert app.gateway.initialized == {}
+    assert await app.gateway.transactions() == []
 
 
 async def test_a_rejected_callback_names_its_origin_and_the_setting(app: PaymentsApp) -> None:
@@ -155,8 +159,8 @@ async def test_a_payment_needs_the_permission_to_order(app: PaymentsApp) -> None
 
 async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(app: PaymentsApp) -> None:
     placed, key = await app.place_order(), uuid4()
-    app.gateway.fail_before = [500, 400, 401]
-    app.gateway.fail_after = [500]
+    failures = [{"error_before": 500}, {"error_before": 400}, {"error_before": 401}, {"error_after": 500}]
+    await app.gateway.faults(initialize_call=[{**failure, "times": 1} for failure in failures])
     for _ in range(4):
         response = await app.request_intent(placed.order_id, key=key)
         assert (response.status_code, response.json()["code"]) == (503, "INTERNAL_ERROR")
@@ -167,8 +171,9 @@ async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(
     # Each attempt recorded its own reference before the call: a charge under any of them finds the order.
     written = {row["reference"] for row in await app.service.fetch("SELECT reference FROM payment_references")}
     assert len(written) == 5
-    [lost] = set(app.gateway.initialized) - {response.json()["data"]["reference"]}
-    await app.process_webhook(app.charge(lost, 500_000))
+    lost, repeated = (transaction["reference"] for transaction in await app.gateway.transactions())
+    assert repeated == response.json()["data"]["reference"]
+    await app.process_webhook(await app.pay(lost))
     assert await app.order_status(placed.order_id) == "paid_escrow"
 
 

@@ -100,9 +100,8 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Pay
     refund = app.refund_requested(placed, 50_000)
     await app.service.deliver(refund)
     await app.service.work("payments.refunds")
-    [data] = app.gateway.refunds
-    settled = {"id": data["id"], "amount": 50_000, "currency": "NGN", "merchant_note": data["merchant_note"]}
-    await app.process_webhook({"event": "refund.processed", "data": settled})
+    [sent] = await app.gateway.refunds()
+    await app.report_refund(sent)
     path = "/api/transactions"
 
     async def types(**query: Any) -> list[str]:
@@ -125,11 +124,10 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Pay
 async def test_an_order_lists_its_chargebacks_fees_and_foreign_money(
     app: PaymentsApp,
 ) -> None:
-    placed = await app.place_order()
-    foreign = (await app.open_intent(placed.order_id))["reference"]
-    await app.process_webhook(app.charge(foreign, 500_000, currency="GHS", fees=70))
+    placed, [foreign, second] = await app.two_transactions()
+    await app.process_webhook(await app.pay(foreign, paid_in="GHS", fees=70))
     reference = (await app.open_intent(placed.order_id))["reference"]
-    await app.process_webhook(app.charge(reference, 500_000, fees=7_500))
+    await app.process_webhook(await app.pay(reference, fees=7_500))
     await _release(app, placed.order_id, 500_000)
     dispute = {"refund_amount": 200_000, "currency": "NGN", "transaction": {"reference": reference}}
     for resolution in ("merchant-accepted", "declined"):
@@ -150,7 +148,7 @@ async def test_an_order_lists_its_chargebacks_fees_and_foreign_money(
     assert f"quarantine:{foreign}:GHS" in accounts
     assert (await _get(app, "/api/transactions", orderId=placed.order_id, limit=1)).json()["meta"]["total"] == 7
 
-    again = app.charge(reference, 500_000)
+    again = await app.pay(second)
     await app.process_webhook(again)
     await app.service.work("payments.refunds")
     lost = {"resolution": "accepted", "currency": "NGN", "transaction": {"id": again["data"]["id"]}}

@@ -86,7 +86,9 @@ async def test_an_accepted_charge_of_a_paid_order_is_refunded(app: PaymentsApp) 
     ("currency", "stands_in"), [("GHS", "GHS"), ("ghs", "GHS"), ("ngn", "NGN"), (None, "XXX"), ("£", "XXX")]
 )
 async def test_a_returned_charge_goes_back_in_its_own_currency(app: PaymentsApp, currency: Any, stands_in: str) -> None:
-    placed, charge_id = await app.quarantined(currency=currency)
+    # A refund that names no currency is in the transaction's own: dollars here.
+    paid_in = "USD" if stands_in == "XXX" else stands_in
+    placed, charge_id = await app.quarantined(paid_in=paid_in, currency=currency)
     assert (await app.get_as(_path(charge_id)))["currency"] == stands_in
     await _prepare(app, charge_id, "return")
     returned = (await _approve(app, charge_id)).json()["data"]
@@ -96,8 +98,8 @@ async def test_a_returned_charge_goes_back_in_its_own_currency(app: PaymentsApp,
     assert (refund["currency"], refund["orderId"]) == (stands_in, str(placed.order_id))
 
     await app.service.work("payments.refunds")
-    [sent] = app.gateway.refunds
-    assert (sent["amount"], sent["currency"]) == (500_000, "USD" if stands_in == "XXX" else stands_in)
+    [sent] = await app.gateway.refunds()
+    assert (sent["amount"], sent["currency"]) == (500_000, paid_in)
     await app.report_refund(sent)
 
     assert await app.balances() == {}
@@ -119,7 +121,7 @@ async def test_money_without_an_order_can_be_returned_too(app: PaymentsApp) -> N
 
 
 async def test_a_rejected_request_changes_nothing(app: PaymentsApp) -> None:
-    _, foreign = await app.quarantined(currency="GHS")
+    _, foreign = await app.quarantined(paid_in="GHS")
     _, short = await app.quarantined(499_999)
     _, prepared = await app.quarantined(**MISMATCH)
     _, untouched = await app.quarantined(**MISMATCH)

@@ -28,13 +28,10 @@ async def check_invariants(app: PaymentsApp) -> None:
 
 async def report_refund(app: PaymentsApp, draw: random.Random) -> None:
     """The gateway settles or fails one of its refunds."""
-    waiting = [refund for refund in app.gateway.refunds if "reported" not in refund]
-    if not waiting:
-        return
-    refund = draw.choice(waiting)
-    refund["reported"] = draw.choice(["processed", "processed", "failed"])
-    data = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "merchant_note": refund["merchant_note"]}
-    await app.process_webhook({"event": f"refund.{refund['reported']}", "data": data})
+    waiting = [refund for refund in await app.gateway.refunds() if refund["status"] == "pending"]
+    if waiting:
+        refund, outcome = draw.choice(waiting), draw.choice(["processed", "processed", "failed"])
+        await app.report_refund(refund, outcome, merchant_note=refund["merchant_note"])
 
 
 async def send(app: PaymentsApp, draw: random.Random) -> None:
@@ -44,18 +41,19 @@ async def send(app: PaymentsApp, draw: random.Random) -> None:
         "(SELECT id::text FROM refunds WHERE status IN ('pending', 'submitting')) RETURNING 1"
     )
     app.clock.advance(timedelta(seconds=draw.choice([0, 121])))
-    app.gateway.fail_before = draw.choice([[], [], [503], [None, 503]])
-    app.gateway.fail_after = draw.choice([[], [], [500], [None, 500]])
+    lost = {"times": 1, draw.choice(["error_before", "error_after"]): True}
+    await app.gateway.faults(**draw.choice([{}, {}, {"list_call": lost}, {"refund_call": lost}]))
     with suppress(GatewayUnavailable, RefundOutcomeUnknown):
         await app.service.work("payments.refunds")
-    app.gateway.fail_before, app.gateway.fail_after = [], []
+    await app.gateway.faults(list_call=None, refund_call=None)
 
 
 async def check_gateway(app: PaymentsApp, charged_minor: int) -> None:
     """The gateway has each refund once, and its balance equals the ledger's."""
-    notes = [refund["merchant_note"] for refund in app.gateway.refunds]
+    refunds = await app.gateway.refunds()
+    notes = [refund["merchant_note"] for refund in refunds]
     assert len(notes) == len(set(notes))
-    paid_out = sum(refund["amount"] for refund in app.gateway.refunds if refund.get("reported") == "processed")
+    paid_out = sum(refund["amount"] for refund in refunds if refund["status"] == "processed")
     [fees] = await app.service.fetch(
         "SELECT coalesce(sum(amount_minor), 0)::bigint AS minor FROM ledger_entries WHERE account = 'gateway_fees'"
     )
@@ -74,7 +72,7 @@ async def test_only_a_submitted_refund_causes_a_loss(seed: int, app: PaymentsApp
     draw = random.Random(seed)
     placed = await app.place_order(total_minor=100_001, commission_minor=5_000, delivery_fee_minor=999)
     intent = await app.open_intent(placed.order_id)
-    await app.process_webhook(app.charge(intent["reference"], placed.total_minor, fees=draw.randint(0, 2_000)))
+    await app.process_webhook(await app.pay(intent["reference"], fees=draw.randint(0, 2_000)))
     parties = app.parties(placed)
     number, opened = 60_000, []
     for _ in range(STEPS):

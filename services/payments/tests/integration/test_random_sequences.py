@@ -200,7 +200,7 @@ class Sequences(RuleBasedStateMachine):
 
     @invariant()
     def the_ledger_balances(self) -> None:
-        if not hasattr(self, "heard"):
+        if not hasattr(self, "received"):
             return
         self.run(self.app.check_ledger())
         balances, escrows = self.state()

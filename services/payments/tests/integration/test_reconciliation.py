@@ -252,7 +252,7 @@ async def test_the_last_days_are_reconciled_once_a_day(
     app: PaymentsApp,
 ) -> None:
     dependencies = app.service.dependencies
-    app.gateway.fail_before = [500]
+    await app.gateway.faults(list_call={"error_before": True, "times": 1})
     with pytest.raises(Exception, match="500"):
         await reconcile_once(dependencies)
     assert await reconcile_once(dependencies) is False

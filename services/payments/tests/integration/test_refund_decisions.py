@@ -45,14 +45,13 @@ async def _sent_to_account(app: PaymentsApp) -> tuple[str, dict[str, Any]]:
     """A refund sent to a bank account, and its transfer."""
     refund_id = await app.failed_refund()
     await _resend(app, refund_id, OTHER_DESTINATION)
-    [transfer] = app.gateway.transfers.values()
+    [transfer] = await app.gateway.transfers()
     return refund_id, transfer
 
 
-def _transfer_update(transfer: dict[str, Any], status: str, number: int = 1) -> dict[str, Any]:
-    details = {"account_number": ACCOUNT_NUMBER, "bank_code": "058", "bank_name": "GTB"}
-    data = {**transfer, "id": number, "status": status, "reason": f"bank: {status}", "recipient": {"details": details}}
-    return {"event": f"transfer.{status}", "data": data}
+async def _move_transfer(app: PaymentsApp, transfer: dict[str, Any], action: str) -> None:
+    """The transfer succeeds or is reversed at the gateway; process its webhook."""
+    await app.process_webhook(await app.gateway.move_transfer(transfer["reference"], action))
 
 
 async def test_a_failed_refund_is_sent_again_under_a_new_reference(app: PaymentsApp) -> None:
@@ -70,7 +69,7 @@ async def test_a_failed_refund_is_sent_again_under_a_new_reference(app: Payments
     assert await app.balances() == payable
 
     await app.service.work("payments.refunds")
-    old, new = app.gateway.refunds
+    old, new = await app.gateway.refunds()
     assert (new["amount"], new["merchant_note"]) == (old["amount"], approved["reference"])
     await app.report_refund(new)
     assert (await app.get_as(_path(refund_id)))["status"] == "settled"
@@ -92,11 +91,12 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(a
     }
     await _approve(app, refund_id)
     await app.service.work("payments.refunds")
-    [transfer] = app.gateway.transfers.values()
-    assert (transfer["amount"], transfer["recipient"], len(app.gateway.refunds)) == (500_000, "RCP_6789", 1)
+    [transfer] = await app.gateway.transfers()
+    assert (transfer["amount"], len(await app.gateway.refunds())) == (500_000, 1)
+    assert transfer["recipient"]["details"]["account_number"] == ACCOUNT_NUMBER
     assert ACCOUNT_NUMBER not in json.dumps(await app.snapshot(), default=str)
 
-    await app.process_webhook(_transfer_update(transfer, "success"))
+    await _move_transfer(app, transfer, "succeed")
     assert (await app.get_as(_path(refund_id)))["status"] == "settled"
     assert await app.balances() == {}
     assert await app.service.published("payments.transfer_succeeded.v1") == [], "payouts knows nothing of it"
@@ -105,26 +105,27 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(a
 
 async def test_a_returned_transfer_is_payable_again(app: PaymentsApp) -> None:
     refund_id, transfer = await _sent_to_account(app)
-    await app.process_webhook(_transfer_update(transfer, "success"))
-    await app.process_webhook(_transfer_update(transfer, "reversed"))
+    await _move_transfer(app, transfer, "succeed")
+    await _move_transfer(app, transfer, "reverse")
     assert (await app.get_as(_path(refund_id)))["status"] == "failed"
     assert await app.balances() == {"gateway_cash": 500_000, f"refund_payable:{refund_id}": -500_000}
     assert len(await app.service.published("payments.refund_failed.v1")) == 2
-    transfer["status"] = "reversed"
     await _resend(app, refund_id)
-    await app.report_refund(app.gateway.refunds[-1])
+    await app.report_refund((await app.gateway.refunds())[-1])
     assert await app.balances() == {}
     await app.check_ledger()
 
 
-@pytest.mark.parametrize(("gateway_status", "expected"), [("reversed", "failed"), ("success", "settled")])
+@pytest.mark.parametrize(("last", "expected"), [([], "failed"), (["succeed"], "settled")])
 async def test_transfer_updates_out_of_order_are_resolved_by_polling(
-    app: PaymentsApp, gateway_status: str, expected: str
+    app: PaymentsApp, last: list[str], expected: str
 ) -> None:
     refund_id, transfer = await _sent_to_account(app)
-    await app.process_webhook(_transfer_update(transfer, "reversed"))
-    await app.process_webhook(_transfer_update(transfer, "success"))
-    transfer["status"] = gateway_status
+    webhooks = [
+        await app.gateway.move_transfer(transfer["reference"], action) for action in ("succeed", "reverse", *last)
+    ]
+    for webhook in reversed(webhooks[:2]):
+        await app.process_webhook(webhook)
     await settle_refunds_once(app.service.dependencies)
     assert (await app.get_as(_path(refund_id)))["status"] == expected
     await app.check_ledger()
@@ -134,16 +135,15 @@ async def test_polling_settles_a_transfer_and_finds_a_lost_response(app: Payment
     refund_id = await app.failed_refund()
     await _prepare(app, refund_id, OTHER_DESTINATION)
     await _approve(app, refund_id)
-    # The failed attempt is queried before the new one is sent.
-    app.gateway.fail_after = [None, 500]
+    await app.gateway.faults(transfer_call={"error_after": True, "times": 1})
     with pytest.raises(GatewayUnavailable):
         await app.service.work("payments.refunds")
     await app.requeue()
     await app.service.work("payments.refunds")
-    [transfer] = app.gateway.transfers.values()
+    [transfer] = await app.gateway.transfers()
     assert (await app.get_as(_path(refund_id)))["status"] == "submitted"
     app.clock.advance(timedelta(minutes=2))
-    transfer["status"] = "success"
+    await app.gateway.move_transfer(transfer["reference"], "succeed")
     assert await settle_refunds_once(app.service.dependencies) == 1
     assert await app.balances() == {}
 
@@ -152,27 +152,27 @@ async def test_a_resend_needs_the_gateways_confirmation_of_the_failure(
     app: PaymentsApp,
 ) -> None:
     refund_id = await app.failed_refund()
-    app.gateway.refunds[0]["status"] = "processing"
+    await app.gateway.faults(verify_call={"data": {"status": "processing"}})
     await _prepare(app, refund_id)
     await _approve(app, refund_id)
     with pytest.raises(RefundOutcomeUnknown):
         await app.service.work("payments.refunds")
-    app.gateway.fail_before = [500]
+    await app.gateway.faults(verify_call={"error_before": True})
     await app.requeue()
     with pytest.raises(GatewayUnavailable):
         await app.service.work("payments.refunds")
-    assert (len(app.gateway.refunds), (await app.get_as(_path(refund_id)))["status"]) == (1, "pending")
-    app.gateway.refunds[0]["status"] = "failed"
+    assert (len(await app.gateway.refunds()), (await app.get_as(_path(refund_id)))["status"]) == (1, "pending")
+    await app.gateway.faults(verify_call=None)
     await app.requeue()
     await app.service.work("payments.refunds")
-    assert len(app.gateway.refunds) == 2
+    assert len(await app.gateway.refunds()) == 2
 
 
 async def test_a_late_success_of_the_failed_attempt_settles_the_refund(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
-    app.gateway.refunds[0]["status"] = "processed"
+    await app.gateway.faults(verify_call={"data": {"status": "processed"}})
     await _resend(app, refund_id)
-    assert (len(app.gateway.refunds), (await app.get_as(_path(refund_id)))["status"]) == (1, "settled")
+    assert (len(await app.gateway.refunds()), (await app.get_as(_path(refund_id)))["status"]) == (1, "settled")
     assert await app.balances() == {}
     await app.check_ledger()
 
@@ -180,7 +180,7 @@ async def test_a_late_success_of_the_failed_attempt_settles_the_refund(app: Paym
 async def test_a_settlement_closes_a_waiting_decision(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     await _prepare(app, refund_id)
-    await app.report_refund(app.gateway.refunds[0])
+    await app.report_refund((await app.gateway.refunds())[0])
     settled = await app.get_as(_path(refund_id))
     assert (settled["status"], settled["decision"]["status"]) == ("settled", "overtaken")
     before = await app.snapshot()
@@ -192,7 +192,7 @@ async def test_a_double_payout_of_two_attempts_is_alerted(app: PaymentsApp) -> N
     refund_id = await app.failed_refund()
     await _resend(app, refund_id)
     with pytest.raises(RefundContradiction):
-        await app.report_refund(app.gateway.refunds[0])
+        await app.report_refund((await app.gateway.refunds())[0])
     assert (await app.get_as(_path(refund_id)))["status"] == "submitted"
 
 
@@ -201,13 +201,13 @@ async def test_a_rejected_request_changes_nothing(app: PaymentsApp) -> None:
     prepared = await app.failed_refund()
     assert (await _prepare(app, prepared, user=maker)).status_code == 200
     failed = await app.failed_refund()
-    _, foreign = await app.quarantined(currency="GHS")
+    _, foreign = await app.quarantined(paid_in="GHS")
     await app.post_as(
         f"/api/quarantined-charges/{foreign}/prepare", {"outcome": "return", "reason": "x"}, "finance_maker"
     )
     returned = await app.approve(f"/api/quarantined-charges/{foreign}")
     in_cedi = returned.json()["data"]["refundId"]
-    app.gateway.fail_before = [400]
+    await app.gateway.faults(refund_call={"error_before": 400, "times": 1})
     await app.service.work("payments.refunds")
     assert (await app.get_as(_path(in_cedi)))["status"] == "failed"
     before = await app.snapshot()
@@ -249,9 +249,9 @@ async def test_a_rejected_request_changes_nothing(app: PaymentsApp) -> None:
         OTHER_DESTINATION | {"destination": DESTINATION | {"recipient": "RCP_1"}},
     ):
         await rejected(422, "VALIDATION_FAILED", _path(failed, "/prepare"), body, "finance_maker")
-    app.gateway.fail_before = [200, 400]
-    await rejected(422, "VALIDATION_FAILED", _path(failed, "/prepare"), OTHER_DESTINATION, "finance_maker")
-    app.gateway.fail_before = [503]
+    no_bank = OTHER_DESTINATION | {"destination": DESTINATION | {"bankCode": "000"}}
+    await rejected(422, "VALIDATION_FAILED", _path(failed, "/prepare"), no_bank, "finance_maker")
+    await app.gateway.faults(resolve_call={"error_before": 503, "times": 1})
     await rejected(503, "INTERNAL_ERROR", _path(failed, "/prepare"), OTHER_DESTINATION, "finance_maker")
     await rejected(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/prepare"), RETRY, "finance_maker")
     await rejected(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/approve"), APPROVAL, "finance_checker")
@@ -264,7 +264,7 @@ async def test_a_rejected_decision_is_prepared_again(app: PaymentsApp) -> None:
     rejected = await app.post_as(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
     assert (rejected.json()["data"]["status"], (await _approve(app, refund_id)).status_code) == ("failed", 409)
     await _resend(app, refund_id)
-    await app.report_refund(app.gateway.refunds[-1], "failed", reason="again")
+    await app.report_refund((await app.gateway.refunds())[-1], "failed", reason="again")
     before = await app.snapshot()
     assert (await _approve(app, refund_id)).status_code == 409
     assert await app.snapshot() == before
@@ -296,9 +296,9 @@ async def test_concurrent_checkers_make_one_attempt(app: PaymentsApp) -> None:
         await _prepare(app, refund_id)
         responses = await asyncio.gather(*(_approve(app, refund_id) for _ in range(3)))
         assert [response.status_code for response in responses] == [200] * 3
-        sent = len(app.gateway.refunds)
+        sent = len(await app.gateway.refunds())
         assert await app.service.work("payments.refunds") == 1
-        assert len(app.gateway.refunds) == sent + 1
+        assert len(await app.gateway.refunds()) == sent + 1
     attempts = await app.service.fetch("SELECT count(*) FROM failed_refund_attempts GROUP BY refund_id")
     assert [row["count"] for row in attempts] == [1] * ROUNDS
     await app.check_ledger()

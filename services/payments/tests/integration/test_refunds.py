@@ -35,8 +35,8 @@ async def _requeue(app: PaymentsApp) -> None:
     await app.requeue()
 
 
-def _refund_update(app: PaymentsApp, event: str, **changes: Any) -> dict[str, Any]:
-    refund = app.gateway.refunds[0]
+async def _refund_update(app: PaymentsApp, event: str, **changes: Any) -> dict[str, Any]:
+    refund = (await app.gateway.refunds())[0]
     data = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "integration": {}, **changes}
     return {"event": event, "data": data}
 
@@ -60,11 +60,11 @@ async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app:
     assert await app.service.work("payments.refunds") == 1
     await _requeue(app)
     await app.service.work("payments.refunds")
-    [sent] = app.gateway.refunds
+    [sent] = await app.gateway.refunds()
     assert (sent["amount"], sent["merchant_note"]) == (200_000, f"re-{event.refund_id.hex}")
     assert await _status(app) == "submitted"
 
-    await app.process_webhook(_refund_update(app, "refund.processed"))
+    await app.process_webhook(await _refund_update(app, "refund.processed"))
     assert await app.balances() == {"gateway_cash": 300_000, f"escrow:{placed.order_id}": -300_000}
     [settled] = await app.service.published("payments.refund_settled.v1")
     assert settled == {
@@ -74,7 +74,7 @@ async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app:
         "orderId": str(placed.order_id),
         "buyerId": str(app.buyer),
     }
-    await app.process_webhook(_refund_update(app, "refund.failed"))
+    await app.process_webhook(await _refund_update(app, "refund.failed"))
     assert await _status(app) == "settled"
     await app.check_ledger()
 
@@ -82,7 +82,7 @@ async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app:
 async def test_a_failed_refund_stays_payable_with_an_alert(app: PaymentsApp) -> None:
     _, event = await _refunded(app)
     await app.service.work("payments.refunds")
-    await app.process_webhook(_refund_update(app, "refund.failed", reason="bank said no"))
+    await app.process_webhook(await _refund_update(app, "refund.failed", reason="bank said no"))
     assert (await app.balances())[f"refund_payable:{event.refund_id}"] == -500_000
     assert len(await app.service.published("payments.refund_failed.v1")) == 1
     [alert] = await app.service.published("operations.alert_raised.v1")
@@ -93,18 +93,17 @@ async def test_a_failed_refund_stays_payable_with_an_alert(app: PaymentsApp) -> 
 
 async def test_a_rejection_by_the_gateway_fails_the_refund(app: PaymentsApp) -> None:
     await _refunded(app)
-    app.gateway.fail_before = [400]
+    await app.gateway.faults(refund_call={"error_before": 400, "times": 1})
     await app.service.work("payments.refunds")
     assert await _status(app) == "failed"
-    assert app.gateway.refunds == []
+    assert await app.gateway.refunds() == []
 
 
 async def test_a_repeated_call_is_waited_for_as_long_as_the_first(app: PaymentsApp) -> None:
     """Otherwise the third attempt could overtake the second, which may still run at the gateway."""
     await _refunded(app)
-    # Before a repeated call the list is queried, and returned.
-    for lost in ([503], [None, 503]):
-        app.gateway.fail_before = list(lost)
+    for _ in range(2):
+        await app.gateway.faults(refund_call={"error_before": 503, "times": 1})
         with pytest.raises(GatewayUnavailable):
             await app.service.work("payments.refunds")
         await _requeue(app)
@@ -113,62 +112,67 @@ async def test_a_repeated_call_is_waited_for_as_long_as_the_first(app: PaymentsA
         await _requeue(app)
         app.clock.advance(timedelta(seconds=121))
     await app.service.work("payments.refunds")
-    assert len(app.gateway.refunds) == 1
+    assert len(await app.gateway.refunds()) == 1
     assert await _status(app) == "submitted"
 
 
-async def test_a_worker_that_pauses_between_decision_and_call_skips_the_call(app: PaymentsApp) -> None:
+async def test_a_worker_that_pauses_between_decision_and_call_skips_the_call(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, event = await _refunded(app, 200_000)
-    needs, work = app.service.dependencies, app.gateway._work
+    needs = app.service.dependencies
+    list_refunds = needs.gateway.list_refunds
 
-    async def listed_long_ago(request: Any) -> Any:
-        response = await work(request)
+    async def listed_long_ago(transaction: str) -> Any:
+        listed = await list_refunds(transaction)
         # Another worker processed the message meanwhile, found no refund, and sent it.
-        app.gateway._work = work
+        monkeypatch.undo()
         app.clock.advance(timedelta(minutes=3))
         await submit_refund(needs.database, needs.gateway, app.clock, event.refund_id)
-        return response
+        return listed
 
-    app.gateway._work = listed_long_ago
+    monkeypatch.setattr(needs.gateway, "list_refunds", listed_long_ago)
     with pytest.raises(RefundOutcomeUnknown):
         await submit_refund(needs.database, needs.gateway, app.clock, event.refund_id)
-    assert [refund["amount"] for refund in app.gateway.refunds] == [200_000]
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [200_000]
     assert await _status(app) == "submitted"
 
 
-async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(app: PaymentsApp) -> None:
+async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, event = await _refunded(app, 200_000)
-    needs, work = app.service.dependencies, app.gateway._work
+    needs = app.service.dependencies
+    start_refund = needs.gateway.start_refund
     ahead = ManualClock(app.clock.now() + timedelta(seconds=90))
     ended: list[Any] = []
 
-    async def on_its_way(request: Any) -> Any:
-        if request.method == "POST":
-            app.gateway._work = work
-            again = submit_refund(needs.database, needs.gateway, ahead, event.refund_id)
-            ended.extend(await asyncio.gather(again, return_exceptions=True))
-        return await work(request)
+    async def on_its_way(**call: Any) -> Any:
+        monkeypatch.undo()
+        again = submit_refund(needs.database, needs.gateway, ahead, event.refund_id)
+        ended.extend(await asyncio.gather(again, return_exceptions=True))
+        return await start_refund(**call)
 
-    app.gateway._work = on_its_way
+    monkeypatch.setattr(needs.gateway, "start_refund", on_its_way)
     await submit_refund(needs.database, needs.gateway, app.clock, event.refund_id)
     assert [type(error) for error in ended] == [RefundOutcomeUnknown]
-    assert [refund["amount"] for refund in app.gateway.refunds] == [200_000]
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [200_000]
     assert await _status(app) == "submitted"
 
 
 async def test_two_workers_repeat_a_call_once(app: PaymentsApp) -> None:
     _, event = await _refunded(app)
-    app.gateway.fail_before = [500]
+    await app.gateway.faults(refund_call={"error_before": True, "times": 1})
     with pytest.raises(GatewayUnavailable):
         await app.service.work("payments.refunds")
     app.clock.advance(timedelta(seconds=121))
-    app.gateway.slow_seconds = 0.4
+    await app.gateway.faults(list_call={"delay": 0.4}, refund_call={"delay": 0.4})
     needs = app.service.dependencies
     ended = await asyncio.gather(
         *(submit_refund(needs.database, needs.gateway, app.clock, event.refund_id) for _ in range(5)),
         return_exceptions=True,
     )
-    assert len(app.gateway.refunds) == 1
+    assert len(await app.gateway.refunds()) == 1
     assert all(error is None or isinstance(error, RefundOutcomeUnknown) for error in ended)
     assert await _status(app) == "submitted"
 
@@ -178,7 +182,7 @@ async def test_a_refund_without_a_webhook_is_settled_by_polling(app: PaymentsApp
     await app.service.work("payments.refunds")
     assert await settle_refunds_once(app.service.dependencies) == 0
     app.clock.advance(timedelta(minutes=2))
-    app.gateway.refunds[0]["status"] = "processed"
+    await app.gateway.settle_refund((await app.gateway.refunds())[0], "processed")
     assert await settle_refunds_once(app.service.dependencies) == 1
     assert await settle_refunds_once(app.service.dependencies) == 0
     assert await app.balances() == {}
@@ -192,16 +196,16 @@ async def test_the_webhook_may_come_before_our_own_call_has_returned(app: Paymen
     await app.process_webhook(body)
     assert await _status(app) == "settled"
     await app.service.work("payments.refunds")
-    assert app.gateway.refunds == []
+    assert await app.gateway.refunds() == []
 
 
 async def test_an_update_of_an_unknown_refund_or_another_amount_is_retried(app: PaymentsApp) -> None:
     await _refunded(app)
     await app.service.work("payments.refunds")
     with pytest.raises(RefundContradiction):
-        await app.process_webhook(_refund_update(app, "refund.processed", amount=1))
+        await app.process_webhook(await _refund_update(app, "refund.processed", amount=1))
     with pytest.raises(SubjectUnknown):
-        await app.process_webhook(_refund_update(app, "refund.processed", id=424_242))
+        await app.process_webhook(await _refund_update(app, "refund.processed", id=424_242))
     assert await _status(app) == "submitted"
 
 
@@ -226,8 +230,9 @@ async def test_the_client_reads_balance_and_transactions(app: PaymentsApp) -> No
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     gateway = app.service.dependencies.gateway
+    await app.gateway.pay(intent["reference"])
     found = await gateway.find_transaction(intent["reference"])
     assert found.amount_minor == 500_000
     assert await gateway.find_transaction("ch-none") is None
-    assert await gateway.balance_minor("NGN") == 123_456
+    assert await gateway.balance_minor("NGN") == 500_000
     assert await gateway.balance_minor("GHS") == 0

@@ -22,12 +22,12 @@ async def _ids(app: PaymentsApp, table: str = "processed_webhook_events") -> lis
 async def test_a_webhook_resent_after_its_retention_gets_200_and_has_no_effect(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    charge = app.charge(intent["reference"], placed.total_minor)
+    charge = await app.pay(intent["reference"])
     await app.process_webhook(charge)
     requested = app.refund_requested(placed, 100_000)
     await app.service.deliver(requested)
     await app.service.work("payments.refunds")
-    refund = {"id": app.gateway.refunds[-1]["id"], "amount": 100_000, "currency": "NGN"}
+    refund = {"id": (await app.gateway.refunds())[-1]["id"], "amount": 100_000, "currency": "NGN"}
     dispute = {
         "id": 70_001,
         "refund_amount": 200_000,

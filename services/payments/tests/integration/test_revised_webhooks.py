@@ -32,12 +32,11 @@ async def _revised(app: PaymentsApp) -> list[tuple[int, int, bool]]:
     return [(row["revisions"], row["kept"], row["due_at"] is not None) for row in rows]
 
 
-async def _paid_at_the_gateway(app: PaymentsApp, amount_minor: int = 500_000) -> tuple[Any, dict[str, Any]]:
+async def _paid_at_the_gateway(app: PaymentsApp) -> tuple[Any, dict[str, Any]]:
     """An order with a charge at the gateway, and the body of its webhook."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    body = app.charge(intent["reference"], amount_minor)
-    app.gateway.initialized[intent["reference"]] = body["data"]
+    body = await app.pay(intent["reference"])
     await app.process_webhook(body)
     return placed, body
 
@@ -81,7 +80,8 @@ async def test_the_gateways_response_is_processed_instead_of_the_revision(app: P
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
     [response] = await app.service.fetch("SELECT * FROM processed_webhook_events WHERE id LIKE 'answer:%'")
     assert (response["event_type"], response["outcome"]) == ("charge.success", "ignored")
-    assert response["payload"] == {"event": "charge.success", "data": body["data"]}
+    data = await app.gateway.transaction(body["data"]["reference"])
+    assert response["payload"] == {"event": "charge.success", "data": data}
     assert await _query(app) == 0, "an answered key is not queried again"
 
 
@@ -89,8 +89,7 @@ async def test_a_queried_response_settles_what_the_first_body_could_not(app: Pay
     """The first body is unreadable; the gateway's response pays the order, and the revision does not."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    good = app.charge(intent["reference"], 500_000)
-    app.gateway.initialized[intent["reference"]] = good["data"]
+    good = await app.pay(intent["reference"])
     await app.send({"event": "charge.success", "data": {**good["data"], "amount": "500000"}})
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
     await app.send(good)
@@ -114,15 +113,19 @@ async def test_a_revision_that_names_another_reference_has_both_queried(app: Pay
 
 
 async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response(app: PaymentsApp) -> None:
-    data = {"id": 81, "reference": "po-81", "amount": 500, "currency": "NGN", "transfer_code": "TRF_81"}
-    arrived = {"event": "transfer.success", "data": {**data, "updatedAt": "2026-11-21T10:00:00.000Z"}}
+    await app.paid_order()
+    gateway = app.service.dependencies.gateway
+    account = {"account_number": "0123456785", "bank_code": "058", "account_name": "Ada Obi Ventures"}
+    recipient = await gateway.create_recipient(**account)
+    await gateway.start_transfer(reference="po-81", recipient_code=recipient, amount_minor=500)
+    arrived = await app.gateway.move_transfer("po-81", "succeed")
     for _ in range(2):
         await app.process_webhook(arrived)
-    await app.process_webhook({"event": "transfer.reversed", "data": data})
-    again = {**data, "updatedAt": "2026-11-23T10:00:00.000Z"}
-    app.gateway.transfers["po-81"] = {**again, "status": "success"}
+    await app.process_webhook(await app.gateway.move_transfer("po-81", "reverse"))
+    again = await app.gateway.move_transfer("po-81", "succeed")
+    again["data"]["updatedAt"] = "2100-01-01T10:00:00.000Z"
     for _ in range(2):
-        await app.process_webhook({"event": "transfer.success", "data": again})
+        await app.process_webhook(again)
     await app.process_webhook(arrived)
     assert len(await app.service.published("payments.transfer_succeeded.v1")) == 1
     assert await _query(app) == 1
@@ -132,10 +135,10 @@ async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response
 
 async def test_a_refunds_revision_queries_the_refund_itself(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
-    refund = app.gateway.refunds[-1]
+    refund = (await app.gateway.refunds())[-1]
     data = {"id": refund["id"], "amount": 500_000, "currency": "NGN", "reason": "another reason"}
     await app.send({"event": "refund.failed", "data": data})
-    refund["status"] = "processed"
+    await app.gateway.faults(verify_call={"data": {"status": "processed"}, "match": refund["id"]})
     assert await _query(app) == 1
     [row] = await app.service.fetch("SELECT id, status FROM refunds")
     assert (str(row["id"]), row["status"]) == (refund_id, "settled")
@@ -180,7 +183,7 @@ async def test_a_flood_of_revisions_is_bounded_in_bytes_alerts_and_queries(app: 
 async def test_an_unavailable_gateway_is_queried_with_growing_delays(app: PaymentsApp) -> None:
     _, body = await _paid_at_the_gateway(app)
     await app.send({"event": body["event"], "data": {**body["data"], "note": 1}})
-    app.gateway.fail_before = [503, 503]
+    await app.gateway.faults(verify_call={"error_before": 503, "times": 2})
     waits = []
     for _ in range(2):
         assert await _query(app) == 0
@@ -217,8 +220,7 @@ async def test_a_key_revised_during_its_query_is_queried_again(
 async def test_a_crash_between_the_steps_loses_no_revision_and_no_response(app: PaymentsApp, deaths: int) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    good = app.charge(intent["reference"], 500_000)
-    app.gateway.initialized[intent["reference"]] = good["data"]
+    good = await app.pay(intent["reference"])
     await app.process_webhook({"event": "charge.success", "data": {**good["data"], "status": "reversed"}})
     async with app.crashing():
         for _ in range(deaths):

@@ -9,7 +9,7 @@ from payments.app import SERVICE
 from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import opened
 
-from .conftest import RELEASE_SIGNING_KEY, ConnectAs, OpenApp, PaymentsApp, Signer, SmallGateway
+from .conftest import RELEASE_SIGNING_KEY, ConnectAs, Gateway, OpenApp, PaymentsApp, Signer
 
 WEBHOOK = "/functions/v1/gateway-webhook"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -126,7 +126,7 @@ async def test_the_previous_secret_holds_during_a_rotation(app: PaymentsApp) -> 
 
 
 async def test_without_a_secret_every_webhook_is_rejected(
-    fresh_database: DatabaseFactory, broker_url: str, gateway: SmallGateway, signer: Signer
+    fresh_database: DatabaseFactory, broker_url: str, gateway: Gateway, signer: Signer
 ) -> None:
     urls = await fresh_database("payments")
     async with opened(
@@ -194,7 +194,7 @@ async def test_the_trace_of_the_request_travels_with_the_work(app: PaymentsApp, 
 
 
 async def test_the_worker_settles_and_quarantines_over_the_broker(
-    fresh_database: DatabaseFactory, broker_url: str, gateway: SmallGateway, open_app: OpenApp
+    fresh_database: DatabaseFactory, broker_url: str, gateway: Gateway, open_app: OpenApp
 ) -> None:
     urls = await fresh_database("payments")
     async with open_app(urls, broker_url, retry_delays_seconds=(0.05, 0.1)) as app:
