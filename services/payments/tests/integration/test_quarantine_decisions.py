@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from common.auth.caller import THE_SERVICE
+from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.metrics import QUARANTINED_CHARGES_WAITING
 from payments.timers import update_metrics_once
 from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
@@ -245,14 +246,14 @@ async def test_concurrent_and_repeated_approvals_have_one_effect(app: PaymentsAp
     await app.check_ledger()
 
 
-@pytest.mark.parametrize("event", ["charge.dispute.create", "charge.dispute.resolve"])
+@pytest.mark.parametrize(("event", "outcome"), [("charge.dispute.create", None), ("charge.dispute.resolve", "lost")])
 async def test_a_concurrently_disputed_charge_is_not_accepted(
-    app: PaymentsApp, connect_as: ConnectAs, event: str
+    app: PaymentsApp, connect_as: ConnectAs, event: str, outcome: Outcome | None
 ) -> None:
     placed, charge_id = await app.quarantined(**MISMATCH)
     assert (await _prepare(app, charge_id, "accept")).status_code == 200
     [charge] = await app.service.fetch("SELECT reference FROM charges")
-    data = {"id": 71, "transaction": {"reference": charge["reference"]}, "resolution": "merchant-accepted"}
+    update = ChargebackUpdate("71", charge["reference"], None, None, None, outcome, None)
 
     async def waits_for_the_dispute() -> bool:
         async with connect_as(app, "admin") as server:
@@ -263,7 +264,7 @@ async def test_a_concurrently_disputed_charge_is_not_accepted(
             )
 
     async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        assert await record_chargeback_update(uow, event, data, app.clock.now())
+        assert await record_chargeback_update(uow, event, update, app.clock.now())
         approval = asyncio.create_task(_approve(app, charge_id))
         await eventually(waits_for_the_dispute)
 
