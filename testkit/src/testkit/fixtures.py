@@ -44,6 +44,7 @@ from common.primitives.retry import RetryLadder
 from operations.provision import create_database, provision_roles, service_database_urls
 from operations.secrets import ROLE_PASSWORDS
 from operations.services import Service, service_named
+from testkit.providers.references import references_folder
 from testkit.workers import run_of, shared_environment, throwaway_servers
 
 Seen = TypeVar("Seen")
@@ -340,3 +341,12 @@ def role_passwords(admin_url: str) -> dict[str, str]:
     """Passwords that every test run on one server agrees upon, so that two runs beside each other do no harm."""
     key = (urlsplit(admin_url).password or "").encode()
     return {name: hmac.new(key, name.encode(), hashlib.sha256).hexdigest() for name in ROLE_PASSWORDS}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Reports when the schemas of the providers were not compared with the providers' specifications."""
+    ran = any("test_provider_references" in report.nodeid for report in terminalreporter.stats.get("passed", ()))
+    if ran and references_folder() is None:
+        terminalreporter.write_line(
+            "Provider schemas: not compared with the specifications; REFERENCES_DIR is not set."
+        )

@@ -1,0 +1,17 @@
+"""The schemas of the providers' APIs agree with the specifications in `REFERENCES_DIR`; the report says when it is not set."""
+
+import pytest
+
+from testkit.providers.paystack import checking as paystack
+from testkit.providers.references import OpenApi, references_folder
+
+OPERATIONS = {paystack.REFERENCE: paystack.OPERATIONS}
+
+
+@pytest.mark.parametrize("reference", OPERATIONS)
+def test_operations_agree_with_the_specification(reference):
+    folder = references_folder()
+    if folder is None:
+        return
+    specification = OpenApi(folder / reference)
+    assert [line for operation in OPERATIONS[reference] for line in specification.differences(operation)] == []
