@@ -19,17 +19,16 @@ from common.web.http import (
     LIMIT_DEFAULT,
     Cursor,
     Limit,
-    OffsetPage,
     RawRoute,
     any_query,
     create_app,
     guarded_router,
-    offset_page,
     ok,
     public,
     signed_in,
 )
 from common.web.http_context import HttpContext
+from common.web.pages import OffsetPage, offset_page
 from common.web.request_scope import RequestScope
 from common.web.schemas import RequestBody
 from testkit.service_kit import BASE_URL, issuing

@@ -12,6 +12,7 @@ __all__ = [
     "optional_caller",
     "outbound",
     "outbound_addresses",
+    "pages",
     "personal_records",
     "request_scope",
     "responses",

@@ -12,12 +12,13 @@ from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.dead_letters import replay_dead_letter
 from common.primitives.clock import iso, iso_or_none
-from common.web.http import OffsetPage, guarded_router, offset_page, ok, requires
+from common.web.http import guarded_router, ok, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import ResponseShape
 
 _PAGE: Final = """
 SELECT id, event_type, error, attempts, failed_at, replayed_at FROM dead_letters
-ORDER BY failed_at {direction}, id {direction} LIMIT $1 OFFSET $2
+{order_by} LIMIT $1 OFFSET $2
 """
 _COUNT: Final = "SELECT count(*) FROM dead_letters"
 
@@ -50,7 +51,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
         request: Request, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
     ) -> Response:
         """The dead letters of this service, by the time of their failure."""
-        statement = _PAGE.format(direction="DESC" if page.descending else "ASC")
+        statement = _PAGE.format(order_by=page.order_by("failed_at", "id"))
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             total = await uow.fetch_value(_COUNT)
             rows = await uow.fetch(statement, page.limit, page.offset)
@@ -66,7 +67,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
             }
             for row in rows
         ]
-        return ok(request, dead_letters, **page.meta(total))
+        return respond_offset_page(request, page, (dead_letters, total))
 
     @router.post(f"/api/dead-letters/{service}/{{letter_id}}/replay", responses={200: {"model": DeadLetterReplay}})
     @requires("webhooks:replay", step_up=True)

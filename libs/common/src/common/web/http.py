@@ -1,8 +1,7 @@
 """The HTTP application of a service: every error is a problem document, and every endpoint declares its guard."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi.routing import APIRoute
@@ -15,7 +14,7 @@ from common.auth.caller import ANONYMOUS, Caller
 from common.auth.guards import Guard
 from common.auth.service_keys import admit_service
 from common.auth.tokens import bearer_token
-from common.primitives.problems import Unauthorized, ValidationFailed
+from common.primitives.problems import Unauthorized
 from common.web import envelope
 from common.web.exception_handlers import EXCEPTION_HANDLERS, respond_internal_error
 from common.web.http_context import HttpContext, context_of
@@ -35,8 +34,6 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 API_PREFIX: Final = "/api/"
 LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
-# Maximum of page x limit: larger offsets are too expensive (contract section 1).
-OFFSET_MAX: Final = 10_000
 
 
 def public(endpoint: Endpoint) -> Endpoint:
@@ -230,40 +227,6 @@ def _without_nul(text: str) -> str:
 QueryText = Annotated[str, AfterValidator(_without_nul)]
 Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX), IN_DIGITS]
 Cursor = Annotated[QueryText | None, Query(max_length=512)]
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetPage:
-    """One page of an offset list: `page` from 1; `order_by` is a column of the list's allow-list."""
-
-    page: int
-    limit: int
-    sort: str
-    descending: bool
-
-    @property
-    def offset(self) -> int:
-        return (self.page - 1) * self.limit
-
-    def meta(self, total: int) -> dict[str, Any]:
-        """The pagination fields of `meta` for a list of `total` items."""
-        return {"page": self.page, "limit": self.limit, "total": total, "total_pages": -(-total // self.limit)}
-
-
-def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
-    """The dependency of an offset list that may be sorted by these fields; the first is the default, newest first."""
-
-    async def page_of(
-        page: Annotated[int, Query(ge=1, le=OFFSET_MAX), IN_DIGITS] = 1,
-        limit: Limit = LIMIT_DEFAULT,
-        sort: Literal[sorts] = sorts[0],  # type: ignore[valid-type]
-        order: Literal["asc", "desc"] = "desc",
-    ) -> OffsetPage:
-        if page * limit > OFFSET_MAX:
-            raise ValidationFailed.of("page", f"page x limit must not exceed {OFFSET_MAX}; narrow the filters instead")
-        return OffsetPage(page, limit, sort, order == "desc")
-
-    return page_of
 
 
 def ok(

@@ -16,7 +16,8 @@ from common.auth.caller import Caller, ServiceItself
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, guarded_router, ok, signed_in
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, guarded_router, signed_in
+from common.web.pages import cursor_page, respond_page
 from common.web.responses import PageMeta, responses_for
 from common.web.schemas import ResponseShape
 
@@ -75,10 +76,15 @@ def personal_record_router(
                 after = place if number == first else None
                 rows = await _read(database, section, caller, after, limit + 1 - len(found))
                 found += [(number, row.pop("place"), row) for row in rows]
-        shown = found[:limit]
-        next_cursor = cursors.sign(scope, shown[-1][:2]) if len(found) > limit else None
-        records = [{"section": sections[number].name, "record": _record(row)} for number, _, row in shown]
-        return ok(request, records, next_cursor=next_cursor, has_more=next_cursor is not None, limit=limit)
+        page = cursor_page(
+            cursors,
+            scope,
+            found,
+            limit,
+            position_of=lambda record: record[:2],
+            item_of=lambda record: {"section": sections[record[0]].name, "record": _record(record[2])},
+        )
+        return respond_page(request, page)
 
     return router
 

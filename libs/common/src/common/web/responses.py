@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field, create_model
 
 from common.primitives.problems import EXTENSIONS
 from common.web.schemas import ResponseShape
@@ -19,6 +19,23 @@ class PageMeta(EnvelopeMeta):
     next_cursor: Annotated[str | None, Field(alias="next_cursor")]
     has_more: Annotated[bool, Field(alias="has_more")]
     limit: int
+
+
+class OffsetMeta(EnvelopeMeta):
+    page: int
+    limit: int
+    total: int
+    total_pages: Annotated[int, Field(alias="total_pages")]
+
+
+def response_of(name: str, data: Any, meta: type[EnvelopeMeta] = EnvelopeMeta) -> type[ResponseShape]:
+    """The model `{success, data, meta}` of a response; the document puts other models into the envelope by itself."""
+    return create_model(name, __base__=ResponseShape, success=(bool, ...), data=(data, ...), meta=(meta, ...))
+
+
+def page_response_of(name: str, row: Any, meta: type[EnvelopeMeta] = PageMeta) -> type[ResponseShape]:
+    """The model of a list's response; `row` is one entry of `data`."""
+    return response_of(name, list[row], meta)
 
 
 PROBLEM_SCHEMA: Final[dict[str, Any]] = {
@@ -62,7 +79,7 @@ NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def responses_for(model: type[BaseModel], *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+def responses_for(model: Any, *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """The responses of an operation: success, its own errors, 401, and a failure of the service as `default`."""
     shown: dict[int | str, dict[str, Any]] = {status: {"model": model}}
     shown |= {number: _problem(_ERROR_DESCRIPTIONS[number]) for number in sorted({401, *errors})}

@@ -8,7 +8,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.problems import NotFound
-from identity.queries.pages import Position, split_position
+from common.web.pages import TimePosition
 
 _CAMPUS_COLUMNS: Final = "id, name, domain, active, revision, created_at"
 _HUB_COLUMNS: Final = "id, campus_id, name, address, delivery_fee_minor, active, revision, created_at"
@@ -75,14 +75,14 @@ class Hub:
         }
 
 
-async def page_of_campuses(uow: UnitOfWork, after: Position | None, limit: int) -> list[Campus]:
+async def page_of_campuses(uow: UnitOfWork, after: TimePosition | None, limit: int) -> list[Campus]:
     """Return up to `limit` + 1 open campuses, oldest first; the extra one shows that there is a next page."""
-    return [Campus(*row) for row in await uow.fetch(_CAMPUSES, *split_position(after), limit + 1)]
+    return [Campus(*row) for row in await uow.fetch(_CAMPUSES, *(after or (None, None)), limit + 1)]
 
 
-async def page_of_hubs(uow: UnitOfWork, campus_id: UUID, after: Position | None, limit: int) -> list[Hub]:
+async def page_of_hubs(uow: UnitOfWork, campus_id: UUID, after: TimePosition | None, limit: int) -> list[Hub]:
     """Return up to `limit` + 1 open hubs of the campus, oldest first."""
-    return [Hub(*row) for row in await uow.fetch(_HUBS, *split_position(after), limit + 1, campus_id)]
+    return [Hub(*row) for row in await uow.fetch(_HUBS, *(after or (None, None)), limit + 1, campus_id)]
 
 
 async def get_campus(uow: UnitOfWork, campus_id: UUID) -> Campus:

@@ -9,6 +9,7 @@ import asyncpg
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
+from common.web.pages import OffsetPage
 from identity.domain.commission_changes import CommissionChange
 
 _CHANGE: Final = """
@@ -31,12 +32,10 @@ async def page_of_commission_changes(
     vendor_id: UUID | None,
     *,
     now: datetime,
-    descending: bool,
-    limit: int,
-    offset: int,
+    page: OffsetPage,
 ) -> tuple[list[dict[str, Any]], int]:
     """Return one page and the total."""
-    rows = await uow.fetch(_NEWEST if descending else _OLDEST, now, status, vendor_id, limit, offset)
+    rows = await uow.fetch(_NEWEST if page.descending else _OLDEST, now, status, vendor_id, page.limit, page.offset)
     return [_response(row) for row in rows], await uow.fetch_value(_TOTAL, now, status, vendor_id)
 
 

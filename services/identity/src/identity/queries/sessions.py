@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from identity.queries.pages import Position, split_position
+from common.web.pages import TimePosition
 
 # Active: not revoked, and with a refresh token that can still be exchanged.
 _PAGE: Final = """
@@ -44,7 +44,7 @@ class Session:
 
 
 async def page_of_sessions(
-    uow: UnitOfWork, user_id: UUID, after: Position | None, limit: int, *, now: datetime
+    uow: UnitOfWork, user_id: UUID, after: TimePosition | None, limit: int, *, now: datetime
 ) -> list[Session]:
     """Return up to `limit` + 1 active sessions, newest first."""
-    return [Session(*row) for row in await uow.fetch(_PAGE, user_id, *split_position(after), limit + 1, now)]
+    return [Session(*row) for row in await uow.fetch(_PAGE, user_id, *(after or (None, None)), limit + 1, now)]

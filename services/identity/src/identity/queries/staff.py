@@ -10,6 +10,7 @@ import asyncpg
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
+from common.web.pages import OffsetPage
 from contracts.permissions import STAFF_ROLES, leading_role
 from identity.domain.staff import PreparedGrant
 
@@ -65,13 +66,11 @@ async def page_of_staff(
     campus_id: UUID | None,
     suspended: bool | None,
     *,
-    descending: bool,
-    limit: int,
-    offset: int,
+    page: OffsetPage,
 ) -> tuple[list[dict[str, Any]], int]:
     """Return one page and the total of users with a staff role and of suspended users."""
     filters = (_STAFF, role, campus_id, suspended)
-    rows = await uow.fetch(_STAFF_NEWEST if descending else _STAFF_OLDEST, *filters, limit, offset)
+    rows = await uow.fetch(_STAFF_NEWEST if page.descending else _STAFF_OLDEST, *filters, page.limit, page.offset)
     return await _member_responses(uow, rows), await uow.fetch_value(_STAFF_TOTAL, *filters)
 
 
@@ -89,12 +88,12 @@ async def page_of_grants(
     user_id: UUID | None,
     *,
     now: datetime,
-    descending: bool,
-    limit: int,
-    offset: int,
+    page: OffsetPage,
 ) -> tuple[list[dict[str, Any]], int]:
     """Return one page and the total of the grants that needed a second approver."""
-    rows = await uow.fetch(_GRANTS_NEWEST if descending else _GRANTS_OLDEST, now, status, user_id, limit, offset)
+    rows = await uow.fetch(
+        _GRANTS_NEWEST if page.descending else _GRANTS_OLDEST, now, status, user_id, page.limit, page.offset
+    )
     return [_grant_response(row) for row in rows], await uow.fetch_value(_GRANTS_TOTAL, now, status, user_id)
 
 
@@ -133,13 +132,11 @@ async def page_of_staff_actions(
     subject_id: UUID | None,
     act: str | None,
     *,
-    descending: bool,
-    limit: int,
-    offset: int,
+    page: OffsetPage,
 ) -> tuple[list[dict[str, Any]], int]:
     """Return one page and the total of the audit trail."""
     filters = (actor_id, subject_id, act)
-    rows = await uow.fetch(_ACTIONS_NEWEST if descending else _ACTIONS_OLDEST, *filters, limit, offset)
+    rows = await uow.fetch(_ACTIONS_NEWEST if page.descending else _ACTIONS_OLDEST, *filters, page.limit, page.offset)
     return [_staff_action_response(row) for row in rows], await uow.fetch_value(_ACTIONS_TOTAL, *filters)
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
+from common.web.pages import OffsetPage
 
 _COLUMNS: Final = """
 id, user_id, business_name, legal_name, campus_id, category, description, status, reason, vendor_id, decided_by, decided_at, created_at
@@ -57,10 +58,10 @@ class VendorApplication:
 
 
 async def page_of_applications(
-    uow: UnitOfWork, status: str | None, campus_id: UUID | None, *, descending: bool, limit: int, offset: int
+    uow: UnitOfWork, status: str | None, campus_id: UUID | None, *, page: OffsetPage
 ) -> tuple[list[VendorApplication], int]:
     """Return one page and the total of the caller's own applications, and for staff those of their campus."""
-    rows = await uow.fetch(_NEWEST if descending else _OLDEST, status, campus_id, limit, offset)
+    rows = await uow.fetch(_NEWEST if page.descending else _OLDEST, status, campus_id, page.limit, page.offset)
     return [VendorApplication(*row) for row in rows], await uow.fetch_value(_TOTAL, status, campus_id)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from identity.queries.pages import Position, split_position
+from common.web.pages import TimePosition
 
 _PUBLIC: Final = "id, business_name, campus_id, category, description, created_at"
 _IN_FULL: Final = f"{_PUBLIC}, owner_user_id, legal_name, status, suspension_reason, commission_basis_points, revision"
@@ -70,17 +70,17 @@ class VendorInFull(PublicVendor):
 
 
 async def page_of_vendors(
-    uow: UnitOfWork, campus_id: UUID | None, after: Position | None, limit: int
+    uow: UnitOfWork, campus_id: UUID | None, after: TimePosition | None, limit: int
 ) -> list[PublicVendor]:
     """Return up to `limit` + 1 active vendors, oldest first."""
-    return [PublicVendor(*row) for row in await uow.fetch(_VENDORS, *split_position(after), limit + 1, campus_id)]
+    return [PublicVendor(*row) for row in await uow.fetch(_VENDORS, *(after or (None, None)), limit + 1, campus_id)]
 
 
 async def page_of_vendors_in_full(
-    uow: UnitOfWork, campus_id: UUID | None, status: str, after: Position | None, limit: int
+    uow: UnitOfWork, campus_id: UUID | None, status: str, after: TimePosition | None, limit: int
 ) -> list[VendorInFull]:
     """Return up to `limit` + 1 vendors that the caller owns or is staff of, oldest first."""
-    rows = await uow.fetch(_VENDORS_IN_FULL, *split_position(after), limit + 1, campus_id, status)
+    rows = await uow.fetch(_VENDORS_IN_FULL, *(after or (None, None)), limit + 1, campus_id, status)
     return [VendorInFull(*row) for row in rows]
 
 

@@ -18,10 +18,10 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
+from common.web.pages import created_position, cursor_page, respond_page, time_position
 from identity.dependencies import Dependencies
 from identity.domain.campuses import NewHub
 from identity.queries.campuses import get_campus, get_hub, page_of_campuses, page_of_hubs
-from identity.routes.pages import page_after, page_meta
 from identity.schemas.campuses import Campus, CampusChangeRequest, CampusRequest, Hub, HubChangeRequest, HubRequest
 from identity.use_cases.campuses.change_campus import change_campus
 from identity.use_cases.campuses.change_hub import change_hub
@@ -38,11 +38,18 @@ async def list_campuses_route(
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     scope = ("campuses", caller.user_id)
-    after = page_after(dependencies.cursors, scope, cursor)
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campuses = await page_of_campuses(uow, after, limit)
-    shown = [campus.response() for campus in campuses[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, campuses, limit))
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        campuses,
+        limit,
+        position_of=created_position,
+        item_of=lambda campus: campus.response(),
+    )
+    return respond_page(request, page)
 
 
 @router.get("/api/campuses/{campus_id}", responses={200: {"model": Campus}})
@@ -61,12 +68,14 @@ async def list_hubs_route(
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     scope = ("hubs", campus_id, caller.user_id)
-    after = page_after(dependencies.cursors, scope, cursor)
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await get_campus(uow, campus_id)
         hubs = await page_of_hubs(uow, campus_id, after, limit)
-    shown = [hub.response() for hub in hubs[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, hubs, limit))
+    page = cursor_page(
+        dependencies.cursors, scope, hubs, limit, position_of=created_position, item_of=lambda hub: hub.response()
+    )
+    return respond_page(request, page)
 
 
 @router.post("/api/campuses", status_code=201, responses={201: {"model": Campus}})

@@ -8,16 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    requires_one_of,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
 from identity.queries.commission_changes import find_commission_change, page_of_commission_changes
@@ -41,10 +33,8 @@ async def list_commission_changes_route(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown, total = await page_of_commission_changes(
-            uow, status, vendor_id, now=now, descending=page.descending, limit=page.limit, offset=page.offset
-        )
-    return ok(request, shown, **page.meta(total))
+        found = await page_of_commission_changes(uow, status, vendor_id, now=now, page=page)
+    return respond_offset_page(request, page, found)
 
 
 @router.get("/api/commission-changes/{change_id}", responses={200: {"model": CommissionChange}})

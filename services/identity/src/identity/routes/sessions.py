@@ -17,11 +17,11 @@ from common.web.http import (
     ok,
     signed_in,
 )
+from common.web.pages import created_position, cursor_page, respond_page, time_position
 from common.web.responses import responses_for
 from identity.dependencies import Dependencies
 from identity.domain.errors import SessionInvalid
 from identity.queries.sessions import page_of_sessions
-from identity.routes.pages import page_after, page_meta
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.sessions import (
@@ -135,11 +135,18 @@ async def list_sessions_route(
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     scope = ("sessions", caller.id)
-    after = page_after(dependencies.cursors, scope, cursor)
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         sessions = await page_of_sessions(uow, caller.id, after, limit, now=dependencies.clock.now())
-    shown = [session.response(caller.session_id) for session in sessions[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, sessions, limit))
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        sessions,
+        limit,
+        position_of=created_position,
+        item_of=lambda session: session.response(caller.session_id),
+    )
+    return respond_page(request, page)
 
 
 @router.delete("/api/auth/sessions/{session_id}", responses={200: {"model": SessionEnd}})

@@ -8,16 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    QueryText,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-)
+from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
 from identity.domain.staff import Appointment
@@ -65,10 +57,8 @@ async def list_staff_route(
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown, total = await page_of_staff(
-            uow, role, campus_id, suspended, descending=page.descending, limit=page.limit, offset=page.offset
-        )
-    return ok(request, shown, **page.meta(total))
+        found = await page_of_staff(uow, role, campus_id, suspended, page=page)
+    return respond_offset_page(request, page, found)
 
 
 @router.get("/api/staff/{user_id}", responses={200: {"model": StaffMember}})
@@ -155,10 +145,8 @@ async def list_grants_route(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown, total = await page_of_grants(
-            uow, status, user_id, now=now, descending=page.descending, limit=page.limit, offset=page.offset
-        )
-    return ok(request, shown, **page.meta(total))
+        found = await page_of_grants(uow, status, user_id, now=now, page=page)
+    return respond_offset_page(request, page, found)
 
 
 @router.get("/api/staff-grants/{grant_id}", responses={200: {"model": StaffGrant}})
@@ -209,10 +197,8 @@ async def list_staff_actions_route(
     """List the actions of staff, newest first. The trail is append-only."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown, total = await page_of_staff_actions(
-            uow, actor_id, subject_id, act, descending=page.descending, limit=page.limit, offset=page.offset
-        )
-    return ok(request, shown, **page.meta(total))
+        found = await page_of_staff_actions(uow, actor_id, subject_id, act, page=page)
+    return respond_offset_page(request, page, found)
 
 
 async def _respond_member(request: Request, caller: Caller, user_id: UUID) -> Response:

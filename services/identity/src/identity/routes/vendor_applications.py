@@ -8,16 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    signed_in,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from identity.dependencies import Dependencies
 from identity.domain.vendor_applications import NewApplication, check_may_decide_application
 from identity.queries.vendor_applications import get_application, page_of_applications
@@ -52,10 +44,10 @@ async def list_applications_route(
     """List one's own applications. Staff see those of their campus, auditors all."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        applications, total = await page_of_applications(
-            uow, status, campus_id, descending=page.descending, limit=page.limit, offset=page.offset
-        )
-    return ok(request, [application.response(caller.id) for application in applications], **page.meta(total))
+        applications, total = await page_of_applications(uow, status, campus_id, page=page)
+    return respond_offset_page(
+        request, page, ([application.response(caller.id) for application in applications], total)
+    )
 
 
 @router.get("/api/vendor-applications/{application_id}", responses={200: {"model": VendorApplication}})

@@ -24,6 +24,7 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
+from common.web.pages import created_position, cursor_page, respond_page, time_position
 from identity.dependencies import Dependencies
 from identity.domain.errors import AnotherCampus
 from identity.domain.vendors import PLATFORM_FIELDS, check_may_change_vendor, check_may_suspend_vendor
@@ -36,7 +37,6 @@ from identity.queries.vendors import (
     page_of_vendors,
     page_of_vendors_in_full,
 )
-from identity.routes.pages import page_after, page_meta
 from identity.routes.service_callers import DECIDING
 from identity.schemas.vendors import ReinstatementRequest, SuspensionRequest, Vendor, VendorChangeRequest
 from identity.use_cases.vendors.change_vendor import change_vendor
@@ -60,15 +60,22 @@ async def list_vendors_route(
     """List active vendors. With `status`, list in full those that the caller owns or is staff of."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("vendors", campus_id, status, caller.user_id)
-    after = page_after(dependencies.cursors, scope, cursor)
+    after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendors: Sequence[PublicVendor]
         if status is None:
             vendors = await page_of_vendors(uow, campus_id, after, limit)
         else:
             vendors = await page_of_vendors_in_full(uow, campus_id, status, after, limit)
-    shown = [vendor.response() for vendor in vendors[:limit]]
-    return ok(request, shown, **page_meta(dependencies.cursors, scope, vendors, limit))
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        vendors,
+        limit,
+        position_of=created_position,
+        item_of=lambda vendor: vendor.response(),
+    )
+    return respond_page(request, page)
 
 
 @router.get("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})

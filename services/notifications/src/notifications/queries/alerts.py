@@ -5,9 +5,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
-from common.web.http import OffsetPage
+from common.web.pages import OffsetPage
 from notifications.domain.alerts import Alert
-from notifications.queries.ordering import ordered
 
 _ALERT: Final = """
 SELECT id, severity, title, detail, subject, runbook, dedup_key, source, repetitions, last_raised_at, closed_at
@@ -48,7 +47,12 @@ async def page_of_alerts(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return one page of the alerts and their total number."""
     total: int = await uow.fetch_value(_ALERT_COUNT, status)
-    rows = await uow.fetch(_ALERT_PAGE + ordered(ALERT_SORTS[page.sort], page, 2), status, page.limit, page.offset)
+    rows = await uow.fetch(
+        f"{_ALERT_PAGE} {page.order_by(ALERT_SORTS[page.sort], 'id')} LIMIT $2 OFFSET $3",
+        status,
+        page.limit,
+        page.offset,
+    )
     return [_alert_response(row) for row in rows], total
 
 

@@ -6,9 +6,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
-from common.web.http import OffsetPage
+from common.web.pages import OffsetPage
 from notifications.domain.statuses import furthest
-from notifications.queries.ordering import ordered
 
 _DELIVERY: Final = """
 SELECT notification_id, status, provider_message_id FROM notification_deliveries
@@ -54,7 +53,9 @@ async def page_of_delivery_logs(
     """Return one page of the attempts and their total number."""
     filters = (notification_id, channel, status)
     total: int = await uow.fetch_value(_LOG_COUNT, *filters)
-    rows = await uow.fetch(_LOG_PAGE + ordered(LOG_SORTS[page.sort], page, 4), *filters, page.limit, page.offset)
+    rows = await uow.fetch(
+        f"{_LOG_PAGE} {page.order_by(LOG_SORTS[page.sort], 'id')} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset
+    )
     return [_log_response(row) for row in rows], total
 
 

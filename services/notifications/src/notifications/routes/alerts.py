@@ -6,7 +6,8 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import Alert
@@ -25,5 +26,5 @@ async def list_alerts(
     """Alerts of all services, newest first. `sort=severity`: the highest severity first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows, total = await queries.page_of_alerts(uow, page, status)
-    return ok(request, rows, **page.meta(total))
+        found = await queries.page_of_alerts(uow, page, status)
+    return respond_offset_page(request, page, found)

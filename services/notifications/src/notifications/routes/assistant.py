@@ -16,10 +16,10 @@ from common.primitives import problems
 from common.primitives.problems import NotFound, Problem
 from common.web.event_streams import PING, EventStream, event_bytes
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
+from common.web.pages import cursor_page, respond_page, time_position
 from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.routes.pages import created_at_of, page_response, time_position
 from notifications.schemas import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage
 from notifications.use_cases.assistant.open_turn import Turn, open_turn
 from notifications.use_cases.assistant.query_model import OnText
@@ -76,7 +76,15 @@ async def list_conversations(
     after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         conversations = await queries.list_conversations(uow, caller.id, after, limit + 1)
-    return page_response(request, dependencies.cursors, scope, conversations, limit, position_of=created_at_of)
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        conversations,
+        limit,
+        position_of=lambda row: (row["createdAt"], row["id"]),
+        item_of=dict,
+    )
+    return respond_page(request, page)
 
 
 @router.get(
@@ -99,15 +107,15 @@ async def list_messages(
         if await queries.count_messages(uow, conversation_id) is None:
             raise NotFound
         messages = await queries.list_messages(uow, conversation_id, after, limit + 1)
-    return page_response(
-        request,
+    page = cursor_page(
         dependencies.cursors,
         scope,
         messages,
         limit,
-        position_of=lambda message: [message[0]],
-        payload_of=lambda message: message[1],
+        position_of=lambda message: message[:1],
+        item_of=lambda message: message[1],
     )
+    return respond_page(request, page)
 
 
 @router.delete(

@@ -8,16 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    requires_one_of,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
@@ -42,8 +34,8 @@ async def list_delivery_logs(
     """Delivery attempts, newest first, for auditors and for staff who may resend."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows, total = await queries.page_of_delivery_logs(uow, page, notification_id, channel, status)
-    return ok(request, rows, **page.meta(total))
+        found = await queries.page_of_delivery_logs(uow, page, notification_id, channel, status)
+    return respond_offset_page(request, page, found)
 
 
 @router.post("/api/notification-delivery-logs/{log_id}/resend", responses=responses_for(Delivery, 403, 404, 409))

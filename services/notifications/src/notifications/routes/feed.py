@@ -11,10 +11,10 @@ from common.primitives.ids import parse_uuid
 from common.primitives.problems import ValidationFailed
 from common.web.event_streams import EventStream
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
+from common.web.pages import created_position, cursor_page, respond_page, time_position
 from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.routes.pages import created_at_of, page_response, time_position
 from notifications.schemas import Notification, ReadAllRequest, ReadAllResult, UnreadCount
 from notifications.use_cases.feed.read_all_notifications import read_all_notifications
 from notifications.use_cases.feed.read_notification import read_notification
@@ -41,14 +41,15 @@ async def list_notifications(
     after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         items = await queries.list_feed(uow, caller.id, after, limit + 1, unread=unread)
-    return page_response(
-        request,
+    page = cursor_page(
         dependencies.cursors,
         scope,
-        [queries.notification_response(item) for item in items],
+        items,
         limit,
-        position_of=created_at_of,
+        position_of=created_position,
+        item_of=queries.notification_response,
     )
+    return respond_page(request, page)
 
 
 @router.get("/api/notifications/unread-count", responses=responses_for(UnreadCount))

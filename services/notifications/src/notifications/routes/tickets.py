@@ -25,13 +25,13 @@ from common.web.http import (
     requires,
     signed_in,
 )
+from common.web.pages import created_position, cursor_page, respond_page, time_position
 from common.web.responses import EnvelopeMeta, responses_for
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import image_name
 from notifications.domain.deliveries import Contact
 from notifications.domain.tickets import Priority, Status
 from notifications.queries import tickets as queries
-from notifications.routes.pages import created_at_of, page_response, time_position
 from notifications.schemas.tickets import (
     AssignTicketRequest,
     ChangeTicketRequest,
@@ -79,15 +79,15 @@ async def list_support_tickets(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         tickets = await queries.list_tickets(uow, status, priority, assignee_id, after, limit + 1)
     customers = await _customers(dependencies, caller, tickets[:limit])
-    return page_response(
-        request,
+    page = cursor_page(
         dependencies.cursors,
         scope,
         tickets,
         limit,
-        position_of=lambda ticket: [ticket.created_at.isoformat(), str(ticket.id)],
-        payload_of=lambda ticket: queries.ticket_response(ticket, caller.id, customers),
+        position_of=created_position,
+        item_of=lambda ticket: queries.ticket_response(ticket, caller.id, customers),
     )
+    return respond_page(request, page)
 
 
 @router.post("/api/support-tickets", status_code=201, responses=responses_for(Ticket, 422, status=201))
@@ -174,7 +174,15 @@ async def list_ticket_messages(
         if await queries.find_ticket(uow, ticket_id) is None:
             raise NotFound
         messages = await queries.list_ticket_messages(uow, ticket_id, after, limit + 1)
-    return page_response(request, dependencies.cursors, scope, messages, limit, position_of=created_at_of)
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        messages,
+        limit,
+        position_of=lambda row: (row["createdAt"], row["id"]),
+        item_of=dict,
+    )
+    return respond_page(request, page)
 
 
 @router.post(

@@ -5,11 +5,10 @@ from typing import Any, Final
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.exports import ExportedOrder
 from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response
-from orders.queries.pages import Row
 
 _FILTERS: Final[Mapping[str, str]] = {
     **ORDER_FILTERS,
@@ -41,14 +40,11 @@ def search_by_address(filters: Mapping[str, Any], caller: Caller, hashes: Addres
     return filters
 
 
-async def page_of_campus_orders(
-    uow: UnitOfWork, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
-) -> tuple[list[Row], int]:
+async def page_of_campus_orders(uow: UnitOfWork, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
     """One page of the orders that the caller oversees, and their total number."""
     where, values = _where(caller, filters)
-    direction = "DESC" if page.descending else "ASC"
     records = await uow.fetch(
-        f"SELECT {ORDER_COLUMNS} FROM orders {where} ORDER BY {_SORTS[page.sort]} {direction}, orders.id {direction} "
+        f"SELECT {ORDER_COLUMNS} FROM orders {where} {page.order_by(_SORTS[page.sort], 'orders.id')} "
         f"LIMIT {page.limit} OFFSET {page.offset}",
         *values,
     )

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from orders.domain.disputes import Resolution
 from orders.queries.pages import Row, response_row
 
@@ -35,15 +35,14 @@ async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Row | None:
     return None if record is None else response_row(record)
 
 
-async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> tuple[list[Row], int]:
+async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
     """One page of the resolutions, and their total number."""
     values = list(filters.values())
     clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, 1)]
     where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
-    direction = "DESC" if page.descending else "ASC"
     records = await uow.fetch(
         f"SELECT {_RESOLUTION_COLUMNS} {_FROM_RESOLUTIONS} {where} "
-        f"ORDER BY resolution.prepared_at {direction}, resolution.id {direction} LIMIT {page.limit} OFFSET {page.offset}",
+        f"{page.order_by('resolution.prepared_at', 'resolution.id')} LIMIT {page.limit} OFFSET {page.offset}",
         *values,
     )
     total = await uow.fetch_value(f"SELECT count(*) FROM dispute_resolutions AS resolution {where}", *values)

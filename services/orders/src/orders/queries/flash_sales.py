@@ -8,8 +8,9 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.cursors import CursorSigner
+from common.web.pages import CursorPage, time_position
 from orders.domain.flash_sales import FlashSale, SaleTerms
-from orders.queries.pages import Page, Row, cursor_position, newest_page, response_row
+from orders.queries.pages import Row, newest_page, response_row
 
 _SALES: Final = """
 SELECT sale.id, sale.product_id AS "productId", product.name AS "productName", sale.vendor_id AS "vendorId",
@@ -46,7 +47,7 @@ async def page_of_sales(
     cursor: str | None,
     *,
     now: datetime,
-) -> Page:
+) -> CursorPage[Row]:
     """One page of flash sales, newest first, with their status at `now`.
 
     Row policies show prepared sales to the vendor and to the staff of the campus only.
@@ -58,7 +59,7 @@ async def page_of_sales(
         if name in filters:
             values.append(filters[name])
             clauses.append(clause.format(len(values)))
-    if position := cursor_position(signer, scope, cursor):
+    if position := time_position(signer, scope, cursor):
         values += position
         clauses.append(f"(sale.created_at, sale.id) < (${len(values) - 1}, ${len(values)})")
     statement = f"{_SALES} WHERE {' AND '.join(clauses)} ORDER BY sale.created_at DESC, sale.id DESC LIMIT $2"

@@ -14,10 +14,11 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
+from common.web.pages import CursorPage
 from orders.domain.order_roles import may_see_commission
 from orders.domain.products import search_words
 from orders.domain.transitions import State
-from orders.queries.pages import Page, Row, newest_page
+from orders.queries.pages import Row, newest_page
 from orders.queries.search import search_terms
 
 # The role of the caller in the listed orders.
@@ -69,7 +70,7 @@ async def page_of_orders(
     cursor: str | None,
     filters: Mapping[str, Any] = MappingProxyType({}),
     role: ListRole | None = None,
-) -> Page:
+) -> CursorPage[Row]:
     """One page of the orders that concern the caller, newest first, narrowed by `filters` and by the caller's `role`.
 
     Row policies decide which orders these are. Each role reads its own index, so a page costs the same with ten orders
@@ -91,7 +92,7 @@ async def page_of_orders(
             values.append(value)
         conditions.append(" AND ".join([condition.format(f"${len(values)}"), *narrowed]))
     if not conditions:
-        return Page([], None, limit)
+        return CursorPage([], None, limit)
     records = await uow.fetch(_page_statement(conditions, limit + 1), *values)
     return newest_page(records, signer, scope, limit, lambda row: order_response(row, caller), created_at="created_at")
 

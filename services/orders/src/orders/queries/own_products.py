@@ -8,7 +8,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cursors import CursorSigner
-from orders.queries.pages import Page, Row, cursor_position, newest_page, response_row
+from common.web.pages import CursorPage, time_position
+from orders.queries.pages import Row, newest_page, response_row
 from orders.queries.product_views import flash_sales_of, running_sale
 
 _COLUMNS: Final = f"""
@@ -46,10 +47,10 @@ async def page_of_own_products(
     *,
     now: datetime,
     media_url: str,
-) -> Page:
+) -> CursorPage[Row]:
     """One page of the vendor's products, newest first."""
     scope = ["own products", status, vendor_id]
-    position = cursor_position(signer, scope, cursor)
+    position = time_position(signer, scope, cursor) or ()
     beyond = " AND (created_at, id) < ($2, $3)" if position else ""
     records = await uow.fetch(
         f"SELECT {_COLUMNS} FROM products WHERE vendor_id = $1{_WITH_STATUS[status]}{beyond} "

@@ -11,8 +11,9 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
+from common.web.pages import CursorPage
 from orders.domain.products import search_words
-from orders.queries.pages import Page, Row
+from orders.queries.pages import Row
 from orders.queries.product_views import flash_sales_of, running_sale
 from orders.queries.search import (
     CORRECTED_WORDS_MAX,
@@ -84,7 +85,7 @@ async def page_of_products(
     *,
     now: datetime,
     media_url: str = "",
-) -> Page:
+) -> CursorPage[ListedProduct]:
     """One page of the listed products, in one round trip: the rows are public, so no caller is set in the database.
 
     A search without a result runs again with each unknown word replaced by its nearest known words. Its cursor carries
@@ -108,7 +109,7 @@ async def page_of_products(
         mark = last[sort.field]
         mark = mark.isoformat() if sort.column == "created_at" else mark
         next_cursor = signer.sign(scope, [last.get("tier", 1), mark, str(last["id"]), *corrections])
-    return Page([_product(record, media_url, now) for record in records[:limit]], next_cursor, limit)
+    return CursorPage([_product(record, media_url, now) for record in records[:limit]], next_cursor, limit)
 
 
 async def find_product(

@@ -6,7 +6,8 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cursors import CursorSigner
-from orders.queries.pages import Page, Row, cursor_position, newest_page, response_row
+from common.web.pages import CursorPage, time_position
+from orders.queries.pages import Row, newest_page, response_row
 
 _COLUMNS: Final = """
     request.id, request.order_id AS "orderId", request.buyer_id AS "buyerId", request.vendor_id AS "vendorId", request.status,
@@ -35,10 +36,10 @@ async def find_return_request(uow: UnitOfWork, request_id: UUID) -> Row | None:
 
 async def page_of_return_requests(
     uow: UnitOfWork, signer: CursorSigner, caller: Caller, order_id: UUID, limit: int, cursor: str | None
-) -> Page:
+) -> CursorPage[Row]:
     """One page of the return requests of an order, newest first."""
     scope = ["return-requests", order_id, caller.id]
-    position = cursor_position(signer, scope, cursor)
+    position = time_position(signer, scope, cursor) or ()
     beyond = "AND (request.created_at, request.id) < ($3, $4)" if position else ""
     records = await uow.fetch(
         f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.order_id = $2 {beyond} "

@@ -7,7 +7,8 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.cursors import CursorSigner
-from orders.queries.pages import Page, Row, cursor_position, newest_page, response_row
+from common.web.pages import CursorPage, time_position
+from orders.queries.pages import Row, newest_page, response_row
 
 # The author stays between the buyer and staff.
 _COLUMNS: Final = 'id, vendor_id AS "vendorId", product_id AS "productId", rating, text, created_at AS "createdAt"'
@@ -44,13 +45,13 @@ async def page_of_reviews(
     *,
     vendor_id: UUID | None = None,
     product_id: UUID | None = None,
-) -> Page:
+) -> CursorPage[Row]:
     """One page of the shown reviews of a vendor or of a product, newest first."""
     kind, where, subject = (
         ("vendor", _OF_VENDOR, vendor_id) if vendor_id is not None else ("product", _OF_PRODUCT, product_id)
     )
     scope = ["reviews", kind, subject, caller.user_id]
-    position = cursor_position(signer, scope, cursor)
+    position = time_position(signer, scope, cursor) or ()
     statement = _newest(_COLUMNS, [where], 2 if position else None, limit)
     records = await database.fetch_public(statement, subject, *position)
     return newest_page(records, signer, scope, limit, response_row)
@@ -58,10 +59,10 @@ async def page_of_reviews(
 
 async def page_of_moderated_reviews(
     uow: UnitOfWork, signer: CursorSigner, caller: Caller, filters: Mapping[str, Any], limit: int, cursor: str | None
-) -> Page:
+) -> CursorPage[Row]:
     """One page of all reviews, hidden ones included, newest first."""
     scope = ["reviews to moderate", *sorted(filters.items()), caller.id]
-    position = cursor_position(signer, scope, cursor)
+    position = time_position(signer, scope, cursor) or ()
     clauses = [_FILTERS[name].format(number) for number, name in enumerate(filters, 1)]
     statement = _newest(_OWN_COLUMNS, clauses, len(filters) + 1 if position else None, limit)
     records = await uow.fetch(statement, *filters.values(), *position)

@@ -8,15 +8,8 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires_one_of,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires_one_of
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
@@ -64,8 +57,8 @@ async def list_orders_of_campuses(
     dependencies = dependencies_of(request, Dependencies)
     filters = search_by_address(filters, caller, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows, total = await page_of_campus_orders(uow, caller, page, filters)
-    return ok(request, rows, **page.meta(total))
+        found = await page_of_campus_orders(uow, caller, page, filters)
+    return respond_offset_page(request, page, found)
 
 
 @router.get(

@@ -8,17 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    requires_one_of,
-    signed_in,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of, signed_in
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from orders.dependencies import Dependencies
@@ -104,8 +95,8 @@ async def list_resolutions(
     dependencies = dependencies_of(request, Dependencies)
     filters = {name: value for name, value in (("orderId", order_id), ("status", status)) if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows, total = await page_of_resolutions(uow, page, filters)
-    return ok(request, rows, **page.meta(total))
+        found = await page_of_resolutions(uow, page, filters)
+    return respond_offset_page(request, page, found)
 
 
 @router.get(ONE_RESOLUTION, responses=responses_for(ResolutionResponse, 403, 404))

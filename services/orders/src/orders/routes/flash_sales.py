@@ -20,6 +20,7 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
+from common.web.pages import respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
@@ -57,7 +58,7 @@ async def list_flash_sales(
     filters = query.model_dump(by_alias=True, exclude_none=True)
     now = dependencies.clock.now()
     page = await page_of_sales(dependencies.database, dependencies.cursors, caller, filters, limit, cursor, now=now)
-    return ok(request, page.rows, **page.meta)
+    return respond_page(request, page)
 
 
 @router.get(f"{SALES}/{{sale_id}}", responses=responses_for(FlashSaleResponse, 404))

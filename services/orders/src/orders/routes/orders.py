@@ -21,11 +21,12 @@ from common.web.http import (
     signed_in,
 )
 from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
+from common.web.pages import CursorPage, respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
 from orders.queries.orders import ListRole, find_order, order_response, page_of_orders
-from orders.queries.pages import Page, Row
+from orders.queries.pages import Row
 from orders.routes.order_commands import found, order_after, roles_in_order
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import (
@@ -100,7 +101,7 @@ async def list_orders(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor, filters, role)
-    return ok(request, page.rows, **page.meta)
+    return respond_page(request, page)
 
 
 @router.get(ONE_ORDER, responses=responses_for(OrderResponse, 404))
@@ -124,8 +125,8 @@ async def list_order_items(
     start: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
     end = start + limit
     next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(order["items"]) else None
-    page = Page(order["items"][start:end], next_cursor, limit)
-    return ok(request, page.rows, **page.meta)
+    page = CursorPage(order["items"][start:end], next_cursor, limit)
+    return respond_page(request, page)
 
 
 @router.post(f"{ONE_ORDER}/cancel", responses=responses_for(OrderResponse, 403, 404, 409, 422))

@@ -11,6 +11,7 @@ from common.auth.caller import Caller
 from common.media.uploads import FILE_SHOWN, read_image
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.web.pages import respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.errors import NoVendor
@@ -73,7 +74,7 @@ async def list_own_products(
         page = await page_of_own_products(
             uow, dependencies.cursors, vendor_id, status, limit, cursor, now=now, media_url=media_url
         )
-    return ok(request, page.rows, **page.meta)
+    return respond_page(request, page)
 
 
 @router.put("/api/products/{product_id}", responses=responses_for(OwnProductResponse, 403, 404, 409, 422))

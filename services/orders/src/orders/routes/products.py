@@ -55,7 +55,7 @@ async def browse_products(request: Request) -> Response:
         now=dependencies.clock.now(),
         media_url=dependencies.media_url,
     )
-    return ok_or_unchanged(request, page.rows, caller, **page.meta)
+    return ok_or_unchanged(request, page.items, caller, **page.meta)
 
 
 @router.get("/api/products/{product_id}", responses=responses_for(ProductResponse, 404) | NOT_MODIFIED)

@@ -18,6 +18,7 @@ from common.web.http import (
     requires_one_of,
     signed_in,
 )
+from common.web.pages import respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem
@@ -72,7 +73,7 @@ async def list_of_order(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await find_order_roles(uow, caller, order_id)
         page = await page_of_return_requests(uow, dependencies.cursors, caller, order_id, limit, cursor)
-    return ok(request, page.rows, **page.meta)
+    return respond_page(request, page)
 
 
 @router.get(ONE_REQUEST, responses=responses_for(ReturnRequestResponse, 404))

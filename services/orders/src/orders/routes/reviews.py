@@ -18,6 +18,7 @@ from common.web.http import (
     public,
     requires,
 )
+from common.web.pages import respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.queries.reviews import find_review, page_of_moderated_reviews, page_of_reviews, rating_of
@@ -87,7 +88,7 @@ async def list_reviews_to_moderate(
     filters = query.model_dump(by_alias=True, exclude_none=True)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_moderated_reviews(uow, dependencies.cursors, caller, filters, limit, cursor)
-    return ok(request, page.rows, **page.meta)
+    return respond_page(request, page)
 
 
 @router.post("/api/reviews/{review_id}/hide", responses=responses_for(ReviewResponse, 403, 404, 422))
@@ -117,7 +118,7 @@ async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str
     dependencies = dependencies_of(request, Dependencies)
     rating = found(await rating_of(dependencies.database, **subject))
     page = await page_of_reviews(dependencies.database, dependencies.cursors, caller, limit, cursor, **subject)
-    return ok(request, page.rows, **page.meta, **rating)
+    return respond_page(request, page, **rating)
 
 
 async def _post(request: Request, caller: CurrentCaller, content: ReviewContent) -> Response:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
+from common.web.responses import response_of
 from common.web.schemas import RequestBody, ResponseShape
-from orders.schemas.envelopes import response_of
 
 
 class VerifyDeliveryRequest(RequestBody):

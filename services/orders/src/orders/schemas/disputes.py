@@ -5,9 +5,9 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
+from common.web.responses import OffsetMeta, page_response_of, response_of
 from common.web.schemas import DecisionHash, Kobo, RequestBody, ResponseShape
-from orders.schemas.envelopes import page_response_of, response_of
-from orders.schemas.orders import OffsetMeta, Reason
+from orders.schemas.orders import Reason
 
 Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
 ChargebackOutcome = Annotated[

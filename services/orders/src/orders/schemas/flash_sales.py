@@ -6,8 +6,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from common.web.responses import page_response_of, response_of
 from common.web.schemas import Instant, PositiveKobo, RequestBody, ResponseShape
-from orders.schemas.envelopes import page_response_of, response_of
 
 
 class FlashSaleRequest(RequestBody):

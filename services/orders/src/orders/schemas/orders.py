@@ -5,9 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import EnvelopeMeta
+from common.web.responses import OffsetMeta, page_response_of, response_of
 from common.web.schemas import Kobo, RequestBody, ResponseShape
-from orders.schemas.envelopes import page_response_of, response_of
 
 # A checkout is one delivery of one vendor; 50 lines cover it.
 CHECKOUT_LINES_MAX = 50
@@ -37,13 +36,6 @@ class CancelRequest(RequestBody):
 
 class EmptyRequest(RequestBody):
     """`{}`."""
-
-
-class OffsetMeta(EnvelopeMeta):
-    page: int
-    limit: int
-    total: int
-    total_pages: Annotated[int, Field(alias="total_pages")]
 
 
 class OrderItem(ResponseShape):

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
+from common.web.responses import page_response_of, response_of
 from common.web.schemas import RequestBody, ResponseShape
 from orders.domain.products import (
     CATEGORY_CHARACTERS_MAX,
@@ -13,7 +14,6 @@ from orders.domain.products import (
     PRICE_MINOR_MAX,
     STOCK_MAX,
 )
-from orders.schemas.envelopes import page_response_of, response_of
 from orders.schemas.products import Product
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_CHARACTERS_MAX)]

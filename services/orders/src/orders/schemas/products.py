@@ -8,10 +8,9 @@ from pydantic.alias_generators import to_camel
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.web.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
-from common.web.responses import EnvelopeMeta
+from common.web.responses import EnvelopeMeta, page_response_of, response_of
 from common.web.schemas import IN_DIGITS, ResponseShape
 from orders.domain.products import normalize_category
-from orders.schemas.envelopes import page_response_of, response_of
 
 Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]
 

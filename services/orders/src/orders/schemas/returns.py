@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from common.web.responses import page_response_of, response_of
 from common.web.schemas import RequestBody, ResponseShape
-from orders.schemas.envelopes import page_response_of, response_of
 from orders.schemas.orders import CHECKOUT_LINES_MAX, Reason
 
 

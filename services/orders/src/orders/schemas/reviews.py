@@ -6,9 +6,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from common.web.responses import PageMeta
+from common.web.responses import PageMeta, page_response_of, response_of
 from common.web.schemas import RequestBody, ResponseShape
-from orders.schemas.envelopes import page_response_of, response_of
 from orders.schemas.orders import Reason
 
 TEXT_CHARACTERS_MAX = 2_000

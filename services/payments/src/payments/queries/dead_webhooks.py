@@ -4,8 +4,7 @@ from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
-from common.web.http import OffsetPage
-from payments.queries.pages import Page, ordered
+from common.web.pages import Found, OffsetPage
 
 _FILTER: Final = """
 FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id
@@ -16,11 +15,11 @@ WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome
 
 async def page_of_dead_webhooks(
     uow: UnitOfWork, page: OffsetPage, event_type: str | None, outcome: str | None, event_id: str | None
-) -> Page:
+) -> Found:
     """Dead webhooks by event type, outcome (`dead` waits for a replay) and event id."""
     filters = (event_type, outcome, event_id)
     total = await uow.fetch_value(f"SELECT count(*) {_FILTER}", *filters)
-    order = ordered(page, {"created_at": "d.failed_at"}, "d.id")
+    order = page.order_by({"created_at": "d.failed_at"}[page.sort], "d.id")
     rows = await uow.fetch(
         f"""
         SELECT d.id, d.webhook_id, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, w.outcome

@@ -5,9 +5,8 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from payments.domain.accounts import buyer_reward, side_of
-from payments.queries.pages import Page, ordered
 
 # Sorts after every name in the index (`text_pattern_ops`), which orders by bytes.
 _LAST_CHARACTER: Final = "\U0010ffff"
@@ -28,7 +27,7 @@ WHERE e.account = ANY ($1::text[]) AND t.created_at <= $2 GROUP BY e.account
 """
 
 
-async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None) -> Page:
+async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None) -> Found:
     """The accounts with a name prefix, with their balance in kobo now or at an instant, debit positive.
 
     An account is opened by its first entry; one that was opened after `at` is not listed. A page costs the entries of its
@@ -36,7 +35,7 @@ async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None
     """
     filters = (prefix, None if prefix is None else prefix + _LAST_CHARACTER, at)
     total = await uow.fetch_value(f"SELECT count(*) FROM ledger_accounts WHERE {_FILTER}", *filters)
-    order = ordered(page, {"created_at": "position"}, "account")
+    order = page.order_by({"created_at": "position"}[page.sort], "account")
     rows = await uow.fetch(
         f"SELECT account, currency FROM ledger_accounts WHERE {_FILTER} {order} LIMIT $4 OFFSET $5",
         *filters,

@@ -9,8 +9,7 @@ import asyncpg
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
-from common.web.http import OffsetPage
-from payments.queries.pages import Page, ordered
+from common.web.pages import Found, OffsetPage
 from payments.store.intents import Intent
 
 PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"]
@@ -28,12 +27,12 @@ _FILTERS: Final[Mapping[str, str]] = {
 }
 
 
-async def page_of_payments(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Page:
+async def page_of_payments(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
     """One page of the caller's visible payments; `filters` by their public names."""
     clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, start=1)]
     where, values = " AND ".join([_OWN, *clauses]), filters.values()
     total = await uow.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {where}", *values)
-    order = ordered(page, {"created_at": "created_at"}, "id")
+    order = page.order_by({"created_at": "created_at"}[page.sort], "id")
     rows = await uow.fetch(f"{_PAYMENT} WHERE {where} {order} LIMIT {page.limit} OFFSET {page.offset}", *values)
     return [_payment(row) for row in rows], total
 

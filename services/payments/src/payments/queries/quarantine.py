@@ -8,9 +8,8 @@ import asyncpg
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from payments.domain.decisions import QuarantineDecision
-from payments.queries.pages import Page, ordered
 
 # Only the newest decision counts; the earlier ones were rejected.
 _CHARGE: Final = """
@@ -24,9 +23,9 @@ FROM quarantined_charges q LEFT JOIN LATERAL (
 _FILTER: Final = "($1::text IS NULL OR q.status = $1)"
 
 
-async def page_of_quarantined_charges(uow: UnitOfWork, page: OffsetPage, status: str | None) -> Page:
+async def page_of_quarantined_charges(uow: UnitOfWork, page: OffsetPage, status: str | None) -> Found:
     total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q WHERE {_FILTER}", status)
-    order = ordered(page, {"created_at": "q.created_at"}, "q.id")
+    order = page.order_by({"created_at": "q.created_at"}[page.sort], "q.id")
     rows = await uow.fetch(f"{_CHARGE} WHERE {_FILTER} {order} LIMIT $2 OFFSET $3", status, page.limit, page.offset)
     return [_charge(row) for row in rows], total
 

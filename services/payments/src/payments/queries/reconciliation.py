@@ -8,8 +8,7 @@ import asyncpg
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
-from common.web.http import OffsetPage
-from payments.queries.pages import Page, ordered
+from common.web.pages import Found, OffsetPage
 
 _CASE: Final = """
 SELECT id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at,
@@ -20,9 +19,9 @@ _FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR kin
 _SORTS: Final = {"created_at": "opened_at", "amount": "unexplained_minor"}
 
 
-async def page_of_cases(uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None) -> Page:
+async def page_of_cases(uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None) -> Found:
     total = await uow.fetch_value(f"SELECT count(*) FROM reconciliation_cases WHERE {_FILTER}", status, kind)
-    order = ordered(page, _SORTS, "id")
+    order = page.order_by(_SORTS[page.sort], "id")
     rows = await uow.fetch(f"{_CASE} WHERE {_FILTER} {order} LIMIT $3 OFFSET $4", status, kind, page.limit, page.offset)
     return [_case(row) for row in rows], total
 

@@ -8,11 +8,10 @@ import asyncpg
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from payments.domain.decisions import RefundDecision
 from payments.domain.destinations import names_match
 from payments.domain.identifiers import refund_reference
-from payments.queries.pages import Page, ordered
 from payments.queries.quarantine import decision_view
 
 _REFUND: Final = """
@@ -36,10 +35,10 @@ _SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor"}
 
 async def page_of_refunds(
     uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None, order_id: UUID | None
-) -> Page:
+) -> Found:
     filters = (status, kind, order_id)
     total = await uow.fetch_value(f"SELECT count(*) FROM refunds f WHERE {_FILTER}", *filters)
-    order = ordered(page, _SORTS, "f.id")
+    order = page.order_by(_SORTS[page.sort], "f.id")
     rows = await uow.fetch(f"{_REFUND} WHERE {_FILTER} {order} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset)
     return [_refund(row) for row in rows], total
 

@@ -9,8 +9,7 @@ import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from common.web.http import OffsetPage
-from payments.queries.pages import Page, ordered
+from common.web.pages import Found, OffsetPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +69,13 @@ ORDER BY t.created_at, t.id LIMIT $5
 """
 
 
-async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: TransactionFilter) -> Page:
+async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: TransactionFilter) -> Found:
     """Transactions with their entries in kobo, debit positive. The sort `amount` is the sum of the debits."""
     given = {name: value for name in _CONDITIONS if (value := getattr(filters, name)) is not None}
     values = list(given.values())
     where = " AND ".join(_CONDITIONS[name].format(number) for number, name in enumerate(given, 1)) or "true"
     total = await uow.fetch_value(f"SELECT count(*) FROM ledger_transactions t WHERE {where}", *values)
-    order = ordered(page, {"created_at": "t.created_at", "amount": _AMOUNT}, "t.position")
+    order = page.order_by({"created_at": "t.created_at", "amount": _AMOUNT}[page.sort], "t.position")
     bounds = f"LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}"
     rows = await uow.fetch(f"{_TRANSACTIONS} WHERE {where} {order} {bounds}", *values, page.limit, page.offset)
     return await _with_entries(uow, rows), total

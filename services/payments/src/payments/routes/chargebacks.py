@@ -7,19 +7,18 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, requires
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.queries.chargebacks import page_of_chargebacks
-from payments.routes.offset_lists import listed
 from payments.schemas.chargebacks import Chargeback
-from payments.schemas.responses import success
 
 Status = Literal["opened", "won", "lost"]
 
 router = guarded_router(tags=["chargebacks"])
 
 
-@router.get("/api/chargebacks", responses=success(200, list[Chargeback]))
+@router.get("/api/chargebacks", responses={200: {"model": list[Chargeback]}})
 @requires("ledger:read")
 async def list_chargebacks(
     request: Request,
@@ -31,4 +30,4 @@ async def list_chargebacks(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_chargebacks(uow, page, status, order_id)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)

@@ -7,20 +7,10 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    QueryText,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-)
+from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.queries.dead_webhooks import page_of_dead_webhooks
-from payments.routes.offset_lists import listed
-from payments.schemas.responses import success
 from payments.schemas.webhooks import DeadWebhook, Replayed
 from payments.use_cases.webhooks.replay_webhook import replay_webhook
 
@@ -29,7 +19,7 @@ Outcome = Literal["queued", "done", "ignored", "dead"]
 router = guarded_router(tags=["dead letters"])
 
 
-@router.get("/api/dead-letter-webhooks", responses=success(200, list[DeadWebhook]))
+@router.get("/api/dead-letter-webhooks", responses={200: {"model": list[DeadWebhook]}})
 @requires("dead_letters:read")
 async def list_dead_webhooks(
     request: Request,
@@ -42,10 +32,10 @@ async def list_dead_webhooks(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_dead_webhooks(uow, page, event_type, outcome, event_id)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)
 
 
-@router.post("/api/dead-letter-webhooks/{dead_letter_id}/replay", responses=success(200, Replayed))
+@router.post("/api/dead-letter-webhooks/{dead_letter_id}/replay", responses={200: {"model": Replayed}})
 @requires("webhooks:replay", step_up=True)
 async def replay(request: Request, caller: CurrentCaller, dead_letter_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)

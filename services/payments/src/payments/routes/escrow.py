@@ -8,13 +8,12 @@ from starlette.responses import Response
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from payments.dependencies import Dependencies
 from payments.schemas.escrow import Released, ReleaseRequest
-from payments.schemas.responses import success
 from payments.use_cases.escrow.release_by_staff import release_by_staff
 
 router = guarded_router(tags=["escrow"])
 
 
-@router.post("/api/orders/{order_id}/release", responses=success(200, Released))
+@router.post("/api/orders/{order_id}/release", responses={200: {"model": Released}})
 @requires("escrow:release", step_up=True)
 async def release(request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseRequest) -> Response:
     dependencies = dependencies_of(request, Dependencies)

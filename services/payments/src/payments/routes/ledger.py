@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from common.primitives.problems import ValidationFailed
-from common.web.http import CurrentCaller, OffsetPage, QueryText, dependencies_of, guarded_router, offset_page, requires
+from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.exports import (
@@ -26,9 +27,7 @@ from payments.queries.transactions import (
     list_transactions_after,
     page_of_transactions,
 )
-from payments.routes.offset_lists import listed
 from payments.schemas.ledger import LedgerAccount, Transaction
-from payments.schemas.responses import success
 
 router = guarded_router(tags=["ledger"])
 
@@ -54,7 +53,7 @@ async def transaction_filter(
     return TransactionFilter(type, account, order_id, start, end)
 
 
-@router.get("/api/transactions", responses=success(200, list[Transaction]))
+@router.get("/api/transactions", responses={200: {"model": list[Transaction]}})
 @requires("ledger:read")
 async def list_transactions(
     request: Request,
@@ -65,7 +64,7 @@ async def list_transactions(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_transactions(uow, page, filters)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)
 
 
 @router.get("/api/transactions/export", responses=_CSV_SHOWN)
@@ -101,7 +100,7 @@ async def export_transactions(
     return StreamingResponse(batches(), headers=FILE, media_type="text/csv")
 
 
-@router.get("/api/ledger/accounts", responses=success(200, list[LedgerAccount]))
+@router.get("/api/ledger/accounts", responses={200: {"model": list[LedgerAccount]}})
 @requires("ledger:read")
 async def list_accounts(
     request: Request,
@@ -114,4 +113,4 @@ async def list_accounts(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_accounts(uow, page, account or None, at)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)

@@ -7,33 +7,23 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    signed_in,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
 from common.web.idempotency import IdempotencyKey
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.callbacks import is_allowed_callback, origin_of
 from payments.domain.errors import CallbackNotAllowed
 from payments.queries.ledger import find_reward_balance
 from payments.queries.payments import PaymentStatus, find_payment, intent_view, page_of_payments
-from payments.routes.offset_lists import listed
 from payments.schemas.payments import Intent, IntentRequest, Payment, RewardBalance
-from payments.schemas.responses import success
 from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment
 
 router = guarded_router(tags=["payments"])
 
 
-@router.post("/api/payments/intent", status_code=201, responses=success(201, Intent))
+@router.post("/api/payments/intent", status_code=201, responses={201: {"model": Intent}})
 @requires("orders:place")
 async def start(request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -46,7 +36,7 @@ async def start(request: Request, caller: CurrentCaller, body: IntentRequest, ke
     return ok(request, intent_view(intent), status=201)
 
 
-@router.get("/api/payments", responses=success(200, list[Payment]))
+@router.get("/api/payments", responses={200: {"model": list[Payment]}})
 @signed_in
 async def list_payments(
     request: Request,
@@ -63,10 +53,10 @@ async def list_payments(
     filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_payments(uow, page, filters)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)
 
 
-@router.get("/api/payments/{payment_id}", responses=success(200, Payment))
+@router.get("/api/payments/{payment_id}", responses={200: {"model": Payment}})
 @signed_in
 async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -75,7 +65,7 @@ async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID
     return ok(request, payment)
 
 
-@router.get("/api/rewards/balance", responses=success(200, RewardBalance))
+@router.get("/api/rewards/balance", responses={200: {"model": RewardBalance}})
 @signed_in
 async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)

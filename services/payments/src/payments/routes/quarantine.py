@@ -8,22 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    requires_one_of,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.quarantine import ChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
-from payments.routes.offset_lists import listed
 from payments.schemas.decisions import (
     QuarantinedChargeListResponse,
     QuarantinedChargeResponse,
@@ -53,7 +44,7 @@ async def list_quarantined_charges(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_quarantined_charges(uow, page, status)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)
 
 
 @router.get(ONE_CHARGE, responses=responses_for(QuarantinedChargeResponse, 403, 404))

@@ -7,28 +7,18 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    requires_one_of,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import Kind
 from payments.queries.reconciliation import find_case, page_of_cases
-from payments.routes.offset_lists import listed
 from payments.schemas.reconciliation import CloseCaseRequest, ReconciliationCase
-from payments.schemas.responses import success
 from payments.use_cases.reconciliation.close_case import close_case
 
 router = guarded_router(tags=["reconciliation"])
 
 
-@router.get("/api/reconciliation-cases", responses=success(200, list[ReconciliationCase]))
+@router.get("/api/reconciliation-cases", responses={200: {"model": list[ReconciliationCase]}})
 @requires_one_of("ledger:read", "exceptions:read")
 async def list_cases(
     request: Request,
@@ -40,10 +30,10 @@ async def list_cases(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_cases(uow, page, status, kind)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)
 
 
-@router.get("/api/reconciliation-cases/{case_id}", responses=success(200, ReconciliationCase))
+@router.get("/api/reconciliation-cases/{case_id}", responses={200: {"model": ReconciliationCase}})
 @requires_one_of("ledger:read", "exceptions:read")
 async def show_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
@@ -52,7 +42,7 @@ async def show_case(request: Request, caller: CurrentCaller, case_id: UUID) -> R
     return ok(request, case)
 
 
-@router.post("/api/reconciliation-cases/{case_id}/close", responses=success(200, ReconciliationCase))
+@router.post("/api/reconciliation-cases/{case_id}/close", responses={200: {"model": ReconciliationCase}})
 @requires("exceptions:classify")
 async def close(request: Request, caller: CurrentCaller, case_id: UUID, body: CloseCaseRequest) -> Response:
     """Closes a case by hand, with the evidence that explains it."""

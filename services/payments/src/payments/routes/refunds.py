@@ -8,23 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    signed_in,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
 from payments.domain.refunds import RefundKind, RefundStatus
 from payments.queries.refunds import find_refund, page_of_refunds
-from payments.routes.offset_lists import listed
 from payments.schemas.decisions import (
     RefundListResponse,
     RefundPrepareRequest,
@@ -55,7 +46,7 @@ async def list_refunds(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_refunds(uow, page, status, kind, order_id)
-    return listed(request, page, found)
+    return respond_offset_page(request, page, found)
 
 
 @router.get(ONE_REFUND, responses=responses_for(RefundResponse, 404))

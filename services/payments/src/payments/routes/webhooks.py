@@ -12,7 +12,6 @@ from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
 from payments.dependencies import Dependencies
 from payments.domain.signature import signed_by
 from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REJECTED
-from payments.schemas.responses import success
 from payments.schemas.webhooks import WebhookReceived
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
@@ -23,7 +22,7 @@ _INVALID_SIGNATURE: Final = b'{"error":"Invalid signature"}'
 router = APIRouter(route_class=RawRoute, tags=["functions"])
 
 
-@router.post("/functions/v1/gateway-webhook", responses=success(200, WebhookReceived))
+@router.post("/functions/v1/gateway-webhook", responses={200: {"model": WebhookReceived}})
 @before_sign_in
 async def gateway_webhook(request: Request) -> Response:
     """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""

@@ -5,19 +5,12 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints, model_validator
 
-from common.web.responses import EnvelopeMeta
+from common.web.responses import EnvelopeMeta, OffsetMeta
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 from payments.domain.quarantine import ChargeStatus, Outcome
 from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-
-
-class OffsetMeta(EnvelopeMeta):
-    page: int
-    limit: int
-    total: int
-    total_pages: Annotated[int, Field(alias="total_pages")]
 
 
 class QuarantinePrepareRequest(RequestBody):

@@ -1,11 +1,11 @@
 """Reads of bank details. An account number appears only as its last four digits."""
 
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
+from common.web.pages import TimePosition
 from payouts.domain.bank_accounts import BANK_NAMES
 
 # A closed vendor has no legal name.
@@ -47,8 +47,8 @@ async def find_bank_details(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any] 
 
 
 async def page_of_bank_details_history(
-    uow: UnitOfWork, vendor_id: UUID, before: tuple[datetime, UUID] | None, limit: int
-) -> tuple[list[dict[str, Any]], tuple[datetime, UUID] | None]:
+    uow: UnitOfWork, vendor_id: UUID, before: TimePosition | None, limit: int
+) -> tuple[list[dict[str, Any]], TimePosition | None]:
     """Returns changes from newest to oldest before a position, and the position of the next page."""
     changed_at, version_id = before or (None, None)
     rows = await uow.fetch(_PAGE_OF_HISTORY, vendor_id, changed_at, version_id, limit + 1)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from payouts.queries.rows import response_of
 
 _EXCEPTION_COLUMNS: Final = """
@@ -64,9 +64,7 @@ async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] 
     return {**response_of(row, "transfer"), "acts": [response_of(action) for action in actions]}
 
 
-async def page_of_exceptions(
-    uow: UnitOfWork, page: OffsetPage, narrowed: ExceptionFilter
-) -> tuple[list[dict[str, Any]], int]:
+async def page_of_exceptions(uow: UnitOfWork, page: OffsetPage, narrowed: ExceptionFilter) -> Found:
     """Returns one page and the total, both from one transaction."""
     filters = (narrowed.status, narrowed.severity, narrowed.cause, narrowed.vendor_id, narrowed.payout_id)
     total: int = await uow.fetch_value(_COUNT_EXCEPTIONS, *filters)

@@ -6,7 +6,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from common.database.unit_of_work import UnitOfWork
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from payouts.queries.rows import response_of
 
 _PAYOUT_COLUMNS: Final = """
@@ -41,9 +41,7 @@ async def find_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None
     return None if row is None else _payout(row)
 
 
-async def page_of_payouts(
-    uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None
-) -> tuple[list[dict[str, Any]], int]:
+async def page_of_payouts(uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None) -> Found:
     """Returns one page and the total, both from one transaction."""
     total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id)
     statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]

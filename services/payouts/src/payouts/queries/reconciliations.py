@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from common.web.http import OffsetPage
+from common.web.pages import Found, OffsetPage
 from payouts.queries.rows import response_of
 
 _COLUMNS: Final = """
@@ -32,7 +32,7 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[
 
 async def page_of_reconciliations(
     uow: UnitOfWork, page: OffsetPage, status: str | None, payout_id: UUID | None
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found:
     """Returns one page, newest first by default, and the total."""
     total: int = await uow.fetch_value(_COUNT, status, payout_id)
     rows = await uow.fetch(_PAGES[page.descending], status, payout_id, page.limit, page.offset)

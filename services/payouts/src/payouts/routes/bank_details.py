@@ -1,6 +1,5 @@
 """Endpoints of the account that receives a vendor's payouts."""
 
-from datetime import datetime
 from uuid import UUID
 
 from fastapi import Request, Response
@@ -17,6 +16,7 @@ from common.web.http import (
     requires,
     requires_one_of,
 )
+from common.web.pages import CursorPage, position_in_time, respond_page, time_position
 from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
@@ -70,19 +70,14 @@ async def list_bank_details_history(
     """Lists each change of the details, newest first, with its author and time."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["bank details history", id, caller.id]
-    before = None
-    if cursor:
-        changed_at, version_id = dependencies.cursors.open(scope, cursor)
-        before = (datetime.fromisoformat(changed_at), UUID(version_id))
+    before = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         changes, ends_at = await queries.page_of_bank_details_history(uow, id, before, limit)
     if not changes and caller.vendor_id != id:
         # Row policies hide other merchants' rows: a vendor without details looks like no vendor.
         raise NotFound
-    next_cursor = None
-    if ends_at is not None:
-        next_cursor = dependencies.cursors.sign(scope, [ends_at[0].isoformat(), str(ends_at[1])])
-    return ok(request, changes, next_cursor=next_cursor, has_more=ends_at is not None, limit=limit)
+    next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, position_in_time(*ends_at))
+    return respond_page(request, CursorPage(changes, next_cursor, limit))
 
 
 @router.post(

@@ -7,7 +7,8 @@ from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.primitives.problems import NotFound
-from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
@@ -20,7 +21,7 @@ from payouts.use_cases.exceptions.close_exception import close_exception
 router = guarded_router(tags=["payout exceptions"])
 
 
-@router.get("/api/payout-exceptions", responses=schemas.enveloped(list[schemas.PayoutException]))
+@router.get("/api/payout-exceptions", responses={200: {"model": list[schemas.PayoutException]}})
 @requires("exceptions:read")
 async def list_exceptions(
     request: Request,
@@ -35,12 +36,12 @@ async def list_exceptions(
     """Lists exceptions with cause, severity and response deadline."""
     narrowed = queries.ExceptionFilter(status, severity, cause, vendor_id, payout_id)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        exceptions, total = await queries.page_of_exceptions(uow, page, narrowed)
-    return ok(request, exceptions, headers=None, **page.meta(total))
+        found = await queries.page_of_exceptions(uow, page, narrowed)
+    return respond_offset_page(request, page, found)
 
 
 # Before the endpoint of one exception: `observations` is no id.
-@router.get("/api/payout-exceptions/observations", responses=schemas.enveloped(schemas.Observations))
+@router.get("/api/payout-exceptions/observations", responses={200: {"model": schemas.Observations}})
 @requires("exceptions:read")
 async def read_observations(request: Request, caller: CurrentCaller) -> Response:
     """Counts the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
@@ -61,7 +62,7 @@ async def read_observations(request: Request, caller: CurrentCaller) -> Response
     return ok(request, seen)
 
 
-@router.get("/api/payout-exceptions/{id}", responses=schemas.enveloped(schemas.PayoutExceptionDetail))
+@router.get("/api/payout-exceptions/{id}", responses={200: {"model": schemas.PayoutExceptionDetail}})
 @requires("exceptions:read")
 async def read_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns one exception with its attempt and its history."""

@@ -7,17 +7,10 @@ from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
 from common.primitives.problems import NotFound
-from common.web.http import (
-    CurrentCaller,
-    OffsetPage,
-    dependencies_of,
-    guarded_router,
-    offset_page,
-    ok,
-    requires,
-    requires_one_of,
-)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
 from common.web.idempotency import IdempotencyKey
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.routes.permissions import vendor_of
@@ -28,7 +21,7 @@ from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch
 router = guarded_router(tags=["payouts"])
 
 
-@router.post("/api/payouts", status_code=201, responses=schemas.enveloped(schemas.Payout, 201))
+@router.post("/api/payouts", status_code=201, responses={201: {"model": schemas.Payout}})
 @requires("wallet:own")
 async def create_payout(request: Request, caller: CurrentCaller, body: schemas.PayoutRequest) -> Response:
     """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
@@ -46,7 +39,7 @@ async def create_payout(request: Request, caller: CurrentCaller, body: schemas.P
     return ok(request, payout, status=201)
 
 
-@router.get("/api/payouts", responses=schemas.enveloped(list[schemas.Payout]))
+@router.get("/api/payouts", responses={200: {"model": list[schemas.Payout]}})
 @requires_one_of("wallet:own", "payouts:read")
 async def list_payouts(
     request: Request,
@@ -57,11 +50,11 @@ async def list_payouts(
 ) -> Response:
     """Lists the merchant's own payouts; finance and auditors see all."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        payouts, total = await queries.page_of_payouts(uow, page, status, vendor_id)
-    return ok(request, payouts, headers=None, **page.meta(total))
+        found = await queries.page_of_payouts(uow, page, status, vendor_id)
+    return respond_offset_page(request, page, found)
 
 
-@router.get("/api/payouts/{id}", responses=schemas.enveloped(schemas.Payout))
+@router.get("/api/payouts/{id}", responses={200: {"model": schemas.Payout}})
 @requires_one_of("wallet:own", "payouts:read")
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns one payout with its latest transfer and open exception."""
@@ -72,7 +65,7 @@ async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Resp
     return ok(request, payout)
 
 
-@router.post("/api/payouts/{id}/cancel", responses=schemas.documented(schemas.Payout, 403, 404, 409, 422))
+@router.post("/api/payouts/{id}/cancel", responses=responses_for(schemas.Payout, 403, 404, 409, 422))
 @requires("wallet:own")
 async def cancel(
     request: Request,
@@ -90,7 +83,7 @@ async def cancel(
     return ok(request, payout)
 
 
-@router.post("/api/payouts/dispatch", responses=schemas.enveloped(schemas.Dispatch))
+@router.post("/api/payouts/dispatch", responses={200: {"model": schemas.Dispatch}})
 @requires("payouts:dispatch", step_up=True)
 async def dispatch(
     request: Request, caller: CurrentCaller, body: schemas.DispatchRequest, key: IdempotencyKey

@@ -9,7 +9,8 @@ from uuid import UUID
 from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
@@ -74,8 +75,8 @@ async def list_reconciliations(
 ) -> Response:
     """Lists reconciliations with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        found, total = await page_of_reconciliations(uow, page, status, payout_id)
-    return ok(request, found, headers=None, **page.meta(total))
+        found = await page_of_reconciliations(uow, page, status, payout_id)
+    return respond_offset_page(request, page, found)
 
 
 @router.get("/api/reconciliations/{id}", responses=responses_for(ReconciliationResponse, 403, 404))

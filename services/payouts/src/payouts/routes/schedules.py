@@ -6,6 +6,7 @@ from fastapi import Request, Response
 
 from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.schedules import Schedule
@@ -14,7 +15,7 @@ from payouts.use_cases.schedules.change_schedule import change_schedule
 router = guarded_router(tags=["payout schedules"])
 
 
-@router.get("/api/vendors/{id}/payout-schedule", responses=schemas.documented(schemas.PayoutSchedule, 403, 404))
+@router.get("/api/vendors/{id}/payout-schedule", responses=responses_for(schemas.PayoutSchedule, 403, 404))
 @requires_one_of("wallet:own", "payouts:read")
 async def read_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns the schedule and the decision of its latest period; `none` until one is set."""
@@ -26,7 +27,7 @@ async def read_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Re
     return ok(request, schedule)
 
 
-@router.put("/api/vendors/{id}/payout-schedule", responses=schemas.documented(schemas.PayoutSchedule, 403, 404, 422))
+@router.put("/api/vendors/{id}/payout-schedule", responses=responses_for(schemas.PayoutSchedule, 403, 404, 422))
 @requires("wallet:own", step_up=True)
 async def replace_schedule(
     request: Request,

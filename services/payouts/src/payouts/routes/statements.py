@@ -8,6 +8,7 @@ from starlette.responses import StreamingResponse
 
 from common.auth.caller import Caller
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.exports import PAGE_LINES, csv_heading, csv_of_lines
@@ -23,11 +24,11 @@ _PATH: Final = "/api/wallets/current/statements/{month}"
 
 def _file_responses(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
     """Returns the documented responses of a file; errors are problem documents."""
-    errors = schemas.documented(schemas.StatementMonth, 403, 422)
+    errors = responses_for(schemas.StatementMonth, 403, 422)
     return {**errors, 200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
 
 
-@router.get(_PATH, responses=schemas.documented(schemas.StatementMonth, 403, 422))
+@router.get(_PATH, responses=responses_for(schemas.StatementMonth, 403, 422))
 @requires("wallet:own")
 async def read_month(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Returns a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""

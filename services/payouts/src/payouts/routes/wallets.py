@@ -8,6 +8,8 @@ from fastapi import Depends, Query, Request, Response
 from common.auth.caller import Caller
 from common.primitives.problems import NotFound
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.web.pages import CursorPage, respond_page
+from common.web.responses import responses_for
 from common.web.schemas import QueryInstant
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
@@ -30,7 +32,7 @@ async def statement_filter(
 Filters = Annotated[StatementFilter, Depends(statement_filter)]
 
 
-@router.get("/api/wallets/current", responses=schemas.documented(schemas.Wallet, 403))
+@router.get("/api/wallets/current", responses=responses_for(schemas.Wallet, 403))
 @requires("wallet:own")
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Returns the amounts available, in escrow and in transit."""
@@ -40,7 +42,7 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, wallet)
 
 
-@router.get("/api/vendors/{id}/wallet", responses=schemas.documented(schemas.Wallet, 403, 404))
+@router.get("/api/vendors/{id}/wallet", responses=responses_for(schemas.Wallet, 403, 404))
 @requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns any vendor's wallet."""
@@ -51,7 +53,7 @@ async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUI
     return ok(request, wallet)
 
 
-@router.get("/api/wallets/current/statement", responses=schemas.documented(list[schemas.StatementLine], 403, 422))
+@router.get("/api/wallets/current/statement", responses=responses_for(list[schemas.StatementLine], 403, 422))
 @requires("wallet:own")
 async def read_statement(
     request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -60,7 +62,7 @@ async def read_statement(
     return await _statement(request, caller, vendor_of(caller), filters, limit, cursor)
 
 
-@router.get("/api/vendors/{id}/statement", responses=schemas.documented(list[schemas.StatementLine], 403, 404, 422))
+@router.get("/api/vendors/{id}/statement", responses=responses_for(list[schemas.StatementLine], 403, 404, 422))
 @requires("payouts:read")
 async def read_statement_of_vendor(
     request: Request,
@@ -85,4 +87,4 @@ async def _statement(
             raise NotFound
         lines, ends_at = await queries.page_of_statement(uow, vendor_id, before, limit, filters)
     next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, [ends_at])
-    return ok(request, lines, next_cursor=next_cursor, has_more=ends_at is not None, limit=limit)
+    return respond_page(request, CursorPage(lines, next_cursor, limit))

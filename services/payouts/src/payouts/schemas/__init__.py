@@ -9,7 +9,6 @@ from payouts.schemas.bank_details import (
     QuarantineResponse,
 )
 from payouts.schemas.batches import Dispatch, DispatchedTransfer, DispatchRequest, SkippedPayout
-from payouts.schemas.envelope import Meta, documented, enveloped
 from payouts.schemas.exceptions import (
     ClassifyRequest,
     CloseRequest,
@@ -38,7 +37,6 @@ __all__ = [
     "ExceptionAction",
     "ExceptionResponse",
     "ExceptionTransfer",
-    "Meta",
     "Observations",
     "OpenException",
     "Payout",
@@ -56,6 +54,4 @@ __all__ = [
     "StatementMonth",
     "StatementMonthKind",
     "Wallet",
-    "documented",
-    "enveloped",
 ]

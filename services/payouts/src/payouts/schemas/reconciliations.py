@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import EnvelopeMeta
+from common.web.responses import EnvelopeMeta, OffsetMeta
 from common.web.schemas import RequestBody, ResponseShape
 from payouts.domain.returns import ReconciliationStatus, ReturnKind
 from payouts.schemas.payouts import Payout
@@ -56,13 +56,6 @@ class Reconciliation(ResponseShape):
     decided_by: UUID | None
     decided_at: str | None
     rejection_reason: str | None
-
-
-class OffsetMeta(EnvelopeMeta):
-    page: int
-    limit: int
-    total: int
-    total_pages: Annotated[int, Field(alias="total_pages")]
 
 
 class ReconciliationResponse(ResponseShape):

@@ -1,0 +1,132 @@
+"""Pages of lists (contract section 1.5): offset lists with a total, and cursor lists."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar
+from uuid import UUID
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.primitives.cursors import CursorSigner
+from common.primitives.problems import ValidationFailed
+from common.web.http import LIMIT_DEFAULT, Limit, ok
+from common.web.schemas import IN_DIGITS
+
+Row = TypeVar("Row")
+Item = TypeVar("Item")
+# Maximum of page x limit: larger offsets are too expensive (contract section 1).
+OFFSET_MAX: Final = 10_000
+# Creation time and id of the last row of a page, in a list in this order.
+TimePosition = tuple[datetime, UUID]
+
+
+# The items of an offset page, and the total number of items.
+Found = tuple[list[dict[str, Any]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetPage:
+    """One page of an offset list: `page` from 1; `sort` is a field of the list's allow-list."""
+
+    page: int
+    limit: int
+    sort: str
+    descending: bool
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.limit
+
+    def order_by(self, column: str, tie: str) -> str:
+        """The ORDER BY of an allow-listed column; the tie-breaker makes the order total."""
+        direction = "DESC" if self.descending else "ASC"
+        return f"ORDER BY {column} {direction}, {tie} {direction}"
+
+
+def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
+    """The dependency of an offset list that may be sorted by these fields; the first is the default, newest first."""
+
+    async def page_of(
+        page: Annotated[int, Query(ge=1, le=OFFSET_MAX), IN_DIGITS] = 1,
+        limit: Limit = LIMIT_DEFAULT,
+        sort: Literal[sorts] = sorts[0],  # type: ignore[valid-type]
+        order: Literal["asc", "desc"] = "desc",
+    ) -> OffsetPage:
+        if page * limit > OFFSET_MAX:
+            raise ValidationFailed.of("page", f"page x limit must not exceed {OFFSET_MAX}; narrow the filters instead")
+        return OffsetPage(page, limit, sort, order == "desc")
+
+    return page_of
+
+
+def respond_offset_page(request: Request, page: OffsetPage, found: Found) -> Response:
+    """One page of an offset list."""
+    items, total = found
+    pages = -(-total // page.limit)
+    return ok(request, items, page=page.page, limit=page.limit, total=total, total_pages=pages)
+
+
+@dataclass(frozen=True, slots=True)
+class CursorPage(Generic[Item]):
+    """One page of a cursor list; without `next_cursor` it is the last one."""
+
+    items: Sequence[Item]
+    next_cursor: str | None
+    limit: int
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The pagination fields of the response's `meta`."""
+        return {"next_cursor": self.next_cursor, "has_more": self.next_cursor is not None, "limit": self.limit}
+
+
+def cursor_page(
+    signer: CursorSigner,
+    scope: Sequence[Any],
+    rows: Sequence[Row],
+    limit: int,
+    *,
+    position_of: Callable[[Row], Sequence[Any]],
+    item_of: Callable[[Row], Item],
+) -> CursorPage[Item]:
+    """The page of rows that were read with one more than `limit`; `position_of` gives a row's place for the cursor."""
+    next_cursor = signer.sign(scope, position_of(rows[limit - 1])) if len(rows) > limit else None
+    return CursorPage([item_of(row) for row in rows[:limit]], next_cursor, limit)
+
+
+def time_position(signer: CursorSigner, scope: Sequence[Any], cursor: str | None) -> TimePosition | None:
+    """The position of a cursor that `position_in_time` made; None for the first page.
+
+    Raises ValidationFailed for a changed cursor or one of another list.
+    """
+    if cursor is None:
+        return None
+    at, row_id = signer.open(scope, cursor)
+    return datetime.fromisoformat(at), UUID(row_id)
+
+
+def position_in_time(at: datetime, row_id: UUID) -> Sequence[str]:
+    """The position of a row in a list in the order of a time and the id."""
+    return at.isoformat(), str(row_id)
+
+
+class Created(Protocol):
+    """A record of a list in the order of creation."""
+
+    @property
+    def id(self) -> UUID: ...
+
+    @property
+    def created_at(self) -> datetime: ...
+
+
+def created_position(row: Created) -> Sequence[str]:
+    return position_in_time(row.created_at, row.id)
+
+
+def respond_page(request: Request, page: CursorPage[Any], **meta: Any) -> Response:
+    """One page of a cursor list; further keyword arguments are fields of `meta`."""
+    return ok(request, page.items, **page.meta, **meta)
