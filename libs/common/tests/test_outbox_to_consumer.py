@@ -13,10 +13,10 @@ from common.messaging import dead_letters
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.consumers import Consumers
 from common.messaging.faults import PermanentFault
-from common.messaging.messages import Subscription, WorkItem
+from common.messaging.messages import Outcome, Subscription, WorkItem
 from common.messaging.relay import measure_once, relay_once, run_relay
 from common.messaging.republishing import republish
-from common.observability.telemetry import INBOX_DUPLICATES
+from common.observability.telemetry import INBOX_DUPLICATES, STALE_EVENTS
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
 from testkit.fixtures import eventually
@@ -75,6 +75,26 @@ async def test_an_event_is_marked_as_published_after_the_confirm(mechanisms: Mec
         await publish(mechanisms, event)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
         await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
+    assert notebook.attempts[event.subject] == 1
+
+
+class Latecomer(Notebook):
+    """A consumer that has seen later events already."""
+
+    async def on_order_dispatched(self, event, received, uow, dependencies):
+        await super().on_order_dispatched(event, received, uow, dependencies)
+        return Outcome.STALE
+
+
+async def test_the_consumer_counts_a_stale_event_by_its_type(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Latecomer(), dispatched()
+    counter = STALE_EVENTS.labels(OrderDispatched.TYPE)._value
+    before = counter.get()
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: counter.get() - before == 1)
+        # The transaction of a stale event commits, too.
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
     assert notebook.attempts[event.subject] == 1
 
 

@@ -5,8 +5,7 @@ from typing import Any, Final
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import NotYetKnown, PermanentFault
-from common.messaging.messages import Received, Subscription, WorkItem
-from common.observability import telemetry
+from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
 from common.primitives.encryption import DecryptionFailed, UnknownKey
 from contracts import orders, payments, payouts
 from identity.dependencies import Dependencies
@@ -19,28 +18,27 @@ ErasureEvaluation = orders.ErasureJudged | payments.ErasureJudged | payouts.Eras
 
 async def on_orders_evaluated(
     event: orders.ErasureJudged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _record_evaluation(event, received, uow, dependencies)
+) -> Outcome:
+    return await _record_evaluation(event, received, uow, dependencies)
 
 
 async def on_payments_evaluated(
     event: payments.ErasureJudged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _record_evaluation(event, received, uow, dependencies)
+) -> Outcome:
+    return await _record_evaluation(event, received, uow, dependencies)
 
 
 async def on_payouts_evaluated(
     event: payouts.ErasureJudged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _record_evaluation(event, received, uow, dependencies)
+) -> Outcome:
+    return await _record_evaluation(event, received, uow, dependencies)
 
 
 async def _record_evaluation(
     event: ErasureEvaluation, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     service, matters, now = event.publisher(), event.open_matters, dependencies.clock.now()
-    if not await record_evaluation(uow, dependencies.hashes, event.request_id, service, matters, now=now):
-        telemetry.STALE_EVENTS.labels(received.type).inc()
+    return applied_if(await record_evaluation(uow, dependencies.hashes, event.request_id, service, matters, now=now))
 
 
 async def on_code_to_send(item: CodeToSend, received: Received, dependencies: Dependencies) -> None:

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any, Final, TypedDict
 
 from common.database.unit_of_work import UnitOfWork
-from common.messaging.messages import Received, Subscription
-from common.observability import telemetry
+from common.messaging.messages import Outcome, Received, Subscription
 from contracts.identity import (
     CampusChanged,
     ErasureRefused,
@@ -53,30 +52,30 @@ from orders.use_cases.refunds.record_refund_settled import record_refund_settled
 
 async def on_vendor_approved(
     event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    outcome = await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now())
-    _count_stale(received, outcome)
+) -> Outcome:
+    rejection = await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now())
+    return _OUTCOMES[rejection]
 
 
 async def on_vendor_changed(
     event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    outcome = await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now())
-    _count_stale(received, outcome)
+) -> Outcome:
+    rejection = await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now())
+    return _OUTCOMES[rejection]
 
 
 async def on_vendor_suspended(
     event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     now = dependencies.clock.now()
-    _count_stale(received, await project_vendor_status(uow, _vendor(event), True, received.sequence, now=now))
+    return _OUTCOMES[await project_vendor_status(uow, _vendor(event), True, received.sequence, now=now)]
 
 
 async def on_vendor_reinstated(
     event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     now = dependencies.clock.now()
-    _count_stale(received, await project_vendor_status(uow, _vendor(event), False, received.sequence, now=now))
+    return _OUTCOMES[await project_vendor_status(uow, _vendor(event), False, received.sequence, now=now)]
 
 
 async def on_vendor_closed(
@@ -87,93 +86,100 @@ async def on_vendor_closed(
 
 async def on_erasure_requested(
     event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    outcome = await evaluate_erasure(
+) -> Outcome:
+    rejection = await evaluate_erasure(
         uow, event.request_id, event.user_id, event.vendor_id, sequence=received.sequence, **_timing(dependencies)
     )
-    _count_stale(received, outcome)
+    return _OUTCOMES[rejection]
 
 
-async def on_erasure_refused(event: ErasureRefused, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
-    _count_stale(received, await cancel_erasure(uow, event.user_id, received.sequence))
+async def on_erasure_refused(event: ErasureRefused, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
+    return _OUTCOMES[await cancel_erasure(uow, event.user_id, received.sequence)]
 
 
-async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
-    _count_stale(received, await erase_buyer(uow, event.user_id, received.sequence))
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
+    return _OUTCOMES[await erase_buyer(uow, event.user_id, received.sequence)]
 
 
 async def on_user_provisioned(
     event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     hashes, sequence = dependencies.address_hashes, received.sequence
-    _count_stale(received, await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes))
+    return _OUTCOMES[await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes)]
 
 
 async def on_profile_changed(
     event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     hashes, sequence = dependencies.address_hashes, received.sequence
-    _count_stale(received, await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes))
+    return _OUTCOMES[await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes)]
 
 
-async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
-    _count_stale(received, await project_campus(uow, event.campus_id, event.name, event.active, received.sequence))
+async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
+    return _OUTCOMES[await project_campus(uow, event.campus_id, event.name, event.active, received.sequence)]
 
 
-async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
+async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
     hub = HubProjection(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
-    _count_stale(received, await project_hub(uow, hub, received.sequence))
+    return _OUTCOMES[await project_hub(uow, hub, received.sequence)]
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
     pins, sequence = dependencies.pins, received.sequence
-    outcome = await accept_payment(
+    rejection = await accept_payment(
         uow, event.order_id, event.amount_minor, pins, sequence=sequence, **_timing(dependencies)
     )
-    _count_stale(received, outcome)
+    return _OUTCOMES[rejection]
 
 
 async def on_escrow_released(
     event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     remaining, sequence = event.remaining_minor, received.sequence
-    outcome = await complete_order(uow, event.order_id, remaining, sequence=sequence, **_timing(dependencies))
-    _count_stale(received, outcome)
+    rejection = await complete_order(uow, event.order_id, remaining, sequence=sequence, **_timing(dependencies))
+    return _OUTCOMES[rejection]
 
 
 async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     remaining, sequence = event.remaining_minor, received.sequence
-    outcome = await record_refund_posted(
+    rejection = await record_refund_posted(
         uow, event.order_id, event.refund_id, remaining, sequence=sequence, **_timing(dependencies)
     )
-    _count_stale(received, outcome)
+    return _OUTCOMES[rejection]
 
 
 async def on_refund_settled(
     event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     # Refunds of an overpayment or of quarantined money belong to payments and change no order.
     if event.kind == "order" and event.order_id is not None:
-        outcome = await record_refund_settled(uow, event.order_id, event.refund_id, **_timing(dependencies))
-        _count_stale(received, outcome)
+        rejection = await record_refund_settled(uow, event.order_id, event.refund_id, **_timing(dependencies))
+        return _OUTCOMES[rejection]
+    return Outcome.IGNORED
 
 
-async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Dependencies) -> None:
+async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
     if event.kind == "order" and event.order_id is not None:
-        _count_stale(received, await record_refund_failed(uow, event.order_id, event.refund_id))
+        return _OUTCOMES[await record_refund_failed(uow, event.order_id, event.refund_id)]
+    return Outcome.IGNORED
 
 
 async def on_charge_disputed(
     event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     outcome, sequence = _CHARGE_OUTCOMES.get(event.outcome or ""), received.sequence
-    _count_stale(
-        received, await record_chargeback(uow, event.order_id, outcome, sequence=sequence, **_timing(dependencies))
-    )
+    rejection = await record_chargeback(uow, event.order_id, outcome, sequence=sequence, **_timing(dependencies))
+    return _OUTCOMES[rejection]
 
 
+_OUTCOMES: Final[Mapping[Rejection | None, Outcome]] = {
+    None: Outcome.APPLIED,
+    Rejection.REPEATED: Outcome.DUPLICATE,
+    Rejection.STALE: Outcome.STALE,
+    Rejection.FORBIDDEN: Outcome.IGNORED,
+}
 # Any other value means that the bank has not decided.
 _CHARGE_OUTCOMES: Final[Mapping[str, ChargeOutcome]] = {"won": "won", "lost": "lost"}
 
@@ -191,11 +197,6 @@ def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorRein
     return VendorProjection(
         event.vendor_id, event.business_name, event.campus_id, event.commission_basis_points, event.owner_user_id
     )
-
-
-def _count_stale(received: Received, outcome: Rejection | None) -> None:
-    if outcome is Rejection.STALE:
-        telemetry.STALE_EVENTS.labels(received.type).inc()
 
 
 SUBSCRIPTIONS: list[Subscription[Any]] = [

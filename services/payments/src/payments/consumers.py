@@ -9,7 +9,7 @@ import msgspec
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import PermanentFault
-from common.messaging.messages import Received, Subscription, WorkItem
+from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
 from contracts.identity import EmailConfirmed, ErasureRequested, UserErased, UserProvisioned, VendorClosed
 from contracts.orders import (
     DisputeResolved,
@@ -96,14 +96,14 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
 
 async def on_order_cancelled(
     event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await close_order(uow, event.order_id, "cancelled")
+) -> Outcome:
+    return applied_if(await close_order(uow, event.order_id, "cancelled"))
 
 
 async def on_order_expired(
     event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await close_order(uow, event.order_id, "expired")
+) -> Outcome:
+    return applied_if(await close_order(uow, event.order_id, "expired"))
 
 
 async def on_order_delivered(
@@ -114,14 +114,16 @@ async def on_order_delivered(
 
 async def on_order_disputed(
     event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await freeze_escrow(uow, event.order_id, received.sequence, dependencies.clock.now())
+) -> Outcome:
+    return applied_if(await freeze_escrow(uow, event.order_id, received.sequence, dependencies.clock.now()))
 
 
 async def on_dispute_resolved(
     event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await unfreeze_escrow(uow, event.order_id, received.sequence, event.release_minor, dependencies.clock.now())
+) -> Outcome:
+    return applied_if(
+        await unfreeze_escrow(uow, event.order_id, received.sequence, event.release_minor, dependencies.clock.now())
+    )
 
 
 async def on_refund_requested(

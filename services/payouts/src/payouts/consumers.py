@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from common.database.unit_of_work import UnitOfWork
-from common.messaging.messages import Received, Subscription, WorkItem
+from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
 from contracts.identity import (
     ErasureRequested,
     VendorApproved,
@@ -49,26 +49,26 @@ from payouts.use_cases.wallets.record_escrow_share import record_escrow_share
 
 async def on_vendor_approved(
     event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_vendor(event, received, uow, dependencies)
+) -> Outcome:
+    return await _project_vendor(event, received, uow, dependencies)
 
 
 async def on_vendor_changed(
     event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_vendor(event, received, uow, dependencies)
+) -> Outcome:
+    return await _project_vendor(event, received, uow, dependencies)
 
 
 async def on_vendor_suspended(
     event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_vendor_status(event, True, received, uow, dependencies)
+) -> Outcome:
+    return await _project_vendor_status(event, True, received, uow, dependencies)
 
 
 async def on_vendor_reinstated(
     event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_vendor_status(event, False, received, uow, dependencies)
+) -> Outcome:
+    return await _project_vendor_status(event, False, received, uow, dependencies)
 
 
 async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: object) -> None:
@@ -84,9 +84,10 @@ async def _project_vendor(
     received: Received,
     uow: UnitOfWork,
     dependencies: Dependencies,
-) -> None:
+) -> Outcome:
     numbers, now = dependencies.account_numbers, dependencies.clock.now()
-    await project_vendor(uow, numbers, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+    owner, name, sequence = event.owner_user_id, event.legal_name, received.sequence
+    return applied_if(await project_vendor(uow, numbers, event.vendor_id, owner, name, sequence, now))
 
 
 async def _project_vendor_status(
@@ -95,21 +96,23 @@ async def _project_vendor_status(
     received: Received,
     uow: UnitOfWork,
     dependencies: Dependencies,
-) -> None:
+) -> Outcome:
     # The event carries the whole vendor. It may be the first one received.
     await _project_vendor(event, received, uow, dependencies)
-    await project_vendor_status(uow, event.vendor_id, suspended, received.sequence)
+    return applied_if(await project_vendor_status(uow, event.vendor_id, suspended, received.sequence))
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: object) -> None:
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: object) -> Outcome:
     share_minor = event.amount_minor - event.commission_minor - event.delivery_fee_minor
-    await record_escrow_share(uow, event.order_id, event.vendor_id, share_minor, received.sequence)
+    return applied_if(await record_escrow_share(uow, event.order_id, event.vendor_id, share_minor, received.sequence))
 
 
 async def on_escrow_released(
     event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+) -> Outcome:
+    is_newest = await record_escrow_share(
+        uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence
+    )
     release = Release(
         event.release_id,
         event.order_id,
@@ -124,22 +127,26 @@ async def on_escrow_released(
     is_proven = await record_statement(uow, stated, now, line_key=key)
     await credit_release(uow, release, now, is_proven=is_proven)
     await hold_disputed(uow, event.vendor_id, event.order_id, str(received.sequence), now)
+    return applied_if(is_newest)
 
 
 async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+) -> Outcome:
+    is_newest = await record_escrow_share(
+        uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence
+    )
     refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
     now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
     stated = _statement(event.statement, event.vendor_id, key, -event.from_vendor_minor)
     is_proven = await record_statement(uow, stated, now, line_key=key)
     await debit_refund(uow, refund, now, is_proven=is_proven)
+    return applied_if(is_newest)
 
 
 async def on_charge_disputed(
     event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     if event.remaining_vendor_minor is not None:
         await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     statuses: dict[str | None, ChargebackStatus] = {None: "opened", "won": "won", "lost": "lost"}
@@ -159,7 +166,7 @@ async def on_charge_disputed(
     source = f"chargeback:{update.id}:{event.outcome}"
     stated = _statement(event.statement, event.vendor_id, source, moved_minor)
     await record_statement(uow, stated, now, line_key=line_key)
-    await record_chargeback(uow, update, received.sequence, now)
+    return applied_if(await record_chargeback(uow, update, received.sequence, now))
 
 
 async def on_vendor_statement_issued(

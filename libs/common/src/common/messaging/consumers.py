@@ -25,7 +25,7 @@ from common.messaging import dead_letters
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.faults import NotYetKnown, PermanentFault
 from common.messaging.inbox import record_message_if_new
-from common.messaging.messages import Received, Subscription, WorkItem, read_envelope, read_payload
+from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
 from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
 from common.observability import telemetry
 from common.observability.logging import get_logger
@@ -139,7 +139,9 @@ class Consumers:
             event = read_payload(data, subscription.event)
             async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
                 if await record_message_if_new(uow, received.event_id, subscription.consumer):
-                    await subscription.handler(event, received, uow, self._dependencies)
+                    outcome = await subscription.handler(event, received, uow, self._dependencies)
+                    if outcome is Outcome.STALE:
+                        telemetry.STALE_EVENTS.labels(received.type).inc()
                 else:
                     telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -29,8 +30,25 @@ class Received:
     is_last_attempt: bool
 
 
-# Runs in the transaction of its inbox row, which commits before the acknowledgement.
-EventHandler = Callable[[Any, Received, UnitOfWork, Any], Awaitable[None]]
+class Outcome(Enum):
+    """The effect of an event on the service that handled it."""
+
+    APPLIED = "applied"
+    DUPLICATE = "duplicate"
+    """Its effect was there already, from another message."""
+    IGNORED = "ignored"
+    """It does not concern this service, or its state does not allow the effect."""
+    STALE = "stale"
+    """It is about an earlier state than the one known here; counted as such."""
+
+
+def applied_if(is_newer: bool) -> Outcome:
+    """The outcome of an event that a later one may have overtaken."""
+    return Outcome.APPLIED if is_newer else Outcome.STALE
+
+
+# Runs in the transaction of its inbox row, which commits before the acknowledgement. None means applied.
+EventHandler = Callable[[Any, Received, UnitOfWork, Any], Awaitable[Outcome | None]]
 # Opens its own units of work, for work that calls a provider between them: decide, call, record.
 WorkHandler = Callable[[Any, Received, Any], Awaitable[None]]
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import NotYetKnown, PermanentFault
-from common.messaging.messages import Received
-from common.observability import telemetry
+from common.messaging.messages import Outcome, Received, applied_if
 from common.primitives.encryption import DecryptionFailed, UnknownKey
 from contracts.identity import (
     CredentialsChanged,
@@ -39,8 +38,8 @@ CLOSED_SHOP: Final = "a closed shop"
 
 async def on_user_provisioned(
     event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_contact(event, received, uow)
+) -> Outcome:
+    return await _project_contact(event, received, uow)
 
 
 async def on_email_confirmed(
@@ -60,22 +59,22 @@ async def on_sign_up_repeated(
 
 async def on_profile_changed(
     event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_contact(event, received, uow)
+) -> Outcome:
+    return await _project_contact(event, received, uow)
 
 
-async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
     """Erase the contact and the user's texts. Older events cannot restore them."""
     contact = await queries.find_contact(uow, event.user_id)
     phone_key = dependencies.phone_hasher.key_of(contact.phone) if contact and contact.phone else None
     await erase_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
-    if not await store.erase_contact(uow, event.user_id, received.sequence):
-        telemetry.STALE_EVENTS.labels(received.type).inc()
-    elif contact and contact.email:
+    is_newer = await store.erase_contact(uow, event.user_id, received.sequence)
+    if is_newer and contact and contact.email:
         await notify_erased_user(
             uow, dependencies.delivery_context(), dependencies.delivery_sender.encryptor, event.user_id, contact.email
         )
     await store.delete_conversations(uow, event.user_id)
+    return applied_if(is_newer)
 
 
 async def on_erasure_refused(
@@ -89,31 +88,30 @@ async def on_erasure_refused(
 
 async def on_vendor_approved(
     event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_vendor(event, received, uow)
+) -> Outcome:
+    return await _project_vendor(event, received, uow)
 
 
 async def on_vendor_changed(
     event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_vendor(event, received, uow)
+) -> Outcome:
+    return await _project_vendor(event, received, uow)
 
 
-async def _project_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> None:
+async def _project_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> Outcome:
     contact = Contact(event.user_id, event.email, event.phone, event.full_name)
     is_proven, roles = bool(event.phone_confirmed), event.staff_roles
-    if not await store.save_contact(uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles):
-        telemetry.STALE_EVENTS.labels(received.type).inc()
+    is_newer = await store.save_contact(uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles)
+    return applied_if(is_newer)
 
 
 async def _project_vendor(
     event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated, received: Received, uow: UnitOfWork
-) -> None:
+) -> Outcome:
     is_newer = await store.save_vendor(
         uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence
     )
-    if not is_newer:
-        telemetry.STALE_EVENTS.labels(received.type).inc()
+    return applied_if(is_newer)
 
 
 async def on_credentials_changed(
@@ -146,31 +144,34 @@ async def on_vendor_application_decided(
 
 async def on_vendor_suspended(
     event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     """Notify of each suspension."""
-    await _project_vendor(event, received, uow)
+    outcome = await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name, "reason": event.reason}
     await notify_user(
         uow, dependencies.delivery_context(), event.owner_user_id, "vendor_suspended", parameters, received.event_id
     )
+    return outcome
 
 
 async def on_vendor_reinstated(
     event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await _project_vendor(event, received, uow)
+) -> Outcome:
+    outcome = await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name}
     await notify_user(
         uow, dependencies.delivery_context(), event.owner_user_id, "vendor_reinstated", parameters, received.event_id
     )
+    return outcome
 
 
 async def on_vendor_closed(
     event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     """Replace the vendor's name, also in messages that are not rendered yet."""
-    if not await store.save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence):
-        telemetry.STALE_EVENTS.labels(received.type).inc()
+    return applied_if(
+        await store.save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence)
+    )
 
 
 async def on_one_time_code_issued(

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
-from common.messaging.messages import Received
+from common.messaging.messages import Outcome, Received, applied_if
 from contracts.operations import AlertCleared, AlertRaised
 from notifications.dependencies import Dependencies
 from notifications.domain.alerts import Alert
@@ -11,7 +11,9 @@ from notifications.use_cases.alerts.close_alert import close_alert
 from notifications.use_cases.alerts.record_alert import record_alert
 
 
-async def on_alert_raised(event: AlertRaised, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+async def on_alert_raised(
+    event: AlertRaised, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
     alert = Alert(
         alert_id=str(event.alert_id),
         severity=event.severity,
@@ -23,10 +25,11 @@ async def on_alert_raised(event: AlertRaised, received: Received, uow: UnitOfWor
         source=received.source.rpartition("/")[2],
         raised_at=received.time,
     )
-    await record_alert(uow, alert, datetime.fromisoformat(received.time), dependencies.clock.now())
+    is_new = await record_alert(uow, alert, datetime.fromisoformat(received.time), dependencies.clock.now())
+    return applied_if(is_new)
 
 
 async def on_alert_cleared(
     event: AlertCleared, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    await close_alert(uow, event.dedup_key, event.reason, datetime.fromisoformat(received.time))
+) -> Outcome:
+    return applied_if(await close_alert(uow, event.dedup_key, event.reason, datetime.fromisoformat(received.time)))

@@ -7,8 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.messaging.messages import Received
-from common.observability import telemetry
+from common.messaging.messages import Outcome, Received
 from contracts.orders import (
     DeliveryPinIssued,
     DisputeResolved,
@@ -44,28 +43,28 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
 
 async def on_delivery_pin_issued(
     event: DeliveryPinIssued, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
+) -> Outcome:
     """Send the PIN, encrypted until then. Each issue is a message of its own and closes the watches of older ones."""
     contact = await queries.find_contact(uow, event.buyer_id)
     if contact is None:
         raise ContactUnknown
     if contact.is_erased:
-        return
+        return Outcome.IGNORED
     parameters = {"orderId": str(event.order_id)}
     notification_id = notification_id_of("delivery_pin", event.order_id, event.issue)
     channel, template = pin_channel(contact)
     delivery_context = dependencies.delivery_context()
     if channel != "sms":
         await notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
-        return
+        return Outcome.APPLIED
     if not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
-        telemetry.STALE_EVENTS.labels(received.type).inc()
-        return
+        return Outcome.STALE
     secrets = {"pin": EncryptedValue(event.pin_sealed, str(event.order_id))}
     request = NotificationRequest(
         notification_id, channel, template, parameters, user_id=event.buyer_id, encrypted=secrets
     )
     await deliver_notification(uow, request, delivery_context, contact=contact)
+    return Outcome.APPLIED
 
 
 async def on_order_dispatched(

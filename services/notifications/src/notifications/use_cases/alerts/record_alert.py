@@ -6,23 +6,20 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
-from common.observability.telemetry import STALE_EVENTS
-from contracts.operations import AlertRaised
 from notifications import store
 from notifications.domain.alerts import Alert, PageNow, evaluate_repetition
 
 log: Final = get_logger(__name__)
 
 
-async def record_alert(uow: UnitOfWork, alert: Alert, raised_at: datetime, now: datetime) -> None:
+async def record_alert(uow: UnitOfWork, alert: Alert, raised_at: datetime, now: datetime) -> bool:
     """Log and store an alert; count a repetition of an open one (contract section 12).
 
-    An event from before the last closing of its key is stale.
+    False, without an effect, when it was raised before the last closing of its key.
     """
     closed_at = await store.find_last_closed_at(uow, alert.dedup_key)
     if closed_at is not None and raised_at <= closed_at:
-        STALE_EVENTS.labels(AlertRaised.TYPE).inc()
-        return
+        return False
     log.error(
         "alert raised",
         severity=alert.severity,
@@ -35,7 +32,7 @@ async def record_alert(uow: UnitOfWork, alert: Alert, raised_at: datetime, now: 
     )
     if await store.record_alert_if_new(uow, alert, raised_at):
         store.enqueue_page(uow, UUID(alert.alert_id))
-        return
+        return True
     open_alert = await store.lock_open_alert(uow, alert.dedup_key)
     if open_alert is None:
         raise AlertClosedMeanwhile(alert.dedup_key)
@@ -45,6 +42,7 @@ async def record_alert(uow: UnitOfWork, alert: Alert, raised_at: datetime, now: 
     )
     if isinstance(verdict, PageNow):
         store.enqueue_page(uow, open_alert.id)
+    return True
 
 
 class AlertClosedMeanwhile(Exception):

@@ -4,18 +4,17 @@ from typing import Literal
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.observability.telemetry import STALE_EVENTS
 from payments.domain.errors import SubjectUnknown
 from payments.store import projections
 
 
-async def close_order(uow: UnitOfWork, order_id: UUID, status: Literal["cancelled", "expired"]) -> None:
-    """Close the order and its live intents. A paid order stays paid: the event counts as stale. Raises SubjectUnknown."""
+async def close_order(uow: UnitOfWork, order_id: UUID, status: Literal["cancelled", "expired"]) -> bool:
+    """Close the order and its live intents; False for a paid order, which stays paid. Raises SubjectUnknown."""
     current = await projections.lock_order_status(uow, order_id)
     if current is None:
         raise SubjectUnknown(f"order {order_id} is {status}, and its order_placed has not arrived")
     if current != "Processing":
-        STALE_EVENTS.labels(f"orders.order_{status}").inc()
-        return
+        return False
     await projections.save_order_status(uow, order_id, status)
     await projections.close_live_intents(uow, order_id)
+    return True

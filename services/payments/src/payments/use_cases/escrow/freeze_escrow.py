@@ -8,7 +8,12 @@ from payments.store.escrow import save_dispute
 from payments.use_cases.escrow.lock_disputed_escrow import lock_disputed_escrow
 
 
-async def freeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, now: datetime) -> None:
-    """Only the dispute's resolution releases a frozen escrow (423 ESCROW_LOCKED). Raises SubjectUnknown."""
-    if await lock_disputed_escrow(uow, order_id, sequence) is not None:
-        await save_dispute(uow, order_id, now, sequence)
+async def freeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, now: datetime) -> bool:
+    """Only the dispute's resolution releases a frozen escrow (423 ESCROW_LOCKED). False for a late event.
+
+    Raises SubjectUnknown.
+    """
+    if await lock_disputed_escrow(uow, order_id, sequence) is None:
+        return False
+    await save_dispute(uow, order_id, now, sequence)
+    return True

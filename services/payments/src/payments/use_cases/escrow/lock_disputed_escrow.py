@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.observability.telemetry import STALE_EVENTS
 from payments.domain.errors import SubjectUnknown
 from payments.store.escrow import HeldOrder, lock_escrow
 
@@ -13,7 +12,4 @@ async def lock_disputed_escrow(uow: UnitOfWork, order_id: UUID, sequence: int) -
     held = await lock_escrow(uow, order_id)
     if held is None:
         raise SubjectUnknown(f"order {order_id} is disputed, and has no escrow yet")
-    if sequence <= held.dispute_sequence:
-        STALE_EVENTS.labels("orders.dispute").inc()
-        return None
-    return held
+    return held if sequence > held.dispute_sequence else None

@@ -14,15 +14,15 @@ from payments.use_cases.escrow.release_escrow import release_escrow
 log = get_logger(__name__)
 
 
-async def unfreeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, release_minor: int, now: datetime) -> None:
-    """Unfreeze, and release `release_minor` kobo to the vendor. Raises SubjectUnknown.
+async def unfreeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, release_minor: int, now: datetime) -> bool:
+    """Unfreeze, and release `release_minor` kobo to the vendor; False for a late event. Raises SubjectUnknown.
 
     Less may be locked, when staff released a part before the freeze and orders resolved without knowing of it. The rest is
     released then: the vendor ends with the intended amount.
     """
     held = await lock_disputed_escrow(uow, order_id, sequence)
     if held is None:
-        return
+        return False
     await save_dispute(uow, order_id, None, sequence)
     is_release = release_minor > 0
     locked_minor = held.escrow.locked.total_minor
@@ -37,3 +37,4 @@ async def unfreeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, releas
     if release_minor or (is_release and await chargebacks.was_charged_back(uow, order_id)):
         release_id = release_of_resolution(order_id, sequence)
         await release_escrow(uow, held, release_id, release_minor, "resolution", now)
+    return True

@@ -5,7 +5,6 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.observability.telemetry import STALE_EVENTS
 from contracts.payouts import BankDetailsChanged
 from payouts import store
 from payouts.domain.bank_accounts import check_account_name
@@ -20,16 +19,18 @@ async def project_vendor(
     legal_name: str,
     sequence: int,
     now: datetime,
-) -> None:
-    """Saves owner and legal name; ignores an older event. Details verified under another legal name become unverified."""
+) -> bool:
+    """Saves owner and legal name; False for an older event, which is ignored.
+
+    Details verified under another legal name become unverified.
+    """
     # The lock orders this and a change of the details: neither checks a name or account that the other has replaced.
     await store.lock_wallet(uow, vendor_id)
     if not await store.save_vendor(uow, vendor_id, owner_user_id, legal_name, sequence):
-        STALE_EVENTS.labels("identity.vendor").inc()
-        return
+        return False
     details = await store.lock_bank_details(uow, numbers, vendor_id)
     if details is None or not details.name_check.verified:
-        return
+        return True
     name_check = check_account_name(legal_name, details.account_name)
     if not name_check.verified:
         unverified = replace(details, name_check=name_check)
@@ -37,3 +38,4 @@ async def project_vendor(
         uow.publish(
             BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=False)
         )
+    return True

@@ -3,13 +3,11 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.observability.telemetry import STALE_EVENTS
 from payouts import store
 
 
-async def project_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> None:
-    """A suspended vendor's payouts are held: none is requested, none is sent. Ignores an older event (contract section
-    10).
+async def project_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
+    """A suspended vendor's payouts are held: none is requested, none is sent. False for an older event, which is
+    ignored (contract section 10).
     """
-    if not await store.save_vendor_status(uow, vendor_id, suspended, sequence):
-        STALE_EVENTS.labels("identity.vendor_standing").inc()
+    return await store.save_vendor_status(uow, vendor_id, suspended, sequence)

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Posting
-from common.observability.telemetry import STALE_EVENTS
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.chargebacks import ChargebackUpdate
@@ -19,11 +18,11 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 from payouts.use_cases.wallets.hold_disputed import hold_disputed
 
 
-async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int, now: datetime) -> None:
+async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int, now: datetime) -> bool:
     """Opened: holds the amount. Won: releases the hold. Lost: debits the amount; what the wallet lacks becomes debt.
 
     An event older than the last holds and releases nothing. A loss is still debited, once: payments has posted it,
-    whatever came after. Raises ChargebackLossNotReceived.
+    whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
     """
     # The vendor's wallet's lock orders every change of a chargeback.
     await store.lock_wallet(uow, update.vendor_id)
@@ -32,17 +31,17 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
         raise ChargebackLossNotReceived(f"chargeback {update.id} is won, and its loss has not been received")
     key = f"chargeback:{update.id}:{sequence}"
     if not await chargebacks.save_chargeback(uow, update, sequence):
-        STALE_EVENTS.labels("payments.charge_disputed").inc()
         await _debit_if_new(uow, update, key, now)
-        return
+        return False
     if update.status == "opened":
         await hold_disputed(uow, update.vendor_id, update.order_id, str(sequence), now)
-        return
+        return True
     if known is not None and known.held_minor:
         await _credit(uow, update, f"{key}:held", "hold_released", known.held_minor, accounts.hold_released, now)
     await _debit_if_new(uow, update, key, now)
     if update.to_vendor_minor:
         await _credit(uow, update, key, "chargeback_won", update.to_vendor_minor, accounts.chargeback_won, now)
+    return True
 
 
 async def _credit(
