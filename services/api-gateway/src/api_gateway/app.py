@@ -13,6 +13,7 @@ from api_gateway.forwarding import Forwarder
 from api_gateway.gateway_endpoints import GatewayEndpoints
 from api_gateway.headers import security_headers
 from api_gateway.idempotent_requests import IdempotentExecutor
+from api_gateway.limits import LIMITS, EdgeLimits
 from api_gateway.load import Load
 from api_gateway.metrics import Metrics
 from api_gateway.page_cache import PageCache
@@ -52,30 +53,33 @@ class Dependencies:
 
 
 @asynccontextmanager
-async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
+async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIMITS) -> AsyncIterator[Dependencies]:
     """Build the edge. An invalid route table stops the start."""
     routes = RouteTable(ROUTES)
     windows = SlidingWindows(settings.rate_window_seconds)
     metrics, spans = Metrics(), ServerSpans()
     quotas: Quotas = ProcessQuotas(windows)
     if settings.rate_limit_store_url:
-        quotas = StoreQuotas(settings.rate_limit_store_url, windows, metrics)
-    upstreams = Upstreams(_addresses_of(settings), settings.upstream_connections_max)
+        quotas = StoreQuotas(
+            settings.rate_limit_store_url, windows, metrics, seconds_max=limits.quota_store_seconds_max
+        )
+    upstreams = Upstreams(_addresses_of(settings), settings.upstream_connections_max, limits)
     runtime.on_stop.append(upstreams.close_streams)
     records = IdempotencyRecords(
         runtime.database,
         lock_seconds=settings.idempotency_lock_seconds,
         keep_seconds=settings.idempotency_keep_seconds,
+        acquire_seconds_max=limits.acquire_seconds_max,
     )
     load = Load(settings.requests_in_flight_max)
     metrics.in_flight, metrics.in_flight_max = lambda: load.running, load.limit
     runtime.on_stop.append(lambda: setattr(load, "is_draining", True))
     forwarder = Forwarder(upstreams, load)
-    page_cache = (
-        PageCache(forwarder, metrics, routes, settings.edge_cache_seconds) if settings.edge_cache_seconds else None
-    )
-    if page_cache is not None:
+    page_cache = None
+    if settings.edge_cache_seconds:
+        page_cache = PageCache(forwarder, metrics, routes, settings.edge_cache_seconds, limits)
         runtime.on_broadcast[ProductChanged] = lambda event: page_cache.invalidate_product(event.product_id)
+    readiness = Readiness(upstreams, _database_check(runtime.database), limits.readiness_seconds_max)
     edge = Edge(
         routes=routes,
         verifier=runtime.verifier,
@@ -91,7 +95,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         forwarder=forwarder,
         idempotent_requests=IdempotentExecutor(records, forwarder, metrics),
         page_cache=page_cache,
-        pages=GatewayEndpoints(Readiness(upstreams, _database_check(runtime.database)), load, settings.base_url),
+        pages=GatewayEndpoints(readiness, load, settings.base_url),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,

@@ -20,14 +20,11 @@ from api_gateway.call import PROBLEM, Call
 from api_gateway.compression import ENCODED, CompressedPrefix, accepted_codings, with_weak_etag
 from api_gateway.forwarding import Forwarder, ResponseTooLong, read_response
 from api_gateway.headers import Headers, etag_matches, passed_to_client
+from api_gateway.limits import LIMITS, EdgeLimits
 from api_gateway.metrics import Metrics
 from api_gateway.routing import Route
 from api_gateway.sliding_window import MICROSECONDS
 from common.primitives.clock import iso
-
-# A thousand pages of 20 products are 10 MB. The least recently used page is evicted.
-PAGES_MAX: Final = 1_000
-BYTES_MAX: Final = 16 * 1024 * 1024
 
 _META: Final = b',"meta":'
 _encode: Final = msgspec.json.Encoder().encode
@@ -76,9 +73,17 @@ class _Flight:
 
 
 class PageCache:
-    """At most PAGES_MAX pages and BYTES_MAX bytes, each for `seconds`. Concurrent readers share one fetch."""
+    """As many pages and bytes as `limits` allow, each for `seconds`. Concurrent readers share one fetch."""
 
-    def __init__(self, forwarder: Forwarder, metrics: Metrics, routes: Iterable[Route], seconds: float) -> None:
+    def __init__(
+        self,
+        forwarder: Forwarder,
+        metrics: Metrics,
+        routes: Iterable[Route],
+        seconds: float,
+        limits: EdgeLimits = LIMITS,
+    ) -> None:
+        self._limits = limits
         self._forwarder, self._metrics = forwarder, metrics
         self.services = frozenset(route.upstream for route in routes if route.is_shared)
         self._life = int(seconds * MICROSECONDS)
@@ -162,7 +167,7 @@ class PageCache:
         self._remove(key)
         self._pages[key] = page
         self._bytes += page.size
-        while self._bytes > BYTES_MAX or len(self._pages) > PAGES_MAX:
+        while self._bytes > self._limits.cached_bytes_max or len(self._pages) > self._limits.cached_pages_max:
             self._remove(next(iter(self._pages)))
 
     def _remove(self, key: Key) -> None:

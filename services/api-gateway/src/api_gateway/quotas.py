@@ -9,6 +9,7 @@ import redis.asyncio as redis
 from redis.exceptions import RedisError
 
 from api_gateway.batches import Batches
+from api_gateway.limits import LIMITS
 from api_gateway.metrics import Metrics
 from api_gateway.sliding_window import Counter, QuotaStatus, SlidingWindows, tightest
 from common.observability.logging import get_logger
@@ -17,7 +18,6 @@ from common.primitives.problems import Unavailable
 log = get_logger(__name__)
 
 # A slower store is not worth waiting for: the request itself takes a few milliseconds.
-STORE_SECONDS_MAX: Final = 0.5
 # The pause after a failure, so that an outage costs one request in many.
 UNAVAILABLE_SECONDS: Final = 1.0
 # Waiting checks share the next round trip; a larger script would delay the others.
@@ -101,11 +101,18 @@ class _Check:
 class StoreQuotas:
     """Counting in Redis or Valkey. Checks that arrive during a round trip share the next one."""
 
-    def __init__(self, url: str, windows: SlidingWindows, metrics: Metrics, *, prefix: str = "campus:quota:") -> None:
+    def __init__(
+        self,
+        url: str,
+        windows: SlidingWindows,
+        metrics: Metrics,
+        *,
+        prefix: str = "campus:quota:",
+        seconds_max: float = LIMITS.quota_store_seconds_max,
+    ) -> None:
+        self._seconds_max = seconds_max
         self._windows, self._metrics, self._prefix = windows, metrics, prefix
-        self._client: Any = redis.from_url(
-            url, socket_timeout=STORE_SECONDS_MAX, socket_connect_timeout=STORE_SECONDS_MAX
-        )
+        self._client: Any = redis.from_url(url, socket_timeout=seconds_max, socket_connect_timeout=seconds_max)
         self._script = self._client.register_script(_SCRIPT)
         self._checks = Batches(self._run, size_max=BATCH_MAX, concurrency_max=1)
         self._unavailable_until = 0.0
@@ -140,7 +147,7 @@ class StoreQuotas:
         for check in batch:
             arguments += [len(check.counters), int(check.counts), *(line.limit for line in check.counters)]
         try:
-            async with asyncio.timeout(STORE_SECONDS_MAX):
+            async with asyncio.timeout(self._seconds_max):
                 results: list[int] = await self._script(keys=keys, args=arguments)
         except (RedisError, OSError, TimeoutError) as error:
             log.warning("quota store unavailable: counting in this process", error=repr(error))

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from api_gateway.connection import UpstreamFailed
 from api_gateway.forwarding import read_response
 from api_gateway.headers import request_head
+from api_gateway.limits import LIMITS
 from api_gateway.routes import IDENTITY, ORDERS, PAYMENTS, UPSTREAMS
 from api_gateway.sliding_window import MICROSECONDS
 from api_gateway.upstream import Upstream, Upstreams
@@ -23,8 +24,6 @@ log = get_logger(__name__)
 ESSENTIAL: Final = frozenset({IDENTITY, ORDERS, PAYMENTS})
 # Probes within this time share a result: many load balancers cost each service one request in two seconds.
 CHECKED_EVERY_SECONDS: Final = 2.0
-# A slower service counts as unreachable; it delays a probe by no more than this.
-CHECK_SECONDS_MAX: Final = 1.0
 
 Check = Callable[[], Awaitable[bool]]
 ServiceStatus = Literal["ready", "not_ready", "unreachable"]
@@ -56,7 +55,10 @@ class ReadinessReport:
 class Readiness:
     """Check database and services at most once in CHECKED_EVERY_SECONDS, whatever the number of probes."""
 
-    def __init__(self, upstreams: Upstreams, check_database: Check) -> None:
+    def __init__(
+        self, upstreams: Upstreams, check_database: Check, seconds_max: float = LIMITS.readiness_seconds_max
+    ) -> None:
+        self._seconds_max = seconds_max
         self._upstreams, self._ping_database = upstreams, check_database
         self._report: ReadinessReport | None = None
         self._round: asyncio.Task[ReadinessReport] | None = None
@@ -73,7 +75,7 @@ class Readiness:
 
     async def _check(self, now: int) -> ReadinessReport:
         try:
-            probes = asyncio.gather(*(_status_of(self._upstreams[name]) for name in UPSTREAMS))
+            probes = asyncio.gather(*(_status_of(self._upstreams[name], self._seconds_max) for name in UPSTREAMS))
             database, statuses = await asyncio.gather(self._check_database(), probes)
             self._report = ReadinessReport(database, dict(zip(UPSTREAMS, statuses, strict=True)), now)
             return self._report
@@ -82,18 +84,18 @@ class Readiness:
 
     async def _check_database(self) -> bool:
         try:
-            async with asyncio.timeout(CHECK_SECONDS_MAX):
+            async with asyncio.timeout(self._seconds_max):
                 return await self._ping_database()
         except Exception:
             log.warning("the gateway's database failed the readiness check", exc_info=True)
             return False
 
 
-async def _status_of(upstream: Upstream) -> ServiceStatus:
+async def _status_of(upstream: Upstream, seconds_max: float) -> ServiceStatus:
     head = request_head("GET", b"/health/readiness", upstream.host_header, {}, b"\r\n", with_token=False)
     try:
-        async with asyncio.timeout(CHECK_SECONDS_MAX):
-            response = await upstream.send_request(head, b"", seconds_max=CHECK_SECONDS_MAX, may_repeat=True)
+        async with asyncio.timeout(seconds_max):
+            response = await upstream.send_request(head, b"", seconds_max=seconds_max, may_repeat=True)
             try:
                 await read_response(response)
             finally:

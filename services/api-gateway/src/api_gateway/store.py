@@ -10,8 +10,9 @@ import asyncpg
 
 from api_gateway.batches import Batches
 from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherRequest, Stored
+from api_gateway.limits import LIMITS
 from common.database.retention import RetentionRule
-from common.database.unit_of_work import ACQUIRE_SECONDS_MAX, Database, DatabaseUnavailable, is_unavailable
+from common.database.unit_of_work import Database, DatabaseUnavailable, is_unavailable
 
 # A key is free after its retention. A lease that ended without a response may be claimed by the same request only: the
 # first one may have had its effect.
@@ -76,7 +77,15 @@ class IdempotencyClaim:
 class IdempotencyRecords:
     """The gateway's table, shared by all its replicas. Durations are in seconds."""
 
-    def __init__(self, database: Database, *, lock_seconds: int, keep_seconds: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        lock_seconds: int,
+        keep_seconds: int,
+        acquire_seconds_max: float = LIMITS.acquire_seconds_max,
+    ) -> None:
+        self._acquire_seconds_max = acquire_seconds_max
         self._pool = database.service
         self._lock_seconds, self._keep_seconds = float(lock_seconds), float(keep_seconds)
         self._claims = Batches(self._claim_all, size_max=_BATCH_MAX, concurrency_max=_CONCURRENT_MAX)
@@ -133,7 +142,7 @@ class IdempotencyRecords:
         """Run one statement as the service role, in its own transaction."""
         for attempt in range(1, _ATTEMPTS_MAX + 1):
             try:
-                async with self._pool.connection(timeout=ACQUIRE_SECONDS_MAX) as connection:
+                async with self._pool.connection(timeout=self._acquire_seconds_max) as connection:
                     return await work(connection)
             except OSError as error:
                 raise DatabaseUnavailable from error

@@ -11,15 +11,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from api_gateway.connection import Chunks, Connection, DisconnectWatcher, UpstreamFailed
+from api_gateway.limits import LIMITS, EdgeLimits
 from common.process.loops import Loop, run_loop
 
-CONNECT_SECONDS_MAX: Final = 2.0
-# The longest wait for a free connection.
-QUEUE_SECONDS_MAX: Final = 2.0
 QUEUE_MAX: Final = 1_024
-# The gateway closes idle connections. A draining service responds for 2 s more (SHUTDOWN_DRAIN_SECONDS), each response as the last one
-# of its connection. The idle limit is shorter, so no request is sent on a connection whose process has ended.
-IDLE_SECONDS_MAX: Final = 1.5
 # Streams of one service: each holds a connection, so they must not use up those of short requests.
 STREAMS_MAX: Final = 2_000
 # The interval of deadline checks.
@@ -29,14 +24,14 @@ SWEEP_SECONDS: Final = 0.25
 class Upstream:
     """The connections to one service: at most `connections_max`, the most recently used first."""
 
-    def __init__(self, name: str, url: str, connections_max: int) -> None:
+    def __init__(self, name: str, url: str, connections_max: int, limits: EdgeLimits = LIMITS) -> None:
         parts = urlsplit(url)
         if parts.scheme != "http" or not parts.hostname:
             raise ValueError(f"{name}: the address of a service is http://host:port, not {url!r}")
         self.name = name
         self._host, self._port = parts.hostname, parts.port or 80
         self.host_header = parts.netloc.encode()
-        self._connections_max = connections_max
+        self._connections_max, self._limits = connections_max, limits
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
         self._streams: set[Connection] = set()
@@ -122,7 +117,7 @@ class Upstream:
                 self._busy.discard(given)
                 self._opening += 1
         try:
-            async with asyncio.timeout(CONNECT_SECONDS_MAX):
+            async with asyncio.timeout(self._limits.connect_seconds_max):
                 _, connection = await self.loop.create_connection(lambda: Connection(self), self._host, self._port)
         except BaseException as error:
             self._opening -= 1
@@ -140,7 +135,7 @@ class Upstream:
         slot: asyncio.Future[Connection | None] = self.loop.create_future()
         self._queue.append(slot)
         try:
-            async with asyncio.timeout(QUEUE_SECONDS_MAX):
+            async with asyncio.timeout(self._limits.queue_seconds_max):
                 return await slot
         except BaseException as error:
             self._cancel_waiting(slot)
@@ -215,7 +210,7 @@ class Upstream:
         now = self.loop.time()
         for connection in [*self._busy, *self._streams]:
             connection.check_deadline(now)
-        while self._idle and now - self._idle[0].idle_since > IDLE_SECONDS_MAX:
+        while self._idle and now - self._idle[0].idle_since > self._limits.idle_seconds_max:
             self._idle.pop(0).close()
 
     def close(self) -> None:
@@ -227,8 +222,8 @@ class Upstream:
 class Upstreams:
     """The services by name, with the periodic check of their deadlines."""
 
-    def __init__(self, addresses: dict[str, str], connections_max: int) -> None:
-        self._by_name = {name: Upstream(name, url, connections_max) for name, url in addresses.items()}
+    def __init__(self, addresses: dict[str, str], connections_max: int, limits: EdgeLimits = LIMITS) -> None:
+        self._by_name = {name: Upstream(name, url, connections_max, limits) for name, url in addresses.items()}
         self._sweeping = asyncio.create_task(run_loop(Loop("upstream deadlines", self._sweep_once, SWEEP_SECONDS)))
 
     def __getitem__(self, name: str) -> Upstream:

@@ -5,7 +5,8 @@ import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from api_gateway.app import SERVICE, Dependencies
+from api_gateway.app import SERVICE, Dependencies, compose
+from api_gateway.limits import EdgeLimits
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.settings import Settings
 from campus_tools.servers import held_ports
@@ -118,21 +120,15 @@ class GatewayApp:
 
 OpenGateway = Callable[..., Awaitable[GatewayApp]]
 
-# Timeouts of the edge for its database, quota store and services, which share its event loop here.
-TIMEOUTS = (
-    "api_gateway.quotas.STORE_SECONDS_MAX",
-    "api_gateway.readiness.CHECK_SECONDS_MAX",
-    "api_gateway.store.ACQUIRE_SECONDS_MAX",
-    "api_gateway.upstream.CONNECT_SECONDS_MAX",
-    "api_gateway.upstream.IDLE_SECONDS_MAX",
-    "api_gateway.upstream.QUEUE_SECONDS_MAX",
+# The database, the quota store and the services share the event loop of the edge here.
+PATIENT_LIMITS = EdgeLimits(
+    connect_seconds_max=WAIT_SECONDS_MAX,
+    queue_seconds_max=WAIT_SECONDS_MAX,
+    idle_seconds_max=WAIT_SECONDS_MAX,
+    readiness_seconds_max=WAIT_SECONDS_MAX,
+    quota_store_seconds_max=WAIT_SECONDS_MAX,
+    acquire_seconds_max=WAIT_SECONDS_MAX,
 )
-
-
-@pytest.fixture(autouse=True)
-def _long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit in TIMEOUTS:
-        monkeypatch.setattr(limit, WAIT_SECONDS_MAX)
 
 
 @asynccontextmanager
@@ -198,14 +194,15 @@ async def issuer() -> AsyncIterator[Issuer]:
 async def open_gateway(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> AsyncIterator[OpenGateway]:
-    """`await open_gateway(**settings)`: a gateway before `upstream`; several of them share their database."""
+    """`await open_gateway(limits, **settings)`: a gateway before `upstream`; several of them share their database."""
     async with AsyncExitStack() as stack:
 
-        async def make(**changed: Any) -> GatewayApp:
+        async def make(limits: EdgeLimits = PATIENT_LIMITS, **changed: Any) -> GatewayApp:
             settings = settings_for(
                 module_urls, broker_url, issuer, changed.pop("upstream_url", upstream.url), **changed
             )
-            runtime, dependencies = await stack.enter_async_context(running(SERVICE, settings, "test"))
+            service = replace(SERVICE, compose=partial(compose, limits=limits))
+            runtime, dependencies = await stack.enter_async_context(running(service, settings, "test"))
             port = await stack.enter_async_context(listening(dependencies.edge))
             url = f"http://127.0.0.1:{port}"
             client = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60, trust_env=False))

@@ -6,29 +6,15 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 
 from campus_tools.servers import held_ports
-from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseUrls, eventually
+from testkit.fixtures import DatabaseUrls, eventually
 from testkit.service_kit import BASE_URL, Issuer
 
-PROCESS_LIMITS = (
-    "api_gateway.readiness.CHECK_SECONDS_MAX",
-    "api_gateway.quotas.STORE_SECONDS_MAX",
-    "api_gateway.upstream.CONNECT_SECONDS_MAX",
-    "api_gateway.upstream.QUEUE_SECONDS_MAX",
-    "common.auth.verification_keys.FETCH_SECONDS_MAX",
-)
-# The services, the identity provider and the store share a busy machine with the tests, and stay available here.
-PATIENT = f"""
-import runpy
-from pydoc import locate
-for limit in {PROCESS_LIMITS!r}:
-    module, _, name = limit.rpartition(".")
-    setattr(locate(module), name, {WAIT_SECONDS_MAX!r})
-runpy.run_module("api_gateway", run_name="__main__", alter_sys=True)
-"""
+PROGRAM = Path(__file__).with_name("patient_gateway.py")
 
 
 class Process:
@@ -62,7 +48,7 @@ class Process:
 
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", PATIENT, "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
+            sys.executable, str(PROGRAM), "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
         )
 
         async def ready() -> bool:

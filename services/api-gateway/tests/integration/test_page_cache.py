@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 import pytest
 
-from api_gateway import page_cache
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.topology import declared_topology
 from common.primitives.clock import SystemClock, iso
@@ -20,7 +20,7 @@ from contracts.orders import ProductChanged
 from testkit.fixtures import eventually
 from testkit.service_kit import BASE_URL
 
-from .conftest import GatewayApp, OpenGateway, problem_of
+from .conftest import PATIENT_LIMITS, GatewayApp, OpenGateway, problem_of
 
 PRODUCT = UUID("018cc251-f400-7005-8000-000000000001")
 OTHER = UUID("018cc251-f400-7005-8000-000000000002")
@@ -244,9 +244,7 @@ async def test_other_routes_and_other_methods_are_not_shared(app: GatewayApp) ->
     assert len(app.upstream.seen) == 5
 
 
-async def test_pages_are_cached_for_their_seconds_and_evicted_by_size(
-    open_gateway: OpenGateway, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_pages_are_cached_for_their_seconds_and_evicted_by_size(open_gateway: OpenGateway) -> None:
     off = await open_gateway(edge_cache_seconds=0)
     assert off.dependencies.edge.page_cache is None
     serve(off)
@@ -259,8 +257,7 @@ async def test_pages_are_cached_for_their_seconds_and_evicted_by_size(
         return await price_of(short) == 2
 
     await eventually(is_seen)
-    monkeypatch.setattr(page_cache, "PAGES_MAX", 2)
-    small = await open_gateway()
+    small = await open_gateway(replace(PATIENT_LIMITS, cached_pages_max=2))
     for url in ("/api/products?n=1", "/api/products?n=2", "/api/products?n=1", "/api/products?n=3"):
         await price_of(small, url)
     probes = len(small.upstream.seen)
@@ -269,10 +266,10 @@ async def test_pages_are_cached_for_their_seconds_and_evicted_by_size(
     assert len(small.upstream.seen) == probes
     await price_of(small, "/api/products?n=2")
     assert len(small.upstream.seen) == probes + 1
-    monkeypatch.setattr(page_cache, "BYTES_MAX", 10)
-    await price_of(small, "/api/products?n=4")
+    none = await open_gateway(replace(PATIENT_LIMITS, cached_bytes_max=10))
+    await price_of(none, "/api/products?n=4")
     probes = len(small.upstream.seen)
-    await price_of(small, "/api/products?n=4")
+    await price_of(none, "/api/products?n=4")
     assert len(small.upstream.seen) == probes + 1
 
 

@@ -1,5 +1,6 @@
 """Images are rendered anew: visible content stays, hidden content of a file does not."""
 
+import asyncio
 import io
 import struct
 import zlib
@@ -126,13 +127,13 @@ def test_bytes_that_look_like_scans_outside_the_image_are_accepted() -> None:
     assert images.scans_of(drawn("PNG", size=(8, 8))) == 0
 
 
-async def test_images_beyond_the_queue_are_rejected_with_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    image_processor = ImageProcessor()
+async def test_images_beyond_the_queue_are_rejected_with_retry() -> None:
+    image_processor = ImageProcessor(waiting_max=0)
     try:
-        monkeypatch.setattr(images, "WAITING_MAX", -images.THREADS)
-        with pytest.raises(ImageProcessorBusy):
-            await image_processor.render(drawn())
-        monkeypatch.setattr(images, "WAITING_MAX", 1)
+        rendered = [image_processor.render(drawn(size=(8, 8))) for _ in range(images.THREADS + 1)]
+        *accepted, last = await asyncio.gather(*rendered, return_exceptions=True)
+        assert isinstance(last, ImageProcessorBusy)
+        assert all(isinstance(renditions, images.Renditions) for renditions in accepted)
         assert (await image_processor.render(drawn(size=(8, 8)))).image
     finally:
         image_processor.close()

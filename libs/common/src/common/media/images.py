@@ -57,15 +57,16 @@ class ImageProcessorBusy(Unavailable):
 
 
 class ImageProcessor:
-    """Renders images on its own threads."""
+    """Renders images on its own threads; at most `waiting_max` uploads wait for one."""
 
-    def __init__(self) -> None:
+    def __init__(self, waiting_max: int = WAITING_MAX) -> None:
+        self._under_way_max = THREADS + waiting_max
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
         self._under_way = 0
 
     async def render(self, content: bytes) -> Renditions:
         """Raises NotAnImage (422), and ImageProcessorBusy (503) when too many uploads wait."""
-        if self._under_way >= THREADS + WAITING_MAX:
+        if self._under_way >= self._under_way_max:
             raise ImageProcessorBusy
         self._under_way += 1
         try:

@@ -1,0 +1,29 @@
+"""What the edge waits for and holds: the limits that no operator sets, and tests replace."""
+
+from dataclasses import dataclass
+
+from common.database.unit_of_work import ACQUIRE_SECONDS_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeLimits:
+    """Durations are in seconds."""
+
+    connect_seconds_max: float = 2.0
+    queue_seconds_max: float = 2.0
+    """The longest wait for a free connection."""
+    idle_seconds_max: float = 1.5
+    """The gateway closes idle connections. A draining service responds for 2 s more (SHUTDOWN_DRAIN_SECONDS), each response as the
+    last one of its connection. The idle limit is shorter, so no request is sent on a connection whose process has ended.
+    """
+    readiness_seconds_max: float = 1.0
+    """A slower service counts as unreachable; it delays a probe by no more than this."""
+    quota_store_seconds_max: float = 0.5
+    acquire_seconds_max: float = ACQUIRE_SECONDS_MAX
+    """The longest wait for a connection of the database's pool."""
+    cached_pages_max: int = 1_000
+    """A thousand pages of 20 products are 10 MB. The least recently used page is evicted."""
+    cached_bytes_max: int = 16 * 1024 * 1024
+
+
+LIMITS = EdgeLimits()
