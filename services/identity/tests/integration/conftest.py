@@ -8,6 +8,7 @@ from uuid import UUID
 
 import httpx
 import pyotp
+import pytest
 import pytest_asyncio
 from starlette.types import Receive, Scope, Send
 
@@ -112,11 +113,15 @@ class IdentityApp:
         return int(rows[0]["n"])
 
 
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
+
+
 @pytest_asyncio.fixture
-async def app(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[IdentityApp]:
+async def app(fresh_database: DatabaseFactory, broker_url: str, clock: ManualClock) -> AsyncIterator[IdentityApp]:
     """The identity service on a database of its own; it fetches its keys from its own served address."""
     urls = await fresh_database("identity")
-    clock = ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
     address = _Address()
     totp = {f"demo_totp_{name.lower()}": secret for name, secret in DEMO_SECRETS.items()}
     async with served(address) as base:
@@ -136,3 +141,8 @@ async def app(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator
         ) as service:
             address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
             yield IdentityApp(service, clock, urls, jwks_url)
+
+
+@pytest.fixture
+def client(app: IdentityApp) -> httpx.AsyncClient:
+    return app.client

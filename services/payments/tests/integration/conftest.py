@@ -415,13 +415,17 @@ def sign(raw: bytes, secret: str = SECRET) -> str:
     return hmac.new(secret.encode(), raw, hashlib.sha512).hexdigest()
 
 
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_app(gateway: Gateway) -> OpenApp:
+async def open_app(gateway: Gateway, clock: ManualClock) -> OpenApp:
     """`async with open_app(urls, broker_url, **settings)`: a service on the test's own database."""
 
     @asynccontextmanager
     async def opened_app(urls: DatabaseUrls, broker_url: str, **changes: Any) -> AsyncIterator[PaymentsApp]:
-        clock = ManualClock()
         settings: dict[str, Any] = {
             "gateway_api_url": gateway.url,
             "gateway_secret_key": SECRET,
@@ -440,6 +444,11 @@ async def open_app(gateway: Gateway) -> OpenApp:
 async def app(fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp) -> AsyncIterator[PaymentsApp]:
     async with open_app(await fresh_database("payments"), broker_url) as data:
         yield data
+
+
+@pytest.fixture
+def client(app: PaymentsApp) -> httpx.AsyncClient:
+    return app.service.client
 
 
 @pytest.fixture

@@ -341,6 +341,11 @@ async def app(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: Manu
 
 
 @pytest.fixture
+def client(app: OpenService) -> httpx.AsyncClient:
+    return app.client
+
+
+@pytest.fixture
 def scenario(app: OpenService, clock: ManualClock) -> Scenario:
     return Scenario(app, clock)
 
