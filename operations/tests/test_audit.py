@@ -27,7 +27,7 @@ NOW = datetime.now(UTC)
 KEY = "sk_test_audit"
 LOCKED = "every vendor's locked share is the same in both books"
 GATEWAY = "the payment gateway's own book equals ours"
-ONCE = "each transfer that the gateway paid stands in the book once, and one that came back does not"
+ONCE = "each paid transfer is posted once, and a returned one is not"
 LINES = "every line that a release, refund or chargeback made in a wallet is a posting of payments"
 
 

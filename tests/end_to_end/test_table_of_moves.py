@@ -32,7 +32,7 @@ AT_ONCE = 8
 SHORT_WINDOWS = {"PAYMENT_WINDOW_SECONDS": "6", "VENDOR_IDLE_SECONDS": "1", "PIN_WINDOW_SECONDS": "1"}
 REFUNDS_DIFFER = (
     "what each order shows as refunded is what payments posted",
-    "what an order shows as refunded is the sum of its refunds in the ledger",
+    "the refunded amount of an order is the sum of its posted refunds",
 )
 
 

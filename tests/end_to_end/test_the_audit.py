@@ -60,7 +60,7 @@ COMPARED = {
     ),
 }
 OF_ORDERS = {
-    "no order asks back more than it cost": (
+    "no order requests refunds above its total": (
         "INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at) "
         "SELECT gen_random_uuid(), id, total_amount + 1, 'x', 'requested', false, now() FROM orders WHERE status = 'paid' "
         "RETURNING order_id::text"
@@ -68,7 +68,7 @@ OF_ORDERS = {
     "an order's total is the sum of its items and its delivery fee": (
         "DELETE FROM order_items WHERE order_id IN (SELECT id FROM orders WHERE status = 'paid') RETURNING order_id::text"
     ),
-    "what an order shows as refunded is the sum of its refunds in the ledger": (
+    "the refunded amount of an order is the sum of its posted refunds": (
         "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text"
     ),
 }

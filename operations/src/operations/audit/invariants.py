@@ -59,7 +59,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *_ledger("payouts"),
     Invariant(
         "payments",
-        "no kobo waits for an explanation",
+        "no reconciliation case is open",
         "SELECT id, kind, subject, unexplained_minor FROM reconciliation_cases WHERE status = 'open'",
         kind="open",
     ),
@@ -73,20 +73,20 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "no escrow account stands without its order",
+        "no escrow account has a balance without its order",
         "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.account LIKE 'escrow:%' AND b.balance_minor <> 0 "
         "AND NOT EXISTS (SELECT FROM escrows e WHERE 'escrow:' || e.order_id = b.account)",
     ),
     Invariant(
         "payments",
-        "what is owed to payers equals the refunds that are not settled",
+        "the payable refunds in the ledger equal the unsettled refunds",
         "SELECT r.id, r.status, r.amount_minor, b.balance_minor FROM refunds r "
         "LEFT JOIN ledger_balances b ON b.account = 'refund_payable:' || r.id "
         "WHERE coalesce(b.balance_minor, 0) <> CASE r.status WHEN 'settled' THEN 0 ELSE r.amount_minor END",
     ),
     Invariant(
         "payments",
-        "what stands in quarantine equals the charges that are not decided",
+        "the quarantine in the ledger equals the undecided charges",
         "SELECT q.account, q.waiting_minor::text, b.balance_minor FROM ("
         "SELECT 'quarantine:' || reference || CASE currency WHEN 'NGN' THEN '' ELSE ':' || currency END AS account, "
         "sum(amount_minor) FILTER (WHERE status IN ('quarantined', 'prepared')) AS waiting_minor "
@@ -95,7 +95,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "no money is owed or in quarantine without its refund or its charge",
+        "no payable refund and no quarantine has a balance without its row",
         "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.balance_minor <> 0 AND ((b.account LIKE 'refund_payable:%' "
         "AND NOT EXISTS (SELECT FROM refunds r WHERE 'refund_payable:' || r.id = b.account)) OR (b.account LIKE 'quarantine:%' "
         "AND NOT EXISTS (SELECT FROM quarantined_charges q WHERE b.account IN ('quarantine:' || q.reference, "
@@ -103,14 +103,14 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "every decision is of two persons, and money left quarantine by an approved one only",
+        "every quarantine decision has two deciders, and only an approved one moves the money",
         "SELECT q.id, q.status, d.prepared_by, d.decided_by FROM quarantined_charges q "
         "LEFT JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'approved' "
         "WHERE (q.status IN ('accepted', 'returned')) <> (d.id IS NOT NULL) OR d.decided_by = d.prepared_by",
     ),
     Invariant(
         "payments",
-        "every settled charge stands in the ledger once",
+        "every settled charge is posted once",
         "SELECT c.id, c.reference, c.verdict FROM charges c WHERE (SELECT count(*) FROM ledger_transactions t "
         "JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.type IN ('charge', 'overpayment', 'quarantine') "
         "AND e.account LIKE 'gateway_cash%' AND e.amount_minor = c.amount_minor AND t.posting_key = "
@@ -118,7 +118,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "every surcharge in the ledger is its charge's, and within the bound that held when the charge was settled",
+        "every posted surcharge is its charge's, and within the bound at the time of the charge",
         "SELECT coalesce(t.posting_key, 'charge:' || c.identity) AS posting, -e.amount_minor AS ledger_minor, "
         "c.surcharge_minor, c.surcharge_max_minor FROM charges c "
         "FULL JOIN (ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id AND e.account = 'charge_surcharge') "
@@ -127,7 +127,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "every lost chargeback took its whole amount, and stands in the ledger until it is won",
+        "every lost chargeback debits its whole amount, and stays posted until it is won",
         "SELECT b.id, b.status, b.amount_minor, parts.minor AS taken_minor FROM chargebacks b CROSS JOIN LATERAL (SELECT "
         "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
         "b.released_commission_minor + b.released_delivery_fee_minor + b.loss_minor + coalesce((SELECT sum(r.amount_minor) "
@@ -137,7 +137,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "what banks took beyond the orders equals the losses of lost chargebacks",
+        "the chargeback losses in the ledger equal those of the lost chargebacks",
         "SELECT coalesce(e.id, b.id::text) AS chargeback, e.minor::text AS ledger_minor, b.loss_minor FROM (SELECT split_part("
         "t.posting_key, ':', 2) AS id, sum(amount_minor) AS minor FROM ledger_entries JOIN ledger_transactions t "
         "ON t.id = transaction_id WHERE account = 'chargeback_loss' OR account LIKE 'chargeback_loss:%' GROUP BY 1) AS e "
@@ -145,7 +145,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "what banks have of an order equals what its lost chargebacks took of it",
+        "the charged-back amount of an order equals the debits of its lost chargebacks",
         "SELECT e.order_id, e.charged_back_minor, taken.minor AS taken_minor FROM escrows e CROSS JOIN LATERAL (SELECT coalesce(sum("
         "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
         "b.released_commission_minor + b.released_delivery_fee_minor), 0) FROM chargebacks b WHERE b.order_id = e.order_id) "
@@ -153,14 +153,14 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "a gateway's fee stands once for each charge, within it",
+        "the gateway's fee is posted once for each charge, and not above it",
         "SELECT t.posting_key, e.amount_minor FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id "
         "AND e.account LIKE 'gateway_fees%' WHERE t.type = 'gateway_fee' AND NOT EXISTS (SELECT FROM charges c "
         "WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor BETWEEN 1 AND c.amount_minor)",
     ),
     Invariant(
         "payments",
-        "what vendors, commission and delivery fees have in the ledger is what the orders' rows released to them",
+        "the postings to vendors, commission and delivery fees equal the releases of the orders",
         "SELECT account, book.minor::text AS ledger_minor, rows.minor::text AS rows_minor FROM (SELECT account, -sum(amount_minor) "
         "AS minor FROM ledger_entries WHERE account LIKE 'vendor_payable:%' OR account IN ('commission', 'delivery_fee') GROUP BY 1) "
         "AS book FULL JOIN (SELECT 'vendor_payable:' || vendor_id AS account, sum(released_vendor_minor) AS minor FROM escrows "
@@ -170,7 +170,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "what was held of each order is its total, of its own parties, by the one charge that covers it",
+        "the held escrow of each order is its total, for its own parties, paid by one charge",
         "SELECT e.order_id, e.held_minor, o.total_minor, o.status, c.verdict FROM escrows e JOIN payable_orders o ON o.id = e.order_id "
         "LEFT JOIN charges c ON c.id = e.charge_id WHERE e.held_minor <> o.total_minor OR o.status <> 'paid_escrow' "
         "OR (e.buyer_id, e.vendor_id) <> (o.buyer_id, o.vendor_id) "
@@ -178,7 +178,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "every release of an order stands in the ledger, and none without its row",
+        "every release of an order is posted, and every posted release has its row",
         "SELECT coalesce('release:' || r.id, t.posting_key) AS release, r.gross_minor, t.minor AS ledger_minor FROM releases r FULL JOIN "
         "(SELECT t.posting_key, e.account, e.amount_minor AS minor FROM ledger_transactions t JOIN ledger_entries e "
         "ON e.transaction_id = t.id AND e.account LIKE 'escrow:%' WHERE t.type = 'release') AS t "
@@ -193,28 +193,28 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
-        "a refund goes to a bank account only as a second person approved it",
+        "a refund goes to a bank account only with the approval of a second person",
         "SELECT r.id, r.status, r.recipient_code FROM refunds r WHERE r.recipient_code IS NOT NULL AND NOT EXISTS (SELECT "
         "FROM refund_decisions d WHERE d.refund_id = r.id AND d.status = 'approved' AND d.recipient_code = r.recipient_code "
         "AND d.decided_by <> d.prepared_by)",
     ),
     Invariant(
         "payouts",
-        "what is held of each wallet equals its open chargebacks",
+        "the held amount of each wallet equals its open chargebacks",
         "SELECT account, b.balance_minor, c.minor::text AS chargebacks_minor FROM (SELECT account, balance_minor FROM ledger_balances "
         "WHERE account LIKE 'held:%') AS b FULL JOIN (SELECT 'held:' || vendor_id AS account, sum(held_minor) AS minor "
         "FROM chargebacks GROUP BY 1) AS c USING (account) WHERE coalesce(b.balance_minor, 0) <> coalesce(c.minor, 0)",
     ),
     Invariant(
         "payouts",
-        "no money is in transit without its payout, or in a wallet without a line of its statement",
+        "no money is in transit without a payout, or in a wallet without a statement line",
         "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.balance_minor <> 0 AND ((b.account LIKE 'in_transit:%' "
         "AND NOT EXISTS (SELECT FROM payout_requests p WHERE 'in_transit:' || p.id = b.account)) OR (b.account LIKE 'wallet:%' "
         "AND NOT EXISTS (SELECT FROM wallet_lines l WHERE 'wallet:' || l.vendor_id = b.account)))",
     ),
     Invariant(
         "payouts",
-        "what each vendor owes is what their statement advanced and has not been repaid, and who owes has an empty wallet",
+        "a vendor's debt equals the unpaid advances of the statement, and a vendor with debt has an empty wallet",
         "SELECT d.account, d.balance_minor, d.lines_minor::text, w.balance_minor AS wallet_minor FROM (SELECT account, balance_minor, "
         "minor AS lines_minor FROM (SELECT account, balance_minor FROM ledger_balances WHERE account LIKE 'vendor_debt:%') AS b "
         "FULL JOIN (SELECT 'vendor_debt:' || vendor_id AS account, sum(net_minor) AS minor FROM wallet_lines "
@@ -239,7 +239,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
-        "every line of a statement goes on from the one before it, in balance and in time",
+        "every statement line continues the balance and the time of the one before it",
         "SELECT vendor_id, id, kind, net_minor, balance_minor, before_minor, at FROM (SELECT *, "
         "coalesce(lag(balance_minor) OVER lines, 0) AS before_minor, lag(at) OVER lines AS before_at FROM wallet_lines "
         "WINDOW lines AS (PARTITION BY vendor_id ORDER BY position)) AS l "
@@ -253,7 +253,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
-        "each transfer that the gateway paid stands in the book once, and one that came back does not",
+        "each paid transfer is posted once, and a returned one is not",
         "SELECT p.id, p.status, paid.transfers, booked.postings FROM payout_requests p CROSS JOIN LATERAL (SELECT count(*) "
         "FROM payout_transfers t WHERE t.payout_id = p.id AND t.status = 'success') AS paid (transfers) CROSS JOIN LATERAL (SELECT "
         "coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0) "
@@ -274,14 +274,14 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
-        "a processed payout has its confirmed transfer, unless its money is the wallet's again",
+        "a processed payout has its confirmed transfer, unless its money was restituted",
         "SELECT p.id FROM payout_requests p WHERE p.status = 'processed' AND NOT EXISTS "
         "(SELECT FROM payout_transfers t WHERE t.payout_id = p.id AND t.status IN ('success', 'reversed')) AND NOT EXISTS "
         "(SELECT FROM ledger_transactions t WHERE t.posting_key = 'reversal:' || p.id)",
     ),
     Invariant(
         "payouts",
-        "a failed payout was restituted and no other was, a reversed one is processed, and no money came back twice",
+        "a failed payout is restituted and no other, a reversed one is processed, and no money returns twice",
         "SELECT p.id, p.status, back.restitutions, back.reversals FROM payout_requests p CROSS JOIN LATERAL (SELECT "
         "count(*) FILTER (WHERE t.type = 'restitution'), count(*) FILTER (WHERE t.type = 'reversal') FROM ledger_transactions t "
         "WHERE t.posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS back (restitutions, reversals) "
@@ -299,7 +299,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
-        "what was posted is what was prepared, account by account",
+        "the posted entries equal the prepared ones, account by account",
         "SELECT r.id, r.kind, prepared.entry, posted.account, posted.amount_minor FROM reconciliations r "
         "CROSS JOIN LATERAL (SELECT jsonb_array_elements(r.postings -> 0 -> 'entries') AS entry) AS prepared "
         "LEFT JOIN ledger_transactions t ON t.posting_key = r.postings -> 0 ->> 'postingKey' "
@@ -315,24 +315,24 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "orders",
-        "what an order shows as refunded is the sum of its refunds in the ledger",
+        "the refunded amount of an order is the sum of its posted refunds",
         "SELECT o.id, o.status, o.refunded_minor, r.minor::text AS refunds_minor FROM orders o CROSS JOIN LATERAL (SELECT "
         "coalesce(sum(amount_minor) FILTER (WHERE counted), 0) FROM order_refunds WHERE order_id = o.id) AS r (minor) "
         "WHERE o.refunded_minor <> r.minor",
     ),
     Invariant(
         "orders",
-        "no order asks back more than it cost",
+        "no order requests refunds above its total",
         "SELECT o.id, o.total_amount, sum(r.amount_minor)::text AS refunds_minor FROM orders o JOIN order_refunds r ON r.order_id = o.id "
         "GROUP BY o.id HAVING sum(r.amount_minor) > o.total_amount",
     ),
     Invariant(
         "orders",
-        "a flash sale has sold what orders took of it, and no buyer has more than their share",
+        "the sold units of a flash sale equal its orders, and no buyer exceeds the limit",
         "SELECT s.id, s.sold, taken.units::text, taken.most_of_one::text, s.per_buyer_limit FROM flash_sales s CROSS JOIN LATERAL (SELECT "
         "coalesce(sum(units), 0), coalesce(max(units), 0) FROM (SELECT sum(quantity) AS units FROM flash_sale_units "
         "WHERE sale_id = s.id AND NOT returned GROUP BY buyer_id) AS buyers) AS taken (units, most_of_one) "
         "WHERE s.sold <> taken.units OR taken.most_of_one > s.per_buyer_limit",
     ),
-    Invariant("orders", "no shelf holds less than nothing", "SELECT id, stock FROM products WHERE stock < 0"),
+    Invariant("orders", "no inventory is below zero", "SELECT id, stock FROM products WHERE stock < 0"),
 )

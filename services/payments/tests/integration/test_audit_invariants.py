@@ -25,7 +25,7 @@ TAMPERINGS = {
         VALUES ('vendor_payable:nobody', 'NGN', 'credit', 1) RETURNING account""",
     "every account with entries is in the register of accounts, in its currency": """
         DELETE FROM ledger_accounts WHERE account = 'commission' RETURNING account""",
-    "no kobo waits for an explanation": """
+    "no reconciliation case is open": """
         INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, currency, detail,
             status, opened_at, seen_at)
         VALUES (gen_random_uuid(), 'charge_differs', 'ch-somebody', 1, 2, 1, 'NGN', 'x', 'open', now(), now())
@@ -33,42 +33,42 @@ TAMPERINGS = {
     "escrow in the ledger equals what each order has unreleased": """
         UPDATE escrows SET locked_vendor_minor = locked_vendor_minor - 1, refunded_minor = refunded_minor + 1
         WHERE locked_vendor_minor > 0 RETURNING order_id::text""",
-    "no escrow account stands without its order": """
+    "no escrow account has a balance without its order": """
         DELETE FROM escrows WHERE locked_vendor_minor > 0 RETURNING 'escrow:' || order_id""",
-    "what is owed to payers equals the refunds that are not settled": """
+    "the payable refunds in the ledger equal the unsettled refunds": """
         UPDATE refunds SET amount_minor = amount_minor - 1 WHERE status = 'submitted' RETURNING id::text""",
-    "no money is owed or in quarantine without its refund or its charge": """
+    "no payable refund and no quarantine has a balance without its row": """
         DELETE FROM refunds WHERE status = 'submitted' RETURNING 'refund_payable:' || id""",
-    "what stands in quarantine equals the charges that are not decided": """
+    "the quarantine in the ledger equals the undecided charges": """
         UPDATE quarantined_charges SET status = 'returned' WHERE status = 'quarantined' RETURNING reference""",
-    "every decision is of two persons, and money left quarantine by an approved one only": """
+    "every quarantine decision has two deciders, and only an approved one moves the money": """
         DELETE FROM quarantine_decisions WHERE status = 'approved' RETURNING quarantined_charge_id::text""",
-    "every settled charge stands in the ledger once": """
+    "every settled charge is posted once": """
         UPDATE charges SET amount_minor = amount_minor + 1 WHERE verdict = 'covered' RETURNING reference""",
-    "every surcharge in the ledger is its charge's, and within the bound that held when the charge was settled": """
+    "every posted surcharge is its charge's, and within the bound at the time of the charge": """
         UPDATE charges SET surcharge_minor = surcharge_minor + 1, surcharge_max_minor = surcharge_max_minor + 1
         WHERE verdict = 'covered' RETURNING 'charge:' || identity""",
-    "every lost chargeback took its whole amount, and stands in the ledger until it is won": """
+    "every lost chargeback debits its whole amount, and stays posted until it is won": """
         UPDATE chargebacks SET amount_minor = amount_minor + 1 WHERE status = 'lost' RETURNING id::text""",
-    "what banks took beyond the orders equals the losses of lost chargebacks": """
+    "the chargeback losses in the ledger equal those of the lost chargebacks": """
         UPDATE chargebacks SET loss_minor = loss_minor - 1 WHERE loss_minor > 0 RETURNING id::text""",
-    "what banks have of an order equals what its lost chargebacks took of it": """
+    "the charged-back amount of an order equals the debits of its lost chargebacks": """
         UPDATE escrows SET charged_back_minor = charged_back_minor - 1, refunded_minor = refunded_minor + 1
         WHERE charged_back_minor > 0 RETURNING order_id::text""",
-    "a gateway's fee stands once for each charge, within it": """
+    "the gateway's fee is posted once for each charge, and not above it": """
         UPDATE ledger_entries SET amount_minor = amount_minor * 1000 WHERE account = 'gateway_fees'
         RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
-    "what vendors, commission and delivery fees have in the ledger is what the orders' rows released to them": """
+    "the postings to vendors, commission and delivery fees equal the releases of the orders": """
         UPDATE ledger_entries SET account = 'vendor_payable:somebody' WHERE account LIKE 'vendor_payable:%' AND amount_minor < 0
         RETURNING account""",
-    "what was held of each order is its total, of its own parties, by the one charge that covers it": """
+    "the held escrow of each order is its total, for its own parties, paid by one charge": """
         UPDATE escrows SET held_minor = held_minor + 1, locked_vendor_minor = locked_vendor_minor + 1 RETURNING order_id::text""",
-    "every release of an order stands in the ledger, and none without its row": """
+    "every release of an order is posted, and every posted release has its row": """
         UPDATE ledger_entries SET account = 'escrow:' || gen_random_uuid() FROM ledger_transactions t
         WHERE t.id = transaction_id AND t.type = 'release' AND account LIKE 'escrow:%' RETURNING t.posting_key""",
     "every referral is rewarded once": """
         UPDATE ledger_transactions SET posting_key = posting_key || ':again' WHERE type = 'referral_reward' RETURNING posting_key""",
-    "a refund goes to a bank account only as a second person approved it": """
+    "a refund goes to a bank account only with the approval of a second person": """
         UPDATE refunds SET recipient_code = 'RCP_somebody' WHERE status = 'submitted' RETURNING id::text""",
 }
 

@@ -13,16 +13,16 @@ PROMISES = {line.rule: line.offending for line in INVARIANTS if line.service == 
 
 # Statements that bypass every guard of the database. Each returns the word by which the audit must name its effect.
 TAMPERINGS = {
-    "what is held of each wallet equals its open chargebacks": (
+    "the held amount of each wallet equals its open chargebacks": (
         "UPDATE chargebacks SET held_minor = held_minor + 1 RETURNING 'held:' || vendor_id",
         "DELETE FROM ledger_balances WHERE account LIKE 'held:%' RETURNING account",
     ),
-    "no money is in transit without its payout, or in a wallet without a line of its statement": (
+    "no money is in transit without a payout, or in a wallet without a statement line": (
         "DELETE FROM payout_requests RETURNING 'in_transit:' || id",
         """DELETE FROM wallet_lines USING ledger_balances b WHERE b.account = 'wallet:' || vendor_id AND b.balance_minor > 0
         RETURNING b.account""",
     ),
-    "what each vendor owes is what their statement advanced and has not been repaid, and who owes has an empty wallet": (
+    "a vendor's debt equals the unpaid advances of the statement, and a vendor with debt has an empty wallet": (
         "UPDATE wallet_lines SET net_minor = net_minor - 1 WHERE kind = 'debt_taken' RETURNING 'vendor_debt:' || vendor_id",
         "DELETE FROM ledger_balances WHERE account LIKE 'vendor_debt:%' RETURNING account",
         """UPDATE ledger_balances AS w SET balance_minor = w.balance_minor + 1 FROM ledger_balances AS d
