@@ -52,7 +52,7 @@ def _permissions() -> str:
         "# Roles and permissions",
         "",
         NOTE,
-        "The highest role that a person holds is the `role` claim of the token. What moves money is **bold**: a grant of a role",
+        "The highest role of a user is the `role` claim of the token. Permissions that move money are **bold**: a grant of a role",
         "with such a permission, and of `platform_admin`, needs a second `platform_admin`.",
         "",
         "| Role | Permissions |",
@@ -64,18 +64,18 @@ def _permissions() -> str:
     ]
     lines += [
         "",
-        "## What each permission opens",
+        "## Endpoints of each permission",
         "",
-        "Read from the guards that judge every request before its body. AAL2: a second factor shown within the last 15 minutes.",
-        "A permission without a door widens what its holder sees or may do behind the doors of everybody signed in.",
+        "From the guards that check every request before its body. AAL2: a second factor verified within the last 15 minutes.",
+        "A permission without an endpoint extends what its holder reads or changes at the endpoints of every signed-in user.",
         "",
-        "| Permission | Roles | Doors |",
+        "| Permission | Roles | Endpoints |",
         "|---|---|---|",
     ]
     for permission, opened in endpoints_by_permission().items():
         roles = ", ".join(f"`{role}`" for role in ROLES_BY_RANK if permission in PERMISSIONS_BY_ROLE[role])
         lines.append(f"| {_permission(permission)} | {roles} | {_endpoints_shown(opened, beside=permission)} |")
-    lines += ["", "## What needs no permission", "", "| For | Doors |", "|---|---|"]
+    lines += ["", "## Endpoints without a permission", "", "| Callers | Endpoints |", "|---|---|"]
     others = [endpoint for endpoint in endpoints() if not endpoint.permissions]
     for meaning, guard in _WITHOUT_PERMISSION:
         shown = _endpoints_shown([endpoint for endpoint in others if endpoint.guard == guard])
@@ -84,11 +84,11 @@ def _permissions() -> str:
 
 
 _WITHOUT_PERMISSION: Final = (
-    ("everybody signed in; the row policies say what they see", Guard()),
-    ("everybody signed in, AAL2", Guard(step_up=True)),
-    ("anybody; a token that is sent must be good", Guard(anonymous=True)),
+    ("every signed-in user; row policies limit what they read", Guard()),
+    ("every signed-in user, AAL2", Guard(step_up=True)),
+    ("every caller; a token that is sent must be valid", Guard(anonymous=True)),
     (
-        "anybody; a token is not looked at (ways in, and webhooks with a signature)",
+        "every caller; a token is ignored (sign-in, and webhooks with a signature)",
         Guard(anonymous=True, ignores_token=True),
     ),
     ("the service key", Guard(service_key=True)),

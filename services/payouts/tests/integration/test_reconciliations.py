@@ -160,7 +160,7 @@ async def test_the_audit_names_an_unapproved_reversal(staff):
     case = await staff.reversed()
     await staff.prepared(case)
     [finding] = await staff.findings(case)
-    assert finding.startswith("each transfer that the gateway paid stands in the book once")
+    assert finding.startswith("each paid transfer is posted once")
     for key, kind, accounts in (
         ("reversal", "reversal", ["gateway_cash", f"wallet:{case.vendor.id}"]),
         ("restitution", "restitution", ["gateway_cash", f"wallet:{case.vendor.id}"]),
@@ -234,7 +234,7 @@ async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff):
     assert payout["openException"]["cause"] == "unclassified"
     assert await staff.minor_sent_by_gateway(case) - await staff.minor_sent_in_ledger(case) == AMOUNT
     [finding] = await staff.findings(case)
-    assert finding.startswith("each transfer that the gateway paid stands in the book once")
+    assert finding.startswith("each paid transfer is posted once")
 
     reconciliation = await staff.reconcile(case)
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")

@@ -71,13 +71,13 @@ _ERRORS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
             "deficit": _Deficit(invalid_params=[InvalidParam("amountMinor", "exceeds what is locked")]),
         },
     ),
-    413: ("The body is larger than this door takes.", {"size": ValidationFailed("The body is too large.", status=413)}),
+    413: ("The body is larger than this operation accepts.", {"size": ValidationFailed("The body is too large.", status=413)}),
     415: (
-        "The body is of a media type that this door does not read, or compressed.",
+        "The body has a media type that this operation does not accept, or is compressed.",
         {"media": ValidationFailed("The body must be application/json.", status=415)},
     ),
     422: (
-        "The request is not valid; `invalid_params` names what is not.",
+        "The request is not valid; `invalid_params` names the invalid parameters.",
         {
             "field": _BROKEN,
             "key": ValidationFailed.of("Idempotency-Key", "must be a UUID v4"),
@@ -85,7 +85,7 @@ _ERRORS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
     ),
     423: ("The money is held in escrow, or frozen by a dispute.", {"locked": _Locked()}),
     429: (
-        "The quota of the minute is used up, or the tries of a PIN are. Wait for the seconds in `Retry-After`.",
+        "The quota of the minute or the tries of a PIN are used up. Retry after the seconds in `Retry-After`.",
         {"quota": RateLimited()},
     ),
     500: ("A failure of ours; `correlationId` finds it.", {"failure": Problem()}),
@@ -181,7 +181,7 @@ def errors_of(entry: Described) -> dict[str, Any]:
     statuses = sorted({status for status in declared if status >= 400 and status != 422} | set(_of_the_gateway(entry)))
     shown: dict[str, Any] = {str(status): {"$ref": f"#/components/responses/{_name(status)}"} for status in statuses}
     shown["default"] = {
-        "description": "Any other refusal, in the same shape.",
+        "description": "Any other error, in the same format.",
         "headers": headers_shown(*EVERYWHERE),
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }

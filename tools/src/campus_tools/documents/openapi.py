@@ -32,15 +32,15 @@ _CONTEXTS: Final[Mapping[str, str]] = {
     "api-gateway": "The edge",
 }
 _DESCRIPTION: Final = """\
-The backend that student marketplaces run on: escrow, delivery PIN, payouts.
+The backend of student marketplaces: escrow, delivery PIN, payouts.
 
 - `/api/v1/...` and `/api/...` are the same. Fields are camelCase, times ISO 8601 UTC, ids UUIDs, and amounts ending in `Minor`
   integers in kobo.
-- A success stands in the envelope `{success, data, meta}`, a refusal is `application/problem+json` with one of twelve codes, each
-  with a page under [/errors](/errors).
-- `Idempotency-Key`, a UUID v4, is required where it says so and accepted on the other marked POSTs: the same request under the
-  same key is done once.
-- Every answer carries `X-Request-Id` and the `RateLimit-*` headers. What happens is also told as [events](/events).
+- A success has the envelope `{success, data, meta}`. An error is `application/problem+json` with one of twelve codes, each with a
+  page under [/errors](/errors).
+- `Idempotency-Key`, a UUID v4, is required where documented and accepted on the other marked POSTs: the same request under the
+  same key has one effect.
+- Every response has `X-Request-Id` and the `RateLimit-*` headers. Changes are also published as [events](/events).
 """
 
 
@@ -114,7 +114,7 @@ def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
 
 
 _BARE_ERROR: Final = {
-    "description": "The signature is missing or wrong. The one refusal that is no problem document.",
+    "description": "The signature is missing or wrong. The only error that is no problem document.",
     "headers": headers_shown(*EVERYWHERE),
     "content": {
         "application/json": {
@@ -228,9 +228,9 @@ def _successes(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
 
 _SUCCESSES: Final[Mapping[str, str]] = {
     "200": "Done.",
-    "201": "Made.",
-    "202": "Taken.",
-    "204": "Done; nothing to say.",
+    "201": "Created.",
+    "202": "Accepted.",
+    "204": "Done; there is no body.",
     "304": "The content of this ETag is still current.",
 }
 

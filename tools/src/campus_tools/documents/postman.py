@@ -14,9 +14,9 @@ _VARIABLES: Final = (
     *((name, "") for name in ("password", "code", "accessToken", "refreshToken", "serviceRoleKey")),
 )
 _KEEP_TOKEN: Final = (
-    "const told = pm.response.json();",
+    "const body = pm.response.json();",
     'for (const name of ["accessToken", "refreshToken"])',
-    "  if (told.data && told.data[name]) pm.collectionVariables.set(name, told.data[name]);",
+    "  if (body.data && body.data[name]) pm.collectionVariables.set(name, body.data[name]);",
 )
 
 

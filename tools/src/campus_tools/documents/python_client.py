@@ -202,7 +202,7 @@ def _name(name: str) -> str:
 
 
 def _errors(codes: list[str]) -> str:
-    classes = [f'class {_error_name(code)}(Refused):\n    """The gateway said `{code}`."""\n' for code in codes]
+    classes = [f'class {_error_name(code)}(Refused):\n    """The API responded with `{code}`."""\n' for code in codes]
     known = ", ".join(f'"{code}": {_error_name(code)}' for code in codes)
     return (
         "\nfrom typing import Final\n\nfrom campus_client.refused import Refused\n\n\n"

@@ -82,7 +82,7 @@ _BY_NAME: Final[Mapping[str, Any]] = {
     "q": "rice",
     "hub.mode": "subscribe",
     "hub.challenge": "1158201444",
-    "hub.verify_token": "the token that the company was told",
+    "hub.verify_token": "the token that was registered with the provider",
     "endpoint": "https://push.example.com/send/fGx3",
     "p256dh": "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM",
     "auth": "tBHItJI5svbpez7KI4CCXg",

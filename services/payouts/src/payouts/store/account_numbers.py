@@ -47,7 +47,7 @@ class AccountNumbers:
         return hmac.new(self._fingerprint_key, f"{bank_code}:{account_number}".encode(), hashlib.sha256).hexdigest()
 
     def plain_number(self, vendor_id: UUID, stored: str) -> str:
-        """Returns the ten digits. Raises SealBroken for another vendor's ciphertext or another key's."""
+        """Returns the ten digits. Raises DecryptionFailed for another vendor's ciphertext or another key's."""
         return stored if _PLAIN.fullmatch(stored) else self._encryptor.decrypt(stored, _context(vendor_id))
 
     def encrypted_rows(self, hash_key: Encryptor) -> list[EncryptedRows]:

@@ -21,14 +21,14 @@ EDGE: Final = Dashboard(
             "s",
         ),
         Panel(
-            "Requests in hand",
+            "Requests in progress",
             {
                 "{{instance}}": "gateway_requests_in_flight",
                 "at most {{instance}}": "gateway_requests_in_flight_max",
             },
         ),
-        Panel("Shed: too many in flight", {"{{whose}}": "sum by (whose) (rate(gateway_shed_total[5m]))"}, "reqps"),
-        Panel("Refused by quota", {"tier {{tier}}": "sum by (tier) (rate(gateway_rate_limited_total[5m]))"}, "reqps"),
+        Panel("Rejected: too many in flight", {"{{whose}}": "sum by (whose) (rate(gateway_shed_total[5m]))"}, "reqps"),
+        Panel("Rejected by quota", {"tier {{tier}}": "sum by (tier) (rate(gateway_rate_limited_total[5m]))"}, "reqps"),
         Panel(
             "Quota store unavailable",
             {"{{outcome}}": "sum by (outcome) (rate(gateway_quota_store_away_total[5m]))"},

@@ -55,7 +55,7 @@ OVERVIEW: Final = Dashboard(
             {"{{service}}": quantile(0.95, "http_request_seconds", "service", f"{{{USER_REQUESTS}}}")},
             "s",
         ),
-        Panel("Requests in hand", {"{{process}}": "sum by (process) (http_requests_in_flight)"}),
+        Panel("Requests in progress", {"{{process}}": "sum by (process) (http_requests_in_flight)"}),
         Panel("Processor", {"{{process}}": "sum by (process) (rate(process_cpu_seconds_total[5m]))"}, "percentunit"),
         Panel("Memory", {"{{process}}": "sum by (process) (process_resident_memory_bytes)"}, "bytes"),
         Panel(

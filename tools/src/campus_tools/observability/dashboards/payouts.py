@@ -10,7 +10,7 @@ PAYOUTS: Final = Dashboard(
     "Campus: payouts",
     (
         Panel("Failing", {"share": "max(payout_failure_rate)"}, "percentunit", single=True, threshold=0.05, width=6),
-        Panel("Attempts of the window", {"attempts": "max(payout_attempts_in_window)"}, single=True, width=6),
+        Panel("Attempts in the window", {"attempts": "max(payout_attempts_in_window)"}, single=True, width=6),
         Panel(
             "Balance at the gateway",
             {"naira": minor("max(payouts_gateway_balance_minor)")},

@@ -19,7 +19,7 @@ QUEUES: Final = Dashboard(
             "Events published by each outbox",
             {
                 "{{service}}": "sum by (service) (rate(outbox_published_total[5m]))",
-                "{{service}} refused": "sum by (service) (rate(outbox_refused_total[5m]))",
+                "{{service}} rejected": "sum by (service) (rate(outbox_refused_total[5m]))",
             },
             "ops",
         ),

@@ -21,7 +21,7 @@ WEBHOOKS: Final = Dashboard(
             "reqps",
             width=9,
         ),
-        Panel("Invalid signatures", {"refused": "sum(rate(payments_webhooks_refused_total[5m]))"}, "reqps", width=9),
+        Panel("Invalid signatures", {"rejected": "sum(rate(payments_webhooks_refused_total[5m]))"}, "reqps", width=9),
         Panel(
             "Time to acknowledge",
             {

@@ -8,7 +8,7 @@ from payouts.store.account_numbers import AccountNumbers
 
 
 async def check_encryption_key(database: Database, numbers: Encryptor) -> None:
-    """Decrypts one account number, if there is any. Raises SealBroken when none of the keys does."""
+    """Decrypts one account number, if there is any. Raises DecryptionFailed when none of the keys does."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         found = await store.find_encrypted_number(uow)
     if found is not None:
