@@ -21,7 +21,7 @@ DueStep = Literal["raise", "stay", "begin_calm", "end_calm", "clear"]
 
 @dataclass(frozen=True, slots=True)
 class ObservedFailureRate:
-    """Attempts of the window, and those of them that opened an exception."""
+    """Attempts in the window, and those of them that opened an exception."""
 
     attempts: int
     failures: int
