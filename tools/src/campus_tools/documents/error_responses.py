@@ -71,7 +71,10 @@ _ERRORS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
             "deficit": _Deficit(invalid_params=[InvalidParam("amountMinor", "exceeds what is locked")]),
         },
     ),
-    413: ("The body is larger than this operation accepts.", {"size": ValidationFailed("The body is too large.", status=413)}),
+    413: (
+        "The body is larger than this operation accepts.",
+        {"size": ValidationFailed("The body is too large.", status=413)},
+    ),
     415: (
         "The body has a media type that this operation does not accept, or is compressed.",
         {"media": ValidationFailed("The body must be application/json.", status=415)},
