@@ -23,6 +23,7 @@ class Settings:
     state_dir: Path
     gateway_keys: tuple[str, ...]
     webhook_url: str
+    gateway_signature_header: str
     messaging_webhook_url: str
     messaging_app_secret: str
     sms_receipt_url: str
@@ -72,6 +73,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         state_dir=Path(environment["STATE_DIR"]),
         gateway_keys=(*keys, previous) if previous else keys,
         webhook_url=environment["WEBHOOK_URL"],
+        gateway_signature_header=environment.get("GATEWAY_SIGNATURE_HEADER") or "x-gateway-signature",
         messaging_webhook_url=environment["MESSAGING_WEBHOOK_URL"],
         messaging_app_secret=environment["MESSAGING_APP_SECRET"],
         sms_receipt_url=environment.get("SMS_RECEIPT_URL", "").rstrip("/"),

@@ -107,7 +107,7 @@ class WebhookSender:
     def _envelope(self, target: str, event: str, body: bytes) -> tuple[str, dict[str, str]]:
         headers = {"Content-Type": "application/json", "User-Agent": "sandbox-webhooks"}
         if target == "gateway":
-            headers["x-gateway-signature"] = sign_gateway(self.gateway_key, body)
+            headers[self._settings.gateway_signature_header] = sign_gateway(self.gateway_key, body)
             return self._settings.webhook_url, headers
         if target == "sms":
             return self._receipt_envelope(event, body, headers)

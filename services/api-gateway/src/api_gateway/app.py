@@ -74,7 +74,7 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
     load = Load(settings.requests_in_flight_max)
     metrics.in_flight, metrics.in_flight_max = lambda: load.running, load.limit
     runtime.on_stop.append(lambda: setattr(load, "is_draining", True))
-    forwarder = Forwarder(upstreams, load)
+    forwarder = Forwarder(upstreams, load, settings.gateway_signature_header)
     page_cache = None
     if settings.edge_cache_seconds:
         page_cache = PageCache(forwarder, metrics, routes, settings.edge_cache_seconds, limits)

@@ -7,7 +7,14 @@ from typing import Final
 from api_gateway.call import Call
 from api_gateway.compression import ENCODED, Accepted, accepted_codings, compressed, with_weak_etag
 from api_gateway.connection import ClientDisconnected, Connection, DisconnectWatcher
-from api_gateway.headers import Headers, has_content_policy, passed_to_client, request_head, without_policy
+from api_gateway.headers import (
+    PASSED_TO_SERVICES,
+    Headers,
+    has_content_policy,
+    passed_to_client,
+    request_head,
+    without_policy,
+)
 from api_gateway.load import Load
 from api_gateway.routing import Access, Route
 from api_gateway.upstream import Upstreams
@@ -23,8 +30,9 @@ SLOW_READER_SECONDS: Final = 20.0
 class Forwarder:
     """Forward requests to the services."""
 
-    def __init__(self, upstreams: Upstreams, load: Load) -> None:
+    def __init__(self, upstreams: Upstreams, load: Load, signature_header: str) -> None:
         self._upstreams, self._load = upstreams, load
+        self._passed = PASSED_TO_SERVICES | {signature_header.encode()}
 
     async def send_request(
         self,
@@ -58,6 +66,7 @@ class Forwarder:
             call.headers if headers is None else headers,
             own,
             with_token=route.passes_token or route.access is not Access.CREDENTIALS,
+            passed=self._passed,
         )
         if is_stream and b"content-length" not in call.headers:
             body = _chunked(body)  # type: ignore[arg-type]

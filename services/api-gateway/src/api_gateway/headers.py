@@ -9,7 +9,7 @@ from api_gateway.sliding_window import MICROSECONDS, QuotaStatus
 Headers = list[tuple[bytes, bytes]]
 
 # The client headers that reach a service. All others are dropped, so headers that name the caller (X-User-Id, X-Role,
-# X-Forwarded-For, Forwarded, ...) cannot be forged.
+# X-Forwarded-For, Forwarded, ...) cannot be forged. A setting names the header with the payment gateway's signature.
 PASSED_TO_SERVICES: Final = frozenset(
     {
         b"accept",
@@ -22,7 +22,6 @@ PASSED_TO_SERVICES: Final = frozenset(
         b"if-none-match",
         b"last-event-id",
         b"user-agent",
-        b"x-gateway-signature",
         b"x-hub-signature-256",
         b"x-termii-signature",
     }
@@ -58,15 +57,23 @@ _CONTENT_POLICY: Final = b"content-security-policy"
 
 
 def request_head(
-    method: str, target: bytes, host: bytes, headers: Mapping[bytes, bytes], own: bytes, *, with_token: bool
+    method: str,
+    target: bytes,
+    host: bytes,
+    headers: Mapping[bytes, bytes],
+    own: bytes,
+    *,
+    with_token: bool,
+    passed: frozenset[bytes] = PASSED_TO_SERVICES,
 ) -> bytes:
-    """Return the head of a request to a service. `own` holds the gateway's own lines and the framing of the body.
+    """Return the head of a request to a service. `own` holds the gateway's own lines and the framing of the body, `passed` the names of
+    the client headers that reach the service.
 
     The headers come from the joined mapping, so that gateway and service read a repeated header alike.
     """
     lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (method.encode(), target, host)]
     for name, value in headers.items():
-        if name in PASSED_TO_SERVICES and (with_token or name != b"authorization"):
+        if name in passed and (with_token or name != b"authorization"):
             lines.append(b"%b: %b\r\n" % (name, value))
     lines.append(own)
     return b"".join(lines)

@@ -6,7 +6,13 @@ from typing import Annotated, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from common.process.settings import HttpAddress, Origins, ServiceSettings
+from common.process.settings import (
+    SIGNATURE_HEADER_DEFAULT,
+    HttpAddress,
+    Origins,
+    ServiceSettings,
+    SignatureHeader,
+)
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -73,6 +79,13 @@ class Settings(ServiceSettings):
     )
     rate_machines: int = Field(
         default=6_000, ge=1, description="Webhooks and function calls of an address in a window", examples=["6000"]
+    )
+
+    gateway_signature_header: SignatureHeader = Field(
+        default=SIGNATURE_HEADER_DEFAULT,
+        description="The header with the signature of the payment gateway's webhooks, which reaches payments. payments has a setting of "
+        "the same name",
+        examples=["x-paystack-signature"],
     )
 
     edge_cache_seconds: float = Field(

@@ -112,6 +112,14 @@ async def test_the_bytes_of_a_webhook_arrive_untouched_with_and_without_a_length
     assert [seen["body"] for seen in app.upstream.seen] == [body, body, b"{}"]
 
 
+async def test_a_setting_names_the_header_of_the_payment_gateways_signature(open_gateway: OpenGateway) -> None:
+    both = {"X-Paystack-Signature": "ab", "X-Gateway-Signature": "cd"}
+    app = await open_gateway(gateway_signature_header="x-paystack-signature")
+    await app.client.post("/functions/v1/gateway-webhook", content=b"{}", headers=both)
+    assert app.upstream.last["headers"]["x-paystack-signature"] == "ab"
+    assert "x-gateway-signature" not in app.upstream.last["headers"]
+
+
 async def test_events_are_passed_on_as_they_come(app: GatewayApp) -> None:
     async with app.client.stream("GET", "/api/notification-delivery-logs", headers=app.bearer()) as response:
         assert response.headers["content-type"].startswith("text/event-stream")

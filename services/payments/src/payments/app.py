@@ -61,6 +61,7 @@ async def compose(
             gateway=gateway,
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
+            signature_header=settings.gateway_signature_header,
             surcharge_bound=SurchargeBound(
                 settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor
             ),

@@ -18,5 +18,6 @@ class Dependencies:
     gateway: PaymentGateway
     allowed_origins: tuple[str, ...]
     webhook_secrets: tuple[str, ...]
+    signature_header: str
     surcharge_bound: SurchargeBound
     webhook_retention: timedelta

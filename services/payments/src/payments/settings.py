@@ -5,7 +5,13 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from common.primitives.signatures import SigningKey
-from common.process.settings import HttpAddress, Origins, ServiceSettings
+from common.process.settings import (
+    SIGNATURE_HEADER_DEFAULT,
+    HttpAddress,
+    Origins,
+    ServiceSettings,
+    SignatureHeader,
+)
 
 
 class Settings(ServiceSettings):
@@ -24,6 +30,12 @@ class Settings(ServiceSettings):
         default="",
         description="The previous secret key, which verifies webhooks during a rotation; it makes no calls",
         examples=["sk_live_fedcba9876543210"],
+    )
+    gateway_signature_header: SignatureHeader = Field(
+        default=SIGNATURE_HEADER_DEFAULT,
+        description="The header with the webhook's signature; Paystack's is `x-paystack-signature`. The gateway's setting of the same name "
+        "lets it pass",
+        examples=["x-paystack-signature"],
     )
     allowed_origins: Origins = Field(
         default=(),

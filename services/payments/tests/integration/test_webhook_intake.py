@@ -3,8 +3,12 @@
 import asyncio
 import json
 
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.process.service import background
+from common.process.settings import SignatureHeader
 from payments.app import SERVICE
 from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import opened
@@ -137,6 +141,23 @@ async def test_without_a_secret_every_webhook_is_rejected(
                 WEBHOOK, content=b"{}", headers={"x-gateway-signature": signer(b"{}", secret)}
             )
             assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"})
+
+
+async def test_a_setting_names_the_header_of_the_signature(
+    fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp, signer: Signer
+) -> None:
+    raw = b'{"event":"charge.success","data":{"id":1}}'
+    header = "x-paystack-signature"
+    async with open_app(await fresh_database("payments"), broker_url, gateway_signature_header=header) as app:
+        for name, status in ((header, 200), ("X-Paystack-Signature", 200), ("x-gateway-signature", 401)):
+            response = await app.service.client.post(WEBHOOK, content=raw, headers={name: signer(raw)})
+            assert response.status_code == status, name
+
+
+@pytest.mark.parametrize("name", ["authorization", "x-user-id", "x-forwarded-for", "x signature", ""])
+def test_no_other_header_can_be_named_for_the_signature(name: str) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(SignatureHeader).validate_python(name)
 
 
 async def test_no_other_header_of_the_gateway_matters(app: PaymentsApp, signer: Signer) -> None:

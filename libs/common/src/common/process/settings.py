@@ -48,6 +48,14 @@ def _normalized_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(origin.rstrip("/").lower() for origin in origins)
 
 
+def _lowercase(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+# A header with a webhook's signature or hash. No other header can be named: one that names the caller stays the edge's own.
+SignatureHeader = Annotated[str, BeforeValidator(_lowercase), Field(pattern="^[a-z][a-z0-9-]*-(signature|hash)$")]
+SIGNATURE_HEADER_DEFAULT = "x-gateway-signature"
+
 HttpAddress = Annotated[str, Field(pattern="^https?://[^/\\s]+")]
 # A comma list of origins of web pages. An invalid origin stops the start. The port `*` means any port.
 Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_normalized_origins)]

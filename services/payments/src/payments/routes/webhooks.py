@@ -28,7 +28,7 @@ async def gateway_webhook(request: Request) -> Response:
     """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""
     dependencies = dependencies_of(request, Dependencies)
     raw = await _raw_body(request)
-    secret = signed_by(raw, request.headers.get("x-gateway-signature"), dependencies.webhook_secrets)
+    secret = signed_by(raw, request.headers.get(dependencies.signature_header), dependencies.webhook_secrets)
     if secret is None:
         WEBHOOKS_REJECTED.inc()
         return Response(_INVALID_SIGNATURE, status_code=401, media_type="application/json")
