@@ -5,20 +5,16 @@ import re
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from contracts.identity import ReferralOutcome, UserProvisioned
+import pytest
+
 from contracts.orders import OrderCancelled, OrderExpired
+from payments.use_cases.intents import start_payment
 
 from .conftest import PaymentsApp
 
 
 async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: PaymentsApp) -> None:
-    provisioned = UserProvisioned(
-        user_id=app.buyer,
-        email="ada@unilag.edu.ng",
-        role="buyer",
-        referral=ReferralOutcome(applied=False, reward_minor=0),
-    )
-    await app.service.deliver(provisioned)
+    await app.service.deliver(app.provisioned(app.buyer, "ada@unilag.edu.ng"))
     placed = await app.place_order()
     response = await app.request_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
 
@@ -157,9 +153,33 @@ async def test_a_payment_needs_the_permission_to_order(app: PaymentsApp) -> None
     assert (await app.service.client.post(url, json=body, headers=staff)).status_code == 403
 
 
+async def test_a_payment_that_the_gateway_rejects_is_422_with_its_reason(app: PaymentsApp) -> None:
+    placed = await app.place_order()
+    await app.gateway.faults(initialize_call={"fail": "Invalid Email Address Passed: <ada@unilag.edu.ng>", "times": 1})
+    rejected = await app.request_intent(placed.order_id)
+    assert (rejected.status_code, rejected.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert "Invalid Email Address Passed" in rejected.json()["detail"]
+    assert "ada@" not in rejected.text
+    again = await app.request_intent(placed.order_id)
+    assert again.status_code == 201, "the next try uses a new reference"
+
+
+async def test_no_payment_is_opened_under_an_invented_address(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start_payment, "WAITS_MAX", 1)
+    placed = await app.place_order()
+    await app.service.fetch("DELETE FROM buyers RETURNING 1")
+    early = await app.request_intent(placed.order_id)
+    assert (early.status_code, early.headers["retry-after"]) == (409, "3")
+    assert await app.gateway.transactions() == []
+    await app.service.deliver(app.provisioned(app.buyer))
+    assert (await app.request_intent(placed.order_id)).status_code == 201
+
+
 async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(app: PaymentsApp) -> None:
     placed, key = await app.place_order(), uuid4()
-    failures = [{"error_before": 500}, {"error_before": 400}, {"error_before": 401}, {"error_after": 500}]
+    failures = [{"error_before": 500}, {"error_before": 403}, {"error_before": 401}, {"error_after": 500}]
     await app.gateway.faults(initialize_call=[{**failure, "times": 1} for failure in failures])
     for _ in range(4):
         response = await app.request_intent(placed.order_id, key=key)

@@ -8,6 +8,13 @@ class OrderNotPayable(Conflict):
     detail = "The order is paid, cancelled or expired: there is nothing to pay."
 
 
+class PaymentRejected(ValidationFailed):
+    """The gateway rejected the amount, the channel or the buyer's e-mail address; another try under the same values fails too."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The payment gateway does not accept this payment: {reason}")
+
+
 class PaymentOpening(Conflict):
     detail = "A payment of this order is being opened at this moment. Try again."
 
@@ -100,6 +107,10 @@ class NotInQuarantine(Conflict):
 class RefundNotFailed(Conflict):
     def __init__(self, status: str) -> None:
         super().__init__(f"The refund is {status}: only a failed one is decided on.")
+
+
+class RefundNeedsAccount(Conflict):
+    detail = "The gateway waits for an account of the payer: prepare the refund with `other_destination`."
 
 
 class OnlyNairaToAccounts(Conflict):

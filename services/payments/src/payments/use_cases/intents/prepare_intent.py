@@ -104,11 +104,13 @@ async def _live_intent(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID,
 
 
 async def _claim(uow: UnitOfWork, intent: Intent, buyer_id: UUID, now: datetime) -> Prepared:
+    email = await intents.find_email(uow, buyer_id)
+    if not email:
+        # The gateway requires the buyer's address, and their profile has not arrived yet.
+        return Prepared(intent, None)
     reference = charge_reference(new_id())
     claimed = await intents.claim_opening(uow, intent.id, reference, now + OPENING_LEASE, now)
     if claimed is None:
         return Prepared(intent, None)
     await intents.record_reference(uow, reference, intent.id, buyer_id, str(intent.amount_minor), now)
-    # The gateway requires an address. A buyer whose profile has not arrived gets an undeliverable one.
-    email = await intents.find_email(uow, buyer_id) or f"{buyer_id}@buyer.invalid"
     return Prepared(claimed, email)

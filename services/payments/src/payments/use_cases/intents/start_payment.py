@@ -10,8 +10,8 @@ from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound
 from payments.clients.gateway import GatewayRejected, GatewayUnavailable, OpenedTransaction, PaymentGateway
-from payments.domain.errors import OrderNotPayable, PaymentOpening
-from payments.domain.failures import FIRST_QUERY_AFTER
+from payments.domain.errors import OrderNotPayable, PaymentOpening, PaymentRejected
+from payments.domain.failures import FIRST_QUERY_AFTER, safe_reason
 from payments.store import intents
 from payments.store.intents import Intent
 from payments.use_cases.intents.prepare_intent import PaymentRequest, Prepared, prepare_intent
@@ -26,13 +26,15 @@ WAITS_MAX: Final = 30
 async def start_payment(
     database: Database, gateway: PaymentGateway, clock: Clock, caller: Caller, request: PaymentRequest
 ) -> Intent:
-    """The open intent. Raises NotFound, OrderNotPayable, PaymentOpening, IdempotencyKeyReused and GatewayUnavailable (503)."""
+    """The open intent. Raises NotFound, OrderNotPayable, PaymentOpening, IdempotencyKeyReused, PaymentRejected (422) and
+    GatewayUnavailable (503).
+    """
     prepared = await _prepare(database, clock, caller, request)
     if prepared.email is None:
         return prepared.intent
     try:
         opened = await _open(gateway, caller, prepared.intent, prepared.email)
-    except GatewayUnavailable:
+    except (GatewayUnavailable, PaymentRejected):
         # The gateway may have recorded the reference: the intent's next try uses a new one.
         async with database.unit_of_work(acting_as=caller) as uow:
             await intents.save_unopened(uow, prepared.intent.id, prepared.intent.reference)
@@ -71,8 +73,8 @@ async def _open(gateway: PaymentGateway, caller: Caller, intent: Intent, email: 
             },
         )
     except GatewayRejected as rejection:
-        log.error("gateway rejected a new payment", reference=intent.reference, error=str(rejection))
-        raise GatewayUnavailable(str(rejection)) from rejection
+        log.warning("gateway rejected a new payment", reference=intent.reference, error=str(rejection))
+        raise PaymentRejected(safe_reason(rejection.message)) from rejection
 
 
 async def _record(
