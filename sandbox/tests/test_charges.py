@@ -15,17 +15,13 @@ async def test_a_paid_transaction_sends_the_specified_webhook(sandbox, receiver,
     await eventually(lambda: receiver.events("charge.success"))
     charge = receiver.events("charge.success")[0]["data"]
     assert set(charge) == {
-        "id", "domain", "status", "reference", "amount", "gateway_response", "paid_at", "created_at", "channel",
-        "currency", "authorization", "customer", "metadata",
+        "id", "domain", "status", "reference", "amount", "message", "gateway_response", "paid_at", "created_at",
+        "channel", "currency", "ip_address", "metadata", "log", "fees", "customer", "authorization", "plan",
     }  # fmt: skip
     assert charge["amount"] == 500_000
     assert isinstance(charge["id"], int)
     assert charge["metadata"] == {**METADATA, "settlement": "500000"}
-    assert charge["customer"] == {"id": 1, "email": "buyer@unilag.edu.ng"}
-    assert set(charge["authorization"]) == {
-        "authorization_code", "bin", "last4", "exp_month", "exp_year", "channel", "card_type", "bank",
-    }  # fmt: skip
-    assert all(isinstance(value, str) for value in charge["authorization"].values())
+    assert (charge["customer"]["id"], charge["customer"]["email"]) == (1, "buyer@unilag.edu.ng")
     verified = (await sandbox.client.get("/gateway/transaction/verify/order-1")).json()["data"]
     assert (verified["status"], verified["amount"], verified["id"]) == ("success", 500_000, charge["id"])
     assert await sandbox.balance() == 500_000
@@ -42,7 +38,8 @@ async def test_a_reference_is_accepted_once(sandbox):
     assert (await sandbox.initialize("order-1")).status_code == 200
     again = await sandbox.initialize("order-1", 100)
     assert again.status_code == 400
-    assert again.json() == {"status": False, "message": "Duplicate Transaction Reference"}
+    assert again.json()["message"] == "Duplicate Transaction Reference"
+    assert (again.json()["status"], again.json()["code"]) == (False, "duplicate_reference")
 
 
 async def test_a_transaction_is_paid_once(sandbox, receiver, eventually):
@@ -136,7 +133,9 @@ async def test_transactions_are_listed_newest_first_within_the_requested_time(sa
         await sandbox.initialize(f"order-{number}")
     answer = (await sandbox.client.get("/gateway/transaction", params={"perPage": 2, "page": 1})).json()
     assert [line["reference"] for line in answer["data"]] == ["order-2", "order-1"]
-    assert answer["meta"] == {"total": 3, "skipped": 0, "perPage": 2, "page": 1, "pageCount": 2}
+    assert answer["meta"] == {
+        "total": 3, "skipped": 0, "perPage": 2, "page": 1, "pageCount": 2, "total_volume": 1_500_000
+    }  # fmt: skip
     last = answer["data"][0]["created_at"]
     later = (await sandbox.client.get("/gateway/transaction", params={"from": "2100-01-01"})).json()
     assert later["data"] == []
@@ -145,8 +144,9 @@ async def test_transactions_are_listed_newest_first_within_the_requested_time(sa
     assert (await sandbox.client.get("/gateway/transaction", params={"from": "yesterday"})).status_code == 400
 
 
-async def test_an_unknown_reference_is_404_and_a_malformed_body_400(sandbox):
-    assert (await sandbox.client.get("/gateway/transaction/verify/none")).status_code == 404
+async def test_an_unknown_reference_and_a_malformed_body_are_400(sandbox):
+    unknown = await sandbox.client.get("/gateway/transaction/verify/none")
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "transaction_not_found")
     assert (await sandbox.client.get("/gateway/nothing")).json() == {"status": False, "message": "Not Found"}
     broken = await sandbox.client.post("/gateway/transaction/initialize", content=b"{")
     assert broken.status_code == 400

@@ -9,7 +9,8 @@ async def test_a_refund_is_deducted_from_the_balance(sandbox, receiver, eventual
     assert queued["status"] == "pending"
     await eventually(lambda: receiver.events("refund.processed"))
     told = receiver.events("refund.processed")[0]["data"]
-    assert (told["transaction_reference"], told["amount"], told["id"]) == ("order-1", 200_000, queued["id"])
+    assert (told["transaction_reference"], told["amount"]) == ("order-1", "200000")
+    assert not {"id", "merchant_note", "reason"} & set(told)
     assert await sandbox.balance() == 300_000
     shown = (await sandbox.client.get(f"/gateway/refund/{queued['id']}")).json()["data"]
     assert shown["status"] == "processed"
@@ -47,7 +48,8 @@ async def test_a_refund_can_fail_by_a_fault_or_a_low_balance(sandbox, receiver, 
     await sandbox.fault(refund_call={"fail": "Card was closed", "times": 1})
     await refund(sandbox, "order-1", 100_000)
     await eventually(lambda: len(receiver.events("refund.failed")) == 1)
-    assert receiver.events("refund.failed")[0]["data"]["reason"] == "Card was closed"
+    [failed] = (await sandbox.client.get("/gateway/refund")).json()["data"]
+    assert (failed["status"], failed["reason"]) == ("failed", "Card was closed")
     await sandbox.settings_are(refund_settlement="manual")
     identifier = (await refund(sandbox, "order-1", 100_000)).json()["data"]["id"]
     await sandbox.transfer("po-1", 450_000)

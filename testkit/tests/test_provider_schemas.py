@@ -1,8 +1,10 @@
 """The checks of calls, answers and events, and the comparison with a specification."""
 
+import httpx
 import pytest
 import yaml
 
+from testkit.providers.exchanges import CheckedExchanges
 from testkit.providers.operations import Operation, operation_of
 from testkit.providers.paystack import checking
 from testkit.providers.references import OpenApi
@@ -105,3 +107,23 @@ def test_paystack_refund_events_have_no_note():
         checking.check_event({"event": "refund.processed", "data": {**data, "amount": "5,000"}})
     with pytest.raises(Nonconformance):
         checking.check_event({"event": "refund.vanished", "data": data})
+
+
+async def test_exchanges_through_an_application_are_checked():
+    async def respond(scope, receive, send):
+        await receive()
+        headers = [(b"x-sandbox-fault", b"data")] if scope["path"].endswith("faulty") else []
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b'{"status": true}'})
+
+    checked = CheckedExchanges("/gateway", ("/refund",), checking.check_request, checking.check_response)
+    checked.app = respond
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(checked), base_url="http://gateway") as client:
+        for path in ("/gateway/refund/faulty", "/gateway/transfer", "/control/refund"):
+            await client.get(path)
+        assert checked.found == []
+        await client.get("/gateway/refund/1")
+        await client.post("/gateway/refund", json={"amount": "1"})
+    answer, request = checked.found
+    assert answer.startswith("GET /refund/{id}, response 200")
+    assert request.startswith("POST /refund, request")

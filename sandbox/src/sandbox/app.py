@@ -72,7 +72,7 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
 async def respond_rejection(_request: Request, problem: Exception) -> Response:
     if not isinstance(problem, RefusedError):
         raise problem
-    return refused(problem.status, problem.message)
+    return refused(problem.status, problem.message, problem.code)
 
 
 async def respond_http_error(_request: Request, problem: Exception) -> Response:

@@ -41,12 +41,19 @@ class Database:
         self.connection.close()
 
     def _add_targets(self) -> None:
-        """Widens the check of an older file to SMS receipts, in the way that SQLite documents."""
+        """Widens the checks of an older file to SMS receipts and refunds that need attention, in the way that SQLite documents."""
         self.connection.execute("PRAGMA writable_schema = ON")
-        self.connection.execute(
-            "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'webhooks'",
-            ("('gateway', 'messaging'))", "('gateway', 'messaging', 'sms'))"),
-        )
+        for table, old, new in (
+            ("webhooks", "('gateway', 'messaging'))", "('gateway', 'messaging', 'sms'))"),
+            (
+                "refunds",
+                "('pending', 'processed', 'failed'))",
+                "('pending', 'processing', 'needs-attention', 'processed', 'failed'))",
+            ),
+        ):
+            self.connection.execute(
+                "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ?", (old, new, table)
+            )
         self.connection.execute("PRAGMA writable_schema = RESET")
 
     @contextmanager

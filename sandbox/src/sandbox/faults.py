@@ -45,6 +45,8 @@ EFFECTS: dict[str, frozenset[str]] = {
     "initialize_call": CALL,
     "verify_call": CALL | {"data"},
     "list_call": CALL,
+    # One row of a list, by its id or reference.
+    "listed_row": frozenset({"data"}),
     "resolve_call": CALL,
     "refund_call": CALL,
     "balance_call": CALL,
@@ -145,6 +147,9 @@ class Faults:
         self._database.save_setting("faults", msgspec.json.encode(self.rules).decode())
 
 
+# Marks a response that a fault rule changed.
+FAULT_HEADER = "x-sandbox-fault"
+
 Work = Callable[[Fault | None], Response]
 Refuse = Callable[[int, str], Response]
 
@@ -161,6 +166,12 @@ async def respond_with_faults(
     fault = faults.claim_fault(kind, *keys)
     if fault is None:
         return work(None)
+    response = await _respond_with_fault(request, fault, work, refuse)
+    response.headers[FAULT_HEADER] = kind
+    return response
+
+
+async def _respond_with_fault(request: Request, fault: Fault, work: Work, refuse: Refuse | None) -> Response:
     error = refuse or refused
     if fault.delay:
         await hold(request, fault.delay)

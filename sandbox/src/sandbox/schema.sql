@@ -81,7 +81,7 @@ CREATE TABLE IF NOT EXISTS refunds (
     transaction_id INTEGER NOT NULL REFERENCES transactions (id),
     amount_minor INTEGER NOT NULL,
     currency TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('pending', 'processed', 'failed')),
+    status TEXT NOT NULL CHECK (status IN ('pending', 'processing', 'needs-attention', 'processed', 'failed')),
     failure TEXT,
     merchant_note TEXT NOT NULL,
     customer_note TEXT NOT NULL,

@@ -16,12 +16,13 @@ HOLD_SECONDS_MAX = 600.0
 
 
 class RefusedError(Exception):
-    """An error response: `status` and `message` become the gateway's error envelope."""
+    """An error response: `status`, `message` and `code` become the gateway's error envelope."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, code: str | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.code = code
 
 
 class JsonResponse(Response):
@@ -39,9 +40,12 @@ def ok(message: str, data: Any, status: int = 200, meta: Any = None) -> Response
     return JsonResponse(body, status)
 
 
-def refused(status: int, message: str) -> Response:
-    """The gateway's envelope of an error."""
-    return JsonResponse({"status": False, "message": message}, status)
+def refused(status: int, message: str, code: str | None = None) -> Response:
+    """The gateway's envelope of an error; the older ones have no code."""
+    body: dict[str, Any] = {"status": False, "message": message}
+    if code is not None:
+        body |= {"meta": {"nextStep": "Check the request"}, "type": "validation_error", "code": code}
+    return JsonResponse(body, status)
 
 
 async def read_body(request: Request) -> bytes:

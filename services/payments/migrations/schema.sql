@@ -638,7 +638,7 @@ CREATE TABLE reconciliation_cases (
     CONSTRAINT reconciliation_cases_pkey PRIMARY KEY (id),
     CONSTRAINT reconciliation_cases_closed_with_evidence CHECK (((status = 'closed'::text) = ((closed_by IS NOT NULL) AND (evidence IS NOT NULL)))),
     CONSTRAINT reconciliation_cases_ends_once CHECK (((status = 'open'::text) = (closed_at IS NULL))),
-    CONSTRAINT reconciliation_cases_kind_known CHECK ((kind = ANY (ARRAY['charge_not_in_book'::text, 'charge_not_at_gateway'::text, 'charge_differs'::text, 'charge_without_escrow'::text, 'refund_not_in_book'::text, 'refund_not_at_gateway'::text, 'refund_differs'::text, 'order_held_without_charge'::text]))),
+    CONSTRAINT reconciliation_cases_kind_known CHECK ((kind = ANY (ARRAY['charge_not_in_book'::text, 'charge_not_at_gateway'::text, 'charge_differs'::text, 'charge_without_escrow'::text, 'refund_not_in_book'::text, 'refund_not_at_gateway'::text, 'refund_differs'::text, 'order_held_without_charge'::text, 'unreadable_at_gateway'::text]))),
     CONSTRAINT reconciliation_cases_status_known CHECK ((status = ANY (ARRAY['open'::text, 'explained'::text, 'closed'::text])))
 );
 CREATE INDEX reconciliation_cases_newest ON reconciliation_cases USING btree (opened_at, id);
@@ -711,6 +711,8 @@ CREATE TABLE refunds (
     settled_at timestamp with time zone,
     attempt_id uuid NOT NULL,
     recipient_code text,
+    needs_account_at timestamp with time zone,
+    retry_recipient_code text,
     CONSTRAINT refunds_pkey PRIMARY KEY (id),
     CONSTRAINT refunds_attempt_once UNIQUE (attempt_id),
     CONSTRAINT refunds_charge FOREIGN KEY (charge_id) REFERENCES charges(id),
@@ -726,8 +728,8 @@ CREATE INDEX refunds_of_gateway ON refunds USING btree (gateway_refund_id);
 CREATE INDEX refunds_of_order ON refunds USING btree (order_id);
 CREATE INDEX refunds_settled ON refunds USING btree (settled_at, id) WHERE (status = 'settled'::text);
 ALTER TABLE refunds ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, failure, created_at, settled_at, attempt_id) ON refunds TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (amount_minor, status, reason, gateway_refund_id, failure, submitted_at, questions, due_at, settled_at, attempt_id, recipient_code) ON refunds TO campus_payments_service;
+GRANT SELECT (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, failure, created_at, settled_at, attempt_id, needs_account_at) ON refunds TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (amount_minor, status, reason, gateway_refund_id, failure, submitted_at, questions, due_at, settled_at, attempt_id, recipient_code, needs_account_at, retry_recipient_code) ON refunds TO campus_payments_service;
 CREATE POLICY refunds_visible ON refunds FOR SELECT
     USING (((buyer_id = app_user_id()) OR app_may('ledger:read'::text) OR app_may('refunds:prepare'::text) OR app_may('refunds:approve'::text) OR app_may('refunds:read'::text)));
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from sandbox.faults import respond_with_faults
 from sandbox.gateway.charges import CHARGES, find_charge, open_transaction, read_opening
-from sandbox.gateway.events import authorization_of
+from sandbox.gateway.events import AUTHORIZATION_FIELDS, authorization_of, customer_of
 from sandbox.gateway.paging import respond_page
 from sandbox.web import RefusedError, ok, read_json, refused
 from sandbox.world import world_of
@@ -41,7 +41,7 @@ async def verify_transaction(request: Request) -> Response:
     def work(_fault: object) -> Response:
         charge = find_charge(world.database, "reference", reference)
         if charge is None:
-            raise RefusedError(404, "Transaction reference not found")
+            raise RefusedError(400, "Transaction reference not found.", "transaction_not_found")
         return ok("Verification successful", charge_view(charge))
 
     return await respond_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
@@ -49,12 +49,54 @@ async def verify_transaction(request: Request) -> Response:
 
 async def list_transactions(request: Request) -> Response:
     conditions = [("listed.status = ?", request.query_params.get("status"))]
-    return await respond_page(request, "Transactions retrieved", CHARGES, conditions, charge_view)
+    return await respond_page(request, "Transactions retrieved", CHARGES, conditions, listed_charge_view, _meta)
+
+
+def _meta(volume_minor: int, _length: int) -> dict[str, Any]:
+    return {"total_volume": volume_minor}
 
 
 def charge_view(charge: Row) -> dict[str, Any]:
-    """A transaction as verify and list show it; `abandoned` means that nobody has paid yet."""
-    paid = charge["status"] == "success"
+    """A transaction as verify shows it; `abandoned` means that nobody has paid yet."""
+    return {
+        **_charge_fields(charge),
+        "receipt_number": None,
+        "customer": customer_of(charge),
+        "fees_split": None,
+        "authorization": authorization_of(charge) if charge["status"] == "success" else {},
+        "plan": None,
+        "split": {},
+        "source": None,
+        "fees_breakdown": None,
+        "connect": None,
+        "transaction_date": charge["created_at"],
+        "plan_object": {},
+        "subaccount": {},
+    }
+
+
+def listed_charge_view(charge: Row) -> dict[str, Any]:
+    """A transaction as the list shows it."""
+    authorization = dict.fromkeys(AUTHORIZATION_FIELDS) | {"reusable": False}
+    return {
+        **_charge_fields(charge),
+        "customer": customer_of(charge),
+        "fees_split": None,
+        "authorization": authorization_of(charge) if charge["status"] == "success" else authorization,
+        "plan": {},
+        "split": {},
+        "subaccount": {},
+        "source": {
+            "source": "merchant_api",
+            "type": "api",
+            "identifier": None,
+            "entry_point": "transaction_initialize",
+        },
+        "connect": None,
+    }
+
+
+def _charge_fields(charge: Row) -> dict[str, Any]:
     return {
         "id": charge["id"],
         "domain": "test",
@@ -65,14 +107,15 @@ def charge_view(charge: Row) -> dict[str, Any]:
         "message": None,
         "gateway_response": charge["gateway_response"],
         "paid_at": charge["paid_at"],
+        "paidAt": charge["paid_at"],
         "created_at": charge["created_at"],
+        "createdAt": charge["created_at"],
         "channel": charge["channel"],
         "currency": charge["currency"],
-        "authorization": authorization_of(charge) if paid else {},
-        "customer": {
-            "id": charge["customer_id"],
-            "email": charge["email"],
-            "customer_code": charge["customer_code"],
-        },
-        "metadata": msgspec.json.decode(charge["metadata"]),
+        "ip_address": None,
+        "metadata": msgspec.json.decode(charge["metadata"]) or "",
+        "log": None,
+        "fees": None,
+        "order_id": None,
+        "pos_transaction_data": None,
     }

@@ -42,7 +42,7 @@ def read_opening(body: dict[str, Any]) -> Opening:
     """Check the body of POST /transaction/initialize; raises RefusedError 400."""
     email = read_text(body, "email")
     if not EMAIL.fullmatch(email):
-        raise RefusedError(400, "Invalid Email Address Passed")
+        raise RefusedError(400, "Invalid Email Address Passed", "invalid_email_address")
     callback_url = read_text(body, "callback_url", "") or None
     if callback_url is not None and not callback_url.startswith(("http://", "https://")):
         raise RefusedError(400, "callback_url must be an http or https address")
@@ -111,7 +111,7 @@ def open_transaction(database: Database, opening: Opening) -> str:
                 opening.email,
             )
         except IntegrityError:
-            raise RefusedError(400, "Duplicate Transaction Reference") from None
+            raise RefusedError(400, "Duplicate Transaction Reference", "duplicate_reference") from None
     return access_code
 
 

@@ -38,11 +38,48 @@ INSTRUMENTS = {
 }
 
 
-def authorization_of(charge: Row) -> dict[str, str]:
+AUTHORIZATION_FIELDS = (
+    "authorization_code",
+    "bin",
+    "last4",
+    "exp_month",
+    "exp_year",
+    "channel",
+    "card_type",
+    "bank",
+    "country_code",
+    "brand",
+    "reusable",
+    "signature",
+    "account_name",
+)
+
+
+def authorization_of(charge: Row) -> dict[str, Any]:
     return {
         "authorization_code": f"AUTH_{charge['access_code'][:10]}",
         **INSTRUMENTS[charge["channel"]],
         "channel": charge["channel"],
+        "country_code": "NG",
+        "brand": INSTRUMENTS[charge["channel"]]["card_type"],
+        "reusable": charge["channel"] == "card",
+        "signature": f"SIG_{charge['access_code']}",
+        "account_name": None,
+    }
+
+
+def customer_of(charge: Row) -> dict[str, Any]:
+    """The payer of a transaction: the page asks for the mail address only."""
+    return {
+        "id": charge["customer_id"],
+        "first_name": None,
+        "last_name": None,
+        "email": charge["email"],
+        "customer_code": charge["customer_code"],
+        "phone": None,
+        "metadata": None,
+        "risk_action": "default",
+        "international_format_phone": None,
     }
 
 
@@ -55,14 +92,19 @@ def charge_success(charge: Row) -> dict[str, Any]:
             "status": "success",
             "reference": charge["reference"],
             "amount": charge["amount_minor"],
+            "message": None,
             "gateway_response": charge["gateway_response"],
             "paid_at": charge["paid_at"],
             "created_at": charge["created_at"],
             "channel": charge["channel"],
             "currency": charge["currency"],
+            "ip_address": None,
+            "metadata": msgspec.json.decode(charge["metadata"]) or 0,
+            "log": None,
+            "fees": None,
+            "customer": customer_of(charge),
             "authorization": authorization_of(charge),
-            "customer": {"id": charge["customer_id"], "email": charge["email"]},
-            "metadata": msgspec.json.decode(charge["metadata"]),
+            "plan": {},
         },
     }
 
@@ -103,24 +145,19 @@ def transfer_event(event: str, transfer: Row) -> dict[str, Any]:
 
 
 def refund_event(refund: Row) -> dict[str, Any]:
-    """`refund.processed` or `refund.failed`, by the status of the refund."""
+    """`refund.<status>`. It names the transaction and neither the refund's id nor our note; the amount is a text of digits."""
     return {
         "event": f"refund.{refund['status']}",
         "data": {
-            "id": refund["id"],
             "status": refund["status"],
             "transaction_reference": refund["transaction_reference"],
-            "refund_reference": refund["refund_reference"],
-            "amount": refund["amount_minor"],
+            "refund_reference": refund["refund_reference"] if refund["status"] in ("processed", "failed") else None,
+            "amount": str(refund["amount_minor"]),
             "currency": refund["currency"],
-            "processor": "sandbox",
-            "customer": {"id": refund["customer_id"], "email": refund["email"]},
-            "merchant_note": refund["merchant_note"],
-            "customer_note": refund["customer_note"],
-            "reason": refund["failure"],
+            "processor": "instant-transfer",
+            "customer": {"first_name": None, "last_name": None, "email": refund["email"]},
             "integration": INTEGRATION,
             "domain": "test",
-            "created_at": refund["created_at"],
         },
     }
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.database import Database
-from sandbox.faults import respond_with_faults
+from sandbox.faults import FAULT_HEADER, respond_with_faults
 from sandbox.gateway.fields import read_moment, read_number
 from sandbox.web import ok, refused
 from sandbox.world import world_of
@@ -20,29 +20,62 @@ PAGE_MAX = 1_000_000
 
 # (condition, value) pairs joined by AND; the conditions are written in this package, the values come from callers.
 Conditions = list[tuple[str, Any]]
+MetaFields = Callable[[int, int], dict[str, Any]]
 
 
 async def respond_page(
-    request: Request, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
+    request: Request,
+    message: str,
+    source: str,
+    conditions: Conditions,
+    view: Callable[[Row], Any],
+    meta: MetaFields | None = None,
 ) -> Response:
-    """Newest first. `source` is what stands after FROM, its main table is named `listed`."""
+    """Newest first. `source` is what stands after FROM, its main table is named `listed`. `meta` gives the list's own fields of the
+    meta, from the sum of the amounts and the length of a page.
+    """
     world = world_of(request)
 
     def work(_fault: object) -> Response:
-        return _page(request, world.database, message, source, conditions, view)
+        changed = False
+
+        def row_view(row: Row) -> dict[str, Any]:
+            nonlocal changed
+            shown: dict[str, Any] = view(row)
+            keys = [str(shown[name]) for name in ("id", "reference") if name in shown]
+            fault = world.faults.claim_fault("listed_row", *keys)
+            if fault is None or fault.data is None:
+                return shown
+            changed = True
+            return shown | fault.data
+
+        fields = meta or (lambda volume_minor, length: {})
+        response = _page(request, world.database, message, source, conditions, row_view, fields)
+        if changed:
+            response.headers[FAULT_HEADER] = "listed_row"
+        return response
 
     return await respond_with_faults(request, world.faults, "list_call", (request.url.path,), work, refused)
 
 
 def _page(
-    request: Request, database: Database, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
+    request: Request,
+    database: Database,
+    message: str,
+    source: str,
+    conditions: Conditions,
+    view: Callable[[Row], Any],
+    fields: MetaFields,
 ) -> Response:
     page = read_number(request, "page", 1, PAGE_MAX)
     per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
     conditions = [pair for pair in (*conditions, *_bounds(request)) if pair[1] is not None]
     where = " AND ".join(condition for condition, _ in conditions) or "1"
     values = [value for _, value in conditions]
-    counted = database.one(f"SELECT count(*) AS total FROM {source} WHERE {where}", *values)
+    counted = database.one(
+        f"SELECT count(*) AS total, coalesce(sum(listed.amount_minor), 0) AS volume FROM {source} WHERE {where}",
+        *values,
+    )
     total = counted["total"] if counted is not None else 0
     rows = database.all(
         f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ? OFFSET ?",
@@ -56,6 +89,7 @@ def _page(
         "perPage": per_page,
         "page": page,
         "pageCount": -(-total // per_page),
+        **fields(0 if counted is None else counted["volume"], per_page),
     }
     return ok(message, [view(row) for row in rows], meta=meta)
 

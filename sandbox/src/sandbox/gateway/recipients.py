@@ -48,6 +48,15 @@ async def create_recipient(request: Request) -> Response:
     return ok("Transfer recipient created successfully", _view(recipient, owner), 201)
 
 
+async def show_recipient(request: Request) -> Response:
+    database = world_of(request).database
+    recipient = database.one("SELECT * FROM recipients WHERE recipient_code = ?", request.path_params["code"])
+    if recipient is None:
+        raise RefusedError(404, "Transfer recipient not found", "recipient_not_found")
+    owner = resolve_name(database, recipient["bank_code"], recipient["account_number"])
+    return ok("Transfer recipient retrieved", _view(recipient, owner))
+
+
 def _view(recipient: Row, owner: str | None) -> dict[str, Any]:
     return {
         "active": True,

@@ -8,13 +8,18 @@ from starlette.responses import Response
 
 from sandbox.database import Database
 from sandbox.faults import Fault, respond_with_faults
+from sandbox.gateway.banks import BANKS
 from sandbox.gateway.charges import find_charge
 from sandbox.gateway.codes import INTEGRATION
 from sandbox.gateway.fields import read_amount_minor, read_text, row_id
+from sandbox.gateway.nuban import is_account_number
 from sandbox.gateway.paging import respond_page
-from sandbox.gateway.refunds import REFUNDS, accept_refund, find_refund
+from sandbox.gateway.refunds import REFUNDS, accept_refund, find_refund, retry_with_account
 from sandbox.web import RefusedError, ok, read_json, refused
 from sandbox.world import world_of
+
+# The account that a secret key belongs to.
+REFUNDED_BY = "merchant@sandbox.example"
 
 
 async def create_refund(request: Request) -> Response:
@@ -28,7 +33,7 @@ async def create_refund(request: Request) -> Response:
     def work(fault: Fault | None) -> Response:
         refund = accept_refund(world, charge, amount_minor, merchant_note, customer_note, fault)
         world.clearing_wake.set()
-        return ok("Refund has been queued for processing", refund_view(refund))
+        return ok("Refund has been queued for processing", created_refund_view(refund))
 
     keys = (charge["reference"], str(amount_minor or charge["amount_minor"]))
     return await respond_with_faults(request, world.faults, "refund_call", keys, work)
@@ -42,7 +47,7 @@ def _find_transaction(database: Database, given: Any) -> Row:
     if charge is None and (number := row_id(given)) is not None:
         charge = find_charge(database, "id", number)
     if charge is None:
-        raise RefusedError(404, "Transaction not found")
+        raise RefusedError(404, "Transaction not found", "transaction_not_found")
     return charge
 
 
@@ -53,7 +58,7 @@ async def show_refund(request: Request) -> Response:
     def work(_fault: object) -> Response:
         refund = None if number is None else find_refund(world.database, number)
         if refund is None:
-            raise RefusedError(404, "Refund not found")
+            raise RefusedError(404, "Refund not found", "refund_not_found")
         return ok("Refund retrieved", refund_view(refund))
 
     return await respond_with_faults(request, world.faults, "verify_call", (request.path_params["id"],), work, refused)
@@ -68,29 +73,130 @@ async def list_refunds(request: Request) -> Response:
         ("listed.transaction_id = ?", transaction_id),
         ("listed.currency = ?", request.query_params.get("currency")),
     ]
-    return await respond_page(request, "Refunds retrieved", REFUNDS, conditions, refund_view)
+    return await respond_page(request, "Refunds retrieved", REFUNDS, conditions, refund_view, _meta)
 
 
-def refund_view(refund: Row) -> dict[str, Any]:
-    processed = refund["status"] == "processed"
+def _meta(_volume_minor: int, length: int) -> dict[str, Any]:
+    """The length of a page is a text in this list."""
+    return {"perPage": str(length), "failedRefundCount": 0}
+
+
+async def retry_refund(request: Request) -> Response:
+    """The account of the payer, for a refund that needs attention."""
+    world = world_of(request)
+    number = row_id(request.path_params["id"])
+    refund = None if number is None else find_refund(world.database, number)
+    details = (await read_json(request)).get("refund_account_details")
+    if refund is None:
+        raise RefusedError(404, "Refund not found", "refund_not_found")
+    if not isinstance(details, dict) or not is_account_number(read_text(details, "account_number")):
+        raise RefusedError(422, "Account number is invalid", "invalid_params")
+    if row_id(read_text(details, "bank_id")) not in range(1, len(BANKS) + 1):
+        raise RefusedError(422, "Bank is invalid", "invalid_params")
+
+    def work(_fault: object) -> Response:
+        retried = retry_with_account(world, refund)
+        world.clearing_wake.set()
+        return ok("Refund retried and has been queued for processing", retried_refund_view(retried))
+
+    return await respond_with_faults(request, world.faults, "refund_call", (request.path_params["id"],), work, refused)
+
+
+def retried_refund_view(refund: Row) -> dict[str, Any]:
+    """A refund as its retry shows it."""
+    return {
+        **_refund_fields(refund),
+        "transaction": refund["transaction_id"],
+        "dispute": None,
+        "settlement": None,
+        "refunded_at": None,
+        "expected_at": refund["updated_at"],
+        "channel": refund["channel"],
+        "fully_deducted": False,
+        "bank_reference": None,
+        "reason": "PROCESSING",
+        "customer": None,
+        "initiated_by": REFUNDED_BY,
+        "reversed_at": None,
+        "session_id": None,
+    }
+
+
+def _refund_fields(refund: Row) -> dict[str, Any]:
     return {
         "id": refund["id"],
         "integration": INTEGRATION,
         "domain": "test",
         "status": refund["status"],
-        "transaction": refund["transaction_id"],
-        "transaction_reference": refund["transaction_reference"],
-        "refund_reference": refund["refund_reference"],
         "amount": refund["amount_minor"],
-        "deducted_amount": refund["amount_minor"] if processed else 0,
-        "fully_deducted": processed,
+        "deducted_amount": refund["amount_minor"] if refund["status"] == "processed" else 0,
         "currency": refund["currency"],
-        "channel": refund["channel"],
         "merchant_note": refund["merchant_note"],
         "customer_note": refund["customer_note"],
-        "reason": refund["failure"] if refund["status"] == "failed" else None,
-        "customer": {"id": refund["customer_id"], "email": refund["email"]},
-        "refunded_at": refund["updated_at"] if processed else None,
+        "refunded_by": REFUNDED_BY,
         "createdAt": refund["created_at"],
+    }
+
+
+def created_refund_view(refund: Row) -> dict[str, Any]:
+    """A refund as the call that made it shows it, with the whole transaction."""
+    return {
+        **_refund_fields(refund),
+        "transaction": {
+            "id": refund["transaction_id"],
+            "domain": "test",
+            "reference": refund["transaction_reference"],
+            "amount": refund["paid_minor"],
+            "paid_at": refund["paid_at"],
+            "channel": refund["channel"],
+            "currency": refund["currency"],
+            "authorization": {"exp_month": None, "exp_year": None, "account_name": None},
+            "customer": {"international_format_phone": None},
+            "plan": {},
+            "subaccount": {"currency": None},
+            "split": {},
+            "order_id": None,
+            "paidAt": refund["paid_at"],
+            "pos_transaction_data": None,
+            "source": None,
+            "fees_breakdown": None,
+        },
+        "channel": None,
+        "expected_at": refund["created_at"],
+        "fully_deducted": refund["status"] == "processed",
         "updatedAt": refund["updated_at"],
+    }
+
+
+def refund_view(refund: Row) -> dict[str, Any]:
+    """A refund as fetch and list show it, with the transaction's id."""
+    processed = refund["status"] == "processed"
+    return {
+        **_refund_fields(refund),
+        "transaction": refund["transaction_id"],
+        "transaction_reference": refund["transaction_reference"],
+        "transaction_amount": refund["paid_minor"],
+        "dispute": None,
+        "settlement": None,
+        "refunded_at": refund["updated_at"] if processed else None,
+        "fully_deducted": int(processed),
+        "bank_reference": refund["refund_reference"] if processed else None,
+        # The reason is the state in capitals until the refund fails.
+        "reason": refund["failure"] if refund["status"] == "failed" else refund["status"].upper(),
+        "customer": {
+            "id": refund["customer_id"],
+            "first_name": "",
+            "last_name": "",
+            "email": refund["email"],
+            "customer_code": refund["customer_code"],
+            "phone": None,
+            "metadata": None,
+            "risk_action": "default",
+            "international_format_phone": "",
+        },
+        "refund_type": "full" if refund["amount_minor"] == refund["paid_minor"] else "partial",
+        "initiated_by": REFUNDED_BY,
+        "refund_channel": "api",
+        "session_id": None,
+        "collect_account_number": refund["status"] == "needs-attention",
     }

@@ -14,10 +14,11 @@ from sandbox.world import World
 
 REFUNDS = (
     "refunds AS listed JOIN (SELECT id AS transaction_key, reference AS transaction_reference, customer_id,"
-    " amount_minor AS paid_minor, channel FROM transactions) ON transaction_key = transaction_id"
-    " JOIN (SELECT id AS customer_key, email FROM customers) ON customer_key = customer_id"
+    " amount_minor AS paid_minor, channel, paid_at FROM transactions) ON transaction_key = transaction_id"
+    " JOIN (SELECT id AS customer_key, email, customer_code FROM customers) ON customer_key = customer_id"
 )
 
+OPEN_STATUSES = ("pending", "processing")
 SHORT_BALANCE = "Insufficient balance to process the refund"
 
 
@@ -75,7 +76,7 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
     """
     database = world.database
     refund = _found(database, refund_id)
-    if refund["status"] != "pending":
+    if refund["status"] not in OPEN_STATUSES:
         raise RefusedError(409, f"A refund that is {refund['status']} cannot be settled again")
     failure = failure or refund["failure"]
     try:
@@ -84,6 +85,48 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
         settled = _write_settlement(world, refund, SHORT_BALANCE)
     world.webhook_sender.wake()
     return settled
+
+
+def ask_for_account(world: World, refund_id: int) -> Row:
+    """The payer's bank takes no refund of an open one: it needs attention until the merchant names an account. Raises RefusedError 409."""
+    refund = _found(world.database, refund_id)
+    if refund["status"] not in OPEN_STATUSES:
+        raise RefusedError(409, f"A refund that is {refund['status']} needs no attention")
+    with world.database.transaction():
+        _save_status(world.database, refund_id, "needs-attention", None)
+        waiting = _found(world.database, refund_id)
+        _enqueue_event(world, waiting)
+    world.webhook_sender.wake()
+    return waiting
+
+
+def retry_with_account(world: World, refund: Row) -> Row:
+    """The refund is in progress again, to the account named. Raises RefusedError 422 when it does not need attention."""
+    if refund["status"] != "needs-attention":
+        raise RefusedError(422, "Only a refund that needs attention can be retried", "invalid_params")
+    is_automatic = world.switches.refund_settlement == "auto"
+    due = time.time() + world.switches.refund_delay_seconds if is_automatic else None
+    with world.database.transaction():
+        _save_status(world.database, refund["id"], "processing", due)
+        retried = _found(world.database, refund["id"])
+        _enqueue_event(world, retried)
+    world.webhook_sender.wake()
+    return retried
+
+
+def _save_status(database: Database, refund_id: int, status: str, due: float | None) -> None:
+    database.run(
+        "UPDATE refunds SET status = ?, next_move_at = ?, updated_at = ? WHERE id = ?",
+        status,
+        due,
+        now_text(),
+        refund_id,
+    )
+
+
+def _enqueue_event(world: World, refund: Row) -> None:
+    keys = (refund["transaction_reference"], refund["refund_reference"], str(refund["amount_minor"]))
+    enqueue_gateway_event(world.database, world.faults, "refund_webhook", refund_event(refund), *keys)
 
 
 def _write_settlement(world: World, refund: Row, failure: str | None) -> Row:
@@ -99,8 +142,7 @@ def _write_settlement(world: World, refund: Row, failure: str | None) -> Row:
         if failure is None:
             database.post("refund", refund["refund_reference"], -refund["amount_minor"], refund["currency"])
         settled = _found(database, refund["id"])
-        keys = (settled["transaction_reference"], settled["refund_reference"], str(settled["amount_minor"]))
-        enqueue_gateway_event(database, world.faults, "refund_webhook", refund_event(settled), *keys)
+        _enqueue_event(world, settled)
     return settled
 
 

@@ -11,8 +11,8 @@ from sandbox.gateway.banks import list_banks, resolve_account, show_balance
 from sandbox.gateway.charge_routes import initialize_transaction, list_transactions, verify_transaction
 from sandbox.gateway.checkout import show_checkout, submit_checkout
 from sandbox.gateway.dispute_routes import show_dispute
-from sandbox.gateway.recipients import create_recipient
-from sandbox.gateway.refund_routes import create_refund, list_refunds, show_refund
+from sandbox.gateway.recipients import create_recipient, show_recipient
+from sandbox.gateway.refund_routes import create_refund, list_refunds, retry_refund, show_refund
 from sandbox.gateway.transfer_routes import finalize_transfer, initiate_transfer, list_transfers, verify_transfer
 from sandbox.web import RefusedError
 from sandbox.world import world_of
@@ -41,11 +41,13 @@ CALLS: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/transaction/verify/{reference}", verify_transaction),
     ("GET", "/transaction", list_transactions),
     ("POST", "/transferrecipient", create_recipient),
+    ("GET", "/transferrecipient/{code}", show_recipient),
     ("POST", "/transfer", initiate_transfer),
     ("POST", "/transfer/finalize_transfer", finalize_transfer),
     ("GET", "/transfer/verify/{reference}", verify_transfer),
     ("GET", "/transfer", list_transfers),
     ("POST", "/refund", create_refund),
+    ("POST", "/refund/retry_with_customer_details/{id}", retry_refund),
     ("GET", "/refund/{id}", show_refund),
     ("GET", "/refund", list_refunds),
     ("GET", "/dispute/{id}", show_dispute),

@@ -1,5 +1,6 @@
 """Subscriptions to other services' events, and the work items of the service itself."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -23,6 +24,7 @@ from contracts.orders import (
 from payments.dependencies import Dependencies
 from payments.domain.errors import MalformedEvent
 from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE
+from payments.domain.refunds import RefundUpdate
 from payments.metrics import WEBHOOKS_PROCESSED
 from payments.store import erasure, projections
 from payments.use_cases.erasure.evaluate_erasure import evaluate_erasure
@@ -30,11 +32,13 @@ from payments.use_cases.escrow.close_order import close_order
 from payments.use_cases.escrow.freeze_escrow import freeze_escrow
 from payments.use_cases.escrow.release_on_delivery import release_on_delivery
 from payments.use_cases.escrow.unfreeze_escrow import unfreeze_escrow
+from payments.use_cases.refunds.query_reported_refunds import query_reported_refunds
 from payments.use_cases.refunds.refund_order import refund_order
+from payments.use_cases.refunds.retry_with_account import retry_with_account
 from payments.use_cases.refunds.submit_refund import submit_refund
 from payments.use_cases.rewards.credit_reward import credit_reward
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
-from payments.use_cases.webhooks.process_webhook import process_webhook
+from payments.use_cases.webhooks.process_webhook import WebhookResult, process_webhook
 
 
 class WebhookWork(msgspec.Struct, frozen=True, rename="camel"):
@@ -133,21 +137,31 @@ async def on_refund_requested(
 
 
 async def on_webhook_queued(item: WebhookWork, received: Received, dependencies: Dependencies) -> None:
-    now, is_last = dependencies.clock.now(), received.is_last_attempt
     try:
-        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            result = await process_webhook(
-                uow,
-                dependencies.gateway,
-                item.webhook_id,
-                dependencies.surcharge_bound,
-                is_last_attempt=is_last,
-                now=now,
-            )
+        result = await _process(item, received, dependencies)
+        if result.refund_event is not None:
+            # The gateway is never called inside a unit of work.
+            refunds = await query_reported_refunds(dependencies.database, dependencies.gateway, result.refund_event)
+            result = await _process(item, received, dependencies, refunds)
     except MalformedEvent as fault:
         raise PermanentFault(str(fault)) from fault
     event_type = result.event_type if result.event_type in dependencies.gateway.known_events else "other"
     WEBHOOKS_PROCESSED.labels(event_type, result.outcome or "repeated").inc()
+
+
+async def _process(
+    item: WebhookWork, received: Received, dependencies: Dependencies, refunds: Sequence[RefundUpdate] | None = None
+) -> WebhookResult:
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await process_webhook(
+            uow,
+            dependencies.gateway,
+            item.webhook_id,
+            dependencies.surcharge_bound,
+            is_last_attempt=received.is_last_attempt,
+            now=dependencies.clock.now(),
+            refunds=refunds,
+        )
 
 
 async def on_webhook_exhausted(item: WebhookWork, received: Received, uow: UnitOfWork, error: str) -> None:
@@ -155,7 +169,9 @@ async def on_webhook_exhausted(item: WebhookWork, received: Received, uow: UnitO
 
 
 async def on_refund_queued(item: RefundWork, received: Received, dependencies: Dependencies) -> None:
-    await submit_refund(dependencies.database, dependencies.gateway, dependencies.clock, item.refund_id)
+    database, gateway, clock = dependencies.database, dependencies.gateway, dependencies.clock
+    if not await retry_with_account(database, gateway, clock, item.refund_id):
+        await submit_refund(database, gateway, clock, item.refund_id)
 
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [

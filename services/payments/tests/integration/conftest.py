@@ -22,12 +22,16 @@ import pytest_asyncio
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
 from common.process.service import http_app
+from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
 from payments.app import SERVICE, compose
 from payments.timers import query_revised_webhooks_once
 from sandbox.app import create_app
 from sandbox.settings import read_settings
 from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls, eventually
+from testkit.providers.exchanges import CheckedExchanges
+from testkit.providers.paystack import checking as paystack
+from testkit.providers.paystack.events import EVENTS
 from testkit.service_kit import OpenService, opened, served
 
 SECRET = "sk_test_current"
@@ -43,16 +47,20 @@ PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seco
 
 
 class ForwardingApp:
-    """An ASGI application that is set after its address is known; it records the calls of the gateway."""
+    """An ASGI application that is set after its address is known; it records the calls of the gateway, and checks their shapes."""
 
     def __init__(self) -> None:
         self.app: Any = None
         self.calls: list[str] = []
+        self.checked = CheckedExchanges(
+            "/gateway", ("/transaction", "/refund"), paystack.check_request, paystack.check_response
+        )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["path"].startswith("/gateway/"):
             self.calls.append(f"{scope['method']} {scope['path'].removeprefix('/gateway')}")
-        await self.app(scope, receive, send)
+        self.checked.app = self.app
+        await self.checked(scope, receive, send)
 
 
 @dataclass
@@ -102,7 +110,10 @@ class Gateway:
         """The body of the newest webhook about a transaction or transfer."""
         query = {"event": event, "reference": reference, "limit": 1}
         [webhook] = (await self.client.get("/control/webhooks", params=query)).json()
-        return dict(json.loads(webhook["body"]))
+        body = dict(json.loads(webhook["body"]))
+        if event in EVENTS:
+            paystack.check_event(body)
+        return body
 
     async def pay(self, reference: str, **fields: Any) -> dict[str, Any]:
         """Pay a transaction, with another `amount`, `currency` or `channel` if given; the body of its webhook."""
@@ -158,6 +169,7 @@ async def gateway(tmp_path: Path, held_port: Callable[[], int]) -> AsyncIterator
             for account_number in ("0123456789", "9876543210"):
                 await gateway.name_account(account_number, "OKAFOR CHIDI")
             yield gateway
+        assert front.checked.found == [], "calls and answers have the shapes of the provider's specification"
 
 
 @dataclass
@@ -193,8 +205,16 @@ class PaymentsApp:
             **changes,
         }
         placed = OrderPlaced(**fields)
+        if not await self.service.fetch("SELECT 1 FROM buyers WHERE user_id = $1", placed.buyer_id):
+            await self.service.deliver(self.provisioned(placed.buyer_id))
         await self.service.deliver(placed)
         return placed
+
+    @staticmethod
+    def provisioned(buyer_id: UUID, email: str = "buyer@unilag.edu.ng") -> UserProvisioned:
+        """A profile without a referral."""
+        referral = ReferralOutcome(applied=False, reward_minor=0)
+        return UserProvisioned(user_id=buyer_id, email=email, role="buyer", referral=referral)
 
     @staticmethod
     def parties(placed: OrderPlaced) -> dict[str, UUID]:
@@ -304,10 +324,17 @@ class PaymentsApp:
         return str(event.refund_id)
 
     async def report_refund(self, refund: dict[str, Any], outcome: str = "processed", **changes: Any) -> None:
-        """The gateway settles one of its refunds, or contradicts itself about a settled one; process its webhook."""
+        """The gateway settles one of its refunds; process its webhook. With changes its own record of it contradicts that."""
         if refund["status"] == "pending":
             await self.gateway.settle_refund(refund, outcome)
-        data = {name: refund[name] for name in ("id", "amount", "currency")} | changes
+        else:
+            changes = {"status": outcome} | changes
+        if changes:
+            await self.gateway.faults(verify_call={"data": changes, "match": str(refund["id"])})
+        names = ("transaction_reference", "currency")
+        data = {name: refund[name] for name in names} | {"status": outcome, "amount": str(refund["amount"])}
+        # The gateway names each payment at the bank; without it two equal refunds would have equal webhooks.
+        data["refund_reference"] = f"bank-{next(self._ids)}"
         await self.process_webhook({"event": f"refund.{outcome}", "data": data})
 
     async def requeue(self, queue: str = "payments.refunds") -> None:

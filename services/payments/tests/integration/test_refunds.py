@@ -10,7 +10,7 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.clients.gateway import GatewayUnavailable
-from payments.domain.errors import RefundContradiction, RefundExceedsHeld, RefundOutcomeUnknown, SubjectUnknown
+from payments.domain.errors import RefundContradiction, RefundExceedsHeld, RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 from payments.use_cases.refunds.submit_refund import submit_refund
 
@@ -35,10 +35,13 @@ async def _requeue(app: PaymentsApp) -> None:
     await app.requeue()
 
 
-async def _refund_update(app: PaymentsApp, event: str, **changes: Any) -> dict[str, Any]:
-    refund = (await app.gateway.refunds())[0]
-    data = {"id": refund["id"], "amount": refund["amount"], "currency": "NGN", "integration": {}, **changes}
-    return {"event": event, "data": data}
+def _refund_event(refund: dict[str, Any], status: str = "processed", **changes: Any) -> dict[str, Any]:
+    """The gateway's webhook about a refund, which names its transaction only."""
+    data = {"transaction_reference": refund["transaction_reference"], "amount": str(refund["amount"]), **changes}
+    return {
+        "event": f"refund.{status}",
+        "data": {"status": status, "refund_reference": None, "currency": "NGN", **data},
+    }
 
 
 async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app: PaymentsApp) -> None:
@@ -64,7 +67,7 @@ async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app:
     assert (sent["amount"], sent["merchant_note"]) == (200_000, f"re-{event.refund_id.hex}")
     assert await _status(app) == "submitted"
 
-    await app.process_webhook(await _refund_update(app, "refund.processed"))
+    await app.report_refund(sent)
     assert await app.balances() == {"gateway_cash": 300_000, f"escrow:{placed.order_id}": -300_000}
     [settled] = await app.service.published("payments.refund_settled.v1")
     assert settled == {
@@ -74,7 +77,7 @@ async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app:
         "orderId": str(placed.order_id),
         "buyerId": str(app.buyer),
     }
-    await app.process_webhook(await _refund_update(app, "refund.failed"))
+    await app.process_webhook(_refund_event(sent, "failed"))
     assert await _status(app) == "settled"
     await app.check_ledger()
 
@@ -82,7 +85,9 @@ async def test_a_refund_is_posted_once_sent_once_and_settled_by_its_webhook(app:
 async def test_a_failed_refund_stays_payable_with_an_alert(app: PaymentsApp) -> None:
     _, event = await _refunded(app)
     await app.service.work("payments.refunds")
-    await app.process_webhook(await _refund_update(app, "refund.failed", reason="bank said no"))
+    [refund] = await app.gateway.refunds()
+    await app.gateway.settle_refund(refund, "failed", "bank said no")
+    await app.process_webhook(_refund_event(refund, "failed"))
     assert (await app.balances())[f"refund_payable:{event.refund_id}"] == -500_000
     assert len(await app.service.published("payments.refund_failed.v1")) == 1
     [alert] = await app.service.published("operations.alert_raised.v1")
@@ -199,13 +204,25 @@ async def test_the_webhook_may_come_before_our_own_call_has_returned(app: Paymen
     assert await app.gateway.refunds() == []
 
 
-async def test_an_update_of_an_unknown_refund_or_another_amount_is_retried(app: PaymentsApp) -> None:
+async def test_a_refund_of_another_amount_at_the_gateway_is_retried(app: PaymentsApp) -> None:
     await _refunded(app)
     await app.service.work("payments.refunds")
+    [refund] = await app.gateway.refunds()
+    await app.gateway.faults(
+        verify_call={"data": {"amount": 1, "status": "processed"}, "match": refund["id"], "times": 1}
+    )
     with pytest.raises(RefundContradiction):
-        await app.process_webhook(await _refund_update(app, "refund.processed", amount=1))
-    with pytest.raises(SubjectUnknown):
-        await app.process_webhook(await _refund_update(app, "refund.processed", id=424_242))
+        await app.process_webhook(_refund_event(refund))
+    assert await _status(app) == "submitted"
+
+
+async def test_an_event_about_a_refund_of_others_is_ignored(app: PaymentsApp) -> None:
+    await _refunded(app)
+    await app.service.work("payments.refunds")
+    [refund] = await app.gateway.refunds()
+    for changes in ({"transaction_reference": "T-unknown"}, {"amount": "1"}):
+        await app.process_webhook(_refund_event(refund, **changes))
+    assert (await app.outcomes())[-2:] == ["ignored", "ignored"]
     assert await _status(app) == "submitted"
 
 

@@ -136,9 +136,10 @@ async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response
 async def test_a_refunds_revision_queries_the_refund_itself(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     refund = (await app.gateway.refunds())[-1]
-    data = {"id": refund["id"], "amount": 500_000, "currency": "NGN", "reason": "another reason"}
-    await app.send({"event": "refund.failed", "data": data})
+    event = {"id": 77, "transaction_reference": refund["transaction_reference"], "amount": "500000", "currency": "NGN"}
+    await app.process_webhook({"event": "refund.pending", "data": event | {"id": refund["id"]}})
     await app.gateway.faults(verify_call={"data": {"status": "processed"}, "match": refund["id"]})
+    await app.send({"event": "refund.pending", "data": event | {"id": refund["id"], "processor": "another"}})
     assert await _query(app) == 1
     [row] = await app.service.fetch("SELECT id, status FROM refunds")
     assert (str(row["id"]), row["status"]) == (refund_id, "settled")

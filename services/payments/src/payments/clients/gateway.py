@@ -11,7 +11,8 @@ from typing import Final, Generic, Protocol, TypeVar
 from common.primitives.problems import Unavailable
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
-from payments.domain.refunds import RefundUpdate
+from payments.domain.reconciliation import UnreadableRow
+from payments.domain.refunds import RefundEvent, RefundUpdate
 from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
@@ -22,7 +23,7 @@ CONNECT_SECONDS_MAX: Final = 2.0
 
 Row = TypeVar("Row")
 # A webhook's content.
-GatewayReport = Charge | RefundUpdate | TransferUpdate | ChargebackUpdate
+GatewayReport = Charge | RefundUpdate | RefundEvent | TransferUpdate | ChargebackUpdate
 
 
 class GatewayUnavailable(Unavailable):
@@ -39,11 +40,11 @@ class GatewayUnavailable(Unavailable):
 
 
 class GatewayRejected(Exception):
-    """The gateway rejected the request, which had no effect. Has its status and message."""
+    """The gateway rejected the request, which had no effect. Has its status, its message and its code for the cause, if any."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, code: str | None = None) -> None:
         super().__init__(f"{status}: {message}")
-        self.status, self.message = status, message
+        self.status, self.message, self.code = status, message, code
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,10 @@ class OpenedTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """A page of one of the gateway's lists."""
+    """A page of one of the gateway's lists. People check the rows that lack a required field."""
 
     rows: Sequence[Row]
+    unreadable: Sequence[UnreadableRow]
     is_last: bool
 
 
@@ -121,11 +123,14 @@ class PaymentGateway(GatewayEvents, Protocol):
     ) -> RefundUpdate:
         """Refund a part of a transaction (its reference or id); without a currency, in the transaction's own."""
 
+    async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
+        """Pay a refund that needs the payer's account to a registered recipient. The gateway has one refund, however often called."""
+
     async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
         """The refund with the gateway's id."""
 
     async def list_refunds(self, transaction: str) -> Sequence[RefundUpdate]:
-        """The refunds of one transaction, newest first."""
+        """The refunds of one transaction, newest first. An unreadable one raises MalformedEvent unless its note is another's than ours."""
 
     async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
         """The refunds of a period. Pages start at 1."""

@@ -22,8 +22,11 @@ from payments.clients.gateway import (
     Page,
     Row,
 )
-from payments.clients.wire import identifier_of
+from payments.clients.wire import fields_of, identifier_of, text_of, whole_of
 from payments.domain.charges import Charge
+from payments.domain.errors import MalformedEvent
+from payments.domain.identifiers import attempt_of_reference
+from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
 from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.transfers import TransferUpdate
@@ -40,6 +43,9 @@ _QUERIES: Final = {
     "refund": "/refund/",
     "dispute": "/dispute/",
 }
+# The codes of an unknown transaction and the like, which come with the status 400.
+_NOT_FOUND: Final = "_not_found"
+_DUPLICATE_REFERENCE: Final = "duplicate_reference"
 _MOVED_MONEY: Final = frozenset({"charge.success", "refund.processed"})
 
 
@@ -103,7 +109,12 @@ class PaystackGateway:
             body["callback_url"] = callback_url
         if channel is not None:
             body["channels"] = [channel]
-        data = _object(await self._call("POST", "/transaction/initialize", json=body))
+        try:
+            data = _object(await self._call("POST", "/transaction/initialize", json=body))
+        except GatewayRejected as rejection:
+            if rejection.code == _DUPLICATE_REFERENCE:
+                raise GatewayUnavailable("the reference was used by a call whose response was lost") from rejection
+            raise
         url, access_code = data.get("authorization_url"), data.get("access_code")
         if not isinstance(url, str) or not isinstance(access_code, str):
             raise GatewayUnavailable("the initialize response has no authorization_url or access_code")
@@ -137,6 +148,24 @@ class PaystackGateway:
             body["currency"] = currency
         return records.read_refund(_object(await self._call("POST", "/refund", json=body)))
 
+    async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
+        """`POST /refund/retry_with_customer_details/:id` with the account of `GET /transferrecipient/:code`.
+
+        The gateway wants its own number of the bank, which `GET /bank/resolve` returns.
+        """
+        recipient = _object(await self._call("GET", f"/transferrecipient/{quote(recipient_code, safe='')}"))
+        details = fields_of(recipient.get("details"))
+        account_number, bank_code = text_of(details.get("account_number")), text_of(details.get("bank_code"))
+        if account_number is None or bank_code is None:
+            raise GatewayUnavailable("the recipient has no account_number or bank_code")
+        query = {"account_number": account_number, "bank_code": bank_code}
+        bank_id = identifier_of(_object(await self._call("GET", "/bank/resolve", params=query)).get("bank_id"))
+        if bank_id is None:
+            raise GatewayUnavailable("the resolve response has no bank_id")
+        account = {"currency": currency, "account_number": account_number, "bank_id": bank_id}
+        path = f"/refund/retry_with_customer_details/{quote(gateway_refund_id, safe='')}"
+        return records.read_refund(_object(await self._call("POST", path, json={"refund_account_details": account})))
+
     async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
         """`GET /refund/:id`."""
         data = await self._find(GatewaySubject("refund", gateway_refund_id))
@@ -145,7 +174,12 @@ class PaystackGateway:
     async def list_refunds(self, transaction: str) -> Sequence[RefundUpdate]:
         """`GET /refund` of one transaction."""
         query = {"transaction": transaction, "perPage": REFUNDS_LISTED_MAX}
-        return (await self._page("/refund", query, records.read_refund)).rows
+        page = await self._page("/refund", query, records.read_refund)
+        for row in page.unreadable:
+            # It may be the refund that a lost response reported: sending it again could pay twice.
+            if row.note is None or attempt_of_reference(row.note) is not None:
+                raise MalformedEvent(f"refund {row.key} of transaction {transaction}: {row.reason}")
+        return page.rows
 
     async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
         """`GET /refund`, newest first. A short page is the last."""
@@ -192,20 +226,30 @@ class PaystackGateway:
         """`GET /balance`."""
         for entry in await self._call("GET", "/balance") or ():
             if _object(entry).get("currency") == currency:
-                return int(entry["balance"])
+                balance = whole_of(entry.get("balance"))
+                if balance is None:
+                    raise GatewayUnavailable("the balance is not a whole number")
+                return balance
         return 0
 
     async def _page(self, path: str, query: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Row]) -> Page[Row]:
         listed = await self._call("GET", path, params=query)
         if not isinstance(listed, list):
             raise GatewayUnavailable(f"the list of {path} is not a list")
-        return Page([read(_object(entry)) for entry in listed], is_last=len(listed) < query["perPage"])
+        rows: list[Row] = []
+        unreadable: list[UnreadableRow] = []
+        for entry in listed:
+            try:
+                rows.append(read(fields_of(entry)))
+            except MalformedEvent as fault:
+                unreadable.append(records.unreadable_row(fields_of(entry), str(fault)))
+        return Page(rows, unreadable, is_last=len(listed) < query["perPage"])
 
     async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
         try:
             return _object(await self._call("GET", _QUERIES[subject.kind] + quote(subject.key, safe="")))
         except GatewayRejected as rejection:
-            if rejection.status == 404:
+            if rejection.status == 404 or (rejection.code or "").endswith(_NOT_FOUND):
                 return None
             raise
 
@@ -223,7 +267,8 @@ class PaystackGateway:
             raise GatewayUnavailable(f"{method} {path}: {response.status_code}, not in the gateway's format")
         if response.status_code >= 400 or not isinstance(body, dict) or body.get("status") is not True:
             message = str(body.get("message", "")) if isinstance(body, dict) else ""
-            raise GatewayRejected(response.status_code, message[:200])
+            code = text_of(body.get("code")) if isinstance(body, dict) else None
+            raise GatewayRejected(response.status_code, message[:200], code)
         return body.get("data")
 
 

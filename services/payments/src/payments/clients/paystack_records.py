@@ -1,18 +1,20 @@
 """Read Paystack's objects and webhooks as records (contract section 9)."""
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.clients.gateway import GatewayReport
-from payments.clients.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of
+from payments.clients.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.domain.charges import Charge, ChargeStatus
 from payments.domain.errors import MalformedEvent
-from payments.domain.refunds import RefundUpdate
+from payments.domain.reconciliation import UnreadableRow
+from payments.domain.refunds import RefundEvent, RefundUpdate
 from payments.domain.revisions import GatewaySubject
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import UNKNOWN_EVENT, Arrival, read_body
@@ -28,6 +30,7 @@ KNOWN_EVENTS: Final = frozenset(
         "refund.processing",
         "refund.processed",
         "refund.failed",
+        "refund.needs-attention",
         "transfer.success",
         "transfer.failed",
         "transfer.reversed",
@@ -43,7 +46,12 @@ _OUTCOMES: Final[Mapping[str, Outcome]] = {
     "accepted": "lost",
     "lost": "lost",
 }
-_CHARGE_STATUSES: Final[Mapping[str | None, ChargeStatus]] = {"success": "success", "failed": "failed"}
+# A paid charge that was refunded as a whole is `reversed`.
+_CHARGE_STATUSES: Final[Mapping[str | None, ChargeStatus]] = {
+    "success": "success",
+    "failed": "failed",
+    "reversed": "reversed",
+}
 _TRANSFER_OUTCOMES: Final[Mapping[str | None, TransferOutcome]] = {
     "success": "success",
     "failed": "failed",
@@ -104,8 +112,9 @@ def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | 
         return read_charge({"status": action, **data}, webhook_id, reported_as=_CHARGE_STATUSES[action])
     if event_type in ("charge.dispute.create", "charge.dispute.remind", RESOLVED_EVENT):
         return read_dispute(event_type, data)
-    if event_type in ("refund.processed", "refund.failed"):
-        return read_refund(data, action)
+    if event_type in ("refund.processed", "refund.failed", "refund.needs-attention"):
+        # A queried refund has our note; the gateway's own webhook names the transaction only.
+        return read_refund(data, action) if "merchant_note" in data else read_refund_event(data)
     if noun == "transfer" and action in _TRANSFER_OUTCOMES:
         return read_transfer({"status": action, **data}, _TRANSFER_OUTCOMES[action])
     return None
@@ -119,9 +128,9 @@ def read_charge(data: Mapping[str, Any], webhook_id: str, reported_as: ChargeSta
     status = _CHARGE_STATUSES.get(text_of(data.get("status")), "pending")
     if reported_as is not None and status != reported_as:
         status = "pending"
-    amount = data.get("amount")
-    if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
-        if status == "success":
+    amount = whole_of(data.get("amount"))
+    if amount is None or not 0 < amount <= AMOUNT_MINOR_MAX:
+        if status in ("success", "reversed"):
             raise MalformedEvent("charge.success without a usable amount")
         amount = 0
     metadata = fields_of(data.get("metadata"))
@@ -139,18 +148,15 @@ def read_charge(data: Mapping[str, Any], webhook_id: str, reported_as: ChargeSta
         channel=text_of(data.get("channel")),
         fee_minor=_fee_of(data.get("fees"), amount),
         status=status,
-        paid_at=instant_of(data.get("paid_at")) or instant_of(data.get("updatedAt")),
+        paid_at=instant_of(data.get("paid_at")) or instant_of(data.get("paidAt")),
         failure_reason=_first_text(data.get("gateway_response"), data.get("message")),
     )
 
 
 def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpdate:
     """Read a refund; `status` overrides its own, as the event's name does. Raises MalformedEvent."""
-    amount, currency = data.get("amount"), text_of(data.get("currency"))
-    # Some responses have the amount as a text of digits.
-    if isinstance(amount, str) and amount.isascii() and amount.isdigit() and len(amount) <= 18:
-        amount = int(amount)
-    if isinstance(amount, bool) or not isinstance(amount, int) or currency is None:
+    amount, currency = whole_of(data.get("amount")), text_of(data.get("currency"))
+    if amount is None or currency is None:
         raise MalformedEvent("refund without amount or currency")
     return RefundUpdate(
         gateway_refund_id=identifier_of(data.get("id")),
@@ -161,6 +167,21 @@ def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpd
         failure=phrase_of(data.get("reason")),
         updated_at=instant_of(data.get("refunded_at")) or instant_of(data.get("updatedAt")),
     )
+
+
+def read_refund_event(data: Mapping[str, Any]) -> RefundEvent:
+    """Read a `refund.*` webhook, whose amount is a number or a text of digits. Raises MalformedEvent."""
+    reference, amount = text_of(data.get("transaction_reference")), whole_of(data.get("amount"))
+    if reference is None or amount is None:
+        raise MalformedEvent("refund event without a transaction or an amount")
+    return RefundEvent(reference, amount)
+
+
+def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
+    """A listed object that cannot be read, by its id or reference, else by the hash of its content."""
+    raw = json.dumps(data, sort_keys=True).encode()
+    key = key_of(data) or hashlib.sha256(raw).hexdigest()
+    return UnreadableRow(key, text_of(data.get("reference")), text_of(data.get("merchant_note")), reason)
 
 
 def read_transfer(data: Mapping[str, Any], reported_as: TransferOutcome | None = None) -> TransferUpdate:
@@ -217,7 +238,8 @@ def _first_text(*values: Any) -> str | None:
 
 def _fee_of(value: Any, amount_minor: int) -> int:
     """A whole number within the charge; anything else counts as no fee."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= amount_minor else 0
+    fee_minor = whole_of(value)
+    return fee_minor if fee_minor is not None and 0 < fee_minor <= amount_minor else 0
 
 
 def _currency_of(value: Any) -> str:

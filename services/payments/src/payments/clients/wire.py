@@ -6,6 +6,8 @@ from typing import Any, Final
 
 # Far above any id of a gateway, far below the limit of a PostgreSQL index.
 ID_CHARACTERS_MAX: Final = 200
+# Every number of so many digits fits a bigint.
+DIGITS_MAX: Final = 18
 
 
 def data_of(body: Any) -> Mapping[str, Any]:
@@ -32,6 +34,13 @@ def identifier_of(value: Any) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return text_of(str(value))
     return text_of(value)
+
+
+def whole_of(value: Any) -> int | None:
+    """A whole number, also as a text of digits; None for any other value."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= DIGITS_MAX:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def phrase_of(value: Any) -> str | None:

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY
 
-# `pending` is unpaid and undecided.
-ChargeStatus = Literal["success", "failed", "pending"]
+# `pending` is unpaid and undecided; `reversed` was paid, and refunded as a whole.
+ChargeStatus = Literal["success", "failed", "pending", "reversed"]
 
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 # The flat part of a gateway's fee, which a payer may bear in addition to the share (contract section 7.4).
@@ -39,6 +39,10 @@ class Charge:
     status: ChargeStatus = "success"
     paid_at: datetime | None = None
     failure_reason: str | None = None
+
+    @property
+    def was_paid(self) -> bool:
+        return self.status in ("success", "reversed")
 
     @property
     def identity(self) -> str:

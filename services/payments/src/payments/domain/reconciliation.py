@@ -21,6 +21,7 @@ Kind = Literal[
     "refund_not_at_gateway",
     "refund_differs",
     "order_held_without_charge",
+    "unreadable_at_gateway",
 ]
 # A missing webhook explains these: the gateway's state is processed in its place, and only remaining cases are alerted.
 SELF_RESOLVING: Final[frozenset[Kind]] = frozenset({"charge_not_in_book", "refund_not_in_book"})
@@ -49,6 +50,16 @@ class Difference:
     @property
     def unexplained_minor(self) -> int:
         return abs(self.ours_minor - self.theirs_minor) or max(self.ours_minor, self.theirs_minor)
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """A row of one of the gateway's lists that lacks a required field: its id or hash, and its reference and note if it has them."""
+
+    key: str
+    reference: str | None
+    note: str | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +140,7 @@ def compare_order(recorded: RecordedCharge) -> list[Difference]:
 
 def compare_unlisted_charge(recorded: RecordedCharge, reported: Charge | None) -> list[Difference]:
     """Compare a charge that the gateway did not list with its state queried by reference."""
-    if reported is not None and reported.status == "success" and recorded.gateway_id in (None, reported.gateway_id):
+    if reported is not None and reported.was_paid and recorded.gateway_id in (None, reported.gateway_id):
         return compare_charge(reported, recorded)
     detail = "The ledger has this charge; the gateway does not report it as paid."
     return [_charge_difference("charge_not_at_gateway", recorded, recorded.ledger_minor, 0, recorded.currency, detail)]
@@ -182,6 +193,12 @@ def compare_unlisted_refund(recorded: RecordedRefund, reported: RefundUpdate | N
     subject, ours_minor = f"refund:{recorded.id}", recorded.ledger_minor
     kind: Kind = "refund_not_at_gateway"
     return [Difference(kind, subject, ours_minor, 0, recorded.currency, detail, None, recorded.order_id)]
+
+
+def unreadable_at_gateway(subject: str, reference: str | None, reason: str) -> Difference:
+    """A row, or the response about a reference, that cannot be compared. Amounts are unknown."""
+    detail = f"The gateway's record cannot be read: {reason}."
+    return Difference("unreadable_at_gateway", subject, 0, 0, NO_CURRENCY, detail[:500], reference)
 
 
 def held_without_charge(order_id: UUID, held_minor: int, covered_minor: int, currency: str) -> Difference:

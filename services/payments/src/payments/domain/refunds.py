@@ -15,6 +15,8 @@ RefundKind = Literal["order", "overpayment", "quarantine"]
 # failed, and its decision waits for the checker.
 RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
 RefundAction = Literal["retry", "other_destination"]
+# The gateway cannot refund by the payer's own means, and waits for an account of theirs.
+NEEDS_ACCOUNT: Final = "needs-attention"
 FAILED_STATUSES: Final = frozenset({"failed", "prepared"})
 # The gateway accepts the same note twice, and an unanswered call may still be running there: nothing is sent again sooner. The time is
 # far above a call's timeouts, so that clocks may differ by a minute. It is below the fifth retry delay, which sends again.
@@ -44,7 +46,7 @@ class NewRefund:
 class RefundUpdate:
     """The gateway's state of one attempt of a refund, from a webhook or a poll.
 
-    `status` is `processed`, `failed`, any other text while it is in progress, and for a transfer `reversed`.
+    `status` is `processed`, `failed`, NEEDS_ACCOUNT, any other text while it is in progress, and for a transfer `reversed`.
     """
 
     gateway_refund_id: str | None
@@ -62,6 +64,14 @@ _STATUSES_OF_TRANSFERS: Final[dict[TransferOutcome, str]] = {
     "reversed": "reversed",
     "pending": "pending",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class RefundEvent:
+    """A webhook about a refund that names neither it nor our note: a reason to query the refunds of its transaction."""
+
+    transaction_reference: str
+    amount_minor: int
 
 
 def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:

@@ -15,7 +15,8 @@ from payments.domain.identifiers import refund_reference
 from payments.queries.quarantine import decision_view
 
 _REFUND: Final = """
-SELECT f.id, f.order_id, f.kind, f.amount_minor, f.currency, f.status, f.reason AS why, f.failure, f.attempt_id, f.created_at,
+SELECT f.id, f.order_id, f.kind, f.amount_minor, f.currency, f.status, f.reason AS why, f.failure,
+       f.needs_account_at IS NOT NULL AS needs_account, f.attempt_id, f.created_at,
        f.settled_at, d.id AS decision_id, d.action, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at,
        d.decided_by, d.decided_at, d.rejection, d.recipient_code, d.account_last4, d.bank_code, d.account_name, d.name_at_bank
 FROM refunds f LEFT JOIN LATERAL (
@@ -62,6 +63,7 @@ def _refund(row: asyncpg.Record) -> dict[str, Any]:
         "status": row["status"],
         "reason": row["why"],
         "failure": row["failure"],
+        "needsAccount": row["needs_account"],
         "reference": refund_reference(row["attempt_id"]),
         "createdAt": iso(row["created_at"]),
         "settledAt": iso_or_none(row["settled_at"]),

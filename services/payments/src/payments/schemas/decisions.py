@@ -93,6 +93,7 @@ class Refund(ResponseShape):
     status: RefundStatus
     reason: str
     failure: str | None
+    needs_account: bool = Field(description="Whether the payment gateway waits for an account of the payer.")
     reference: str = Field(description="What the payment gateway knows the present attempt by.")
     created_at: str
     settled_at: str | None

@@ -69,7 +69,8 @@ SELECT EXISTS (
 )
 """
 _LOCK_UNSENT: Final = """
-SELECT id, amount_minor FROM refunds WHERE charge_id = $1 AND status = ANY ($2::text[]) ORDER BY created_at, id FOR UPDATE
+SELECT id, amount_minor FROM refunds
+WHERE charge_id = $1 AND status = ANY ($2::text[]) AND needs_account_at IS NULL ORDER BY created_at, id FOR UPDATE
 """
 _WAITING: Final = "SELECT id FROM refunds WHERE charge_id = $1 AND status = 'pending' ORDER BY created_at, id"
 _RECORD_PART: Final = """

@@ -38,6 +38,18 @@ SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id
 FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges c ON c.id = f.charge_id
 WHERE a.refund_id = $1 AND a.confirmed_at IS NULL ORDER BY a.replaced_at
 """
+# Of the refunds of one transaction, those of this amount that the gateway may have, and their failed attempts.
+_REPORTED: Final = """
+SELECT f.attempt_id, f.gateway_refund_id, f.recipient_code, c.reference, c.gateway_id
+FROM refunds f JOIN charges c ON c.id = f.charge_id
+WHERE c.reference = $1 AND f.amount_minor = $2 AND f.recipient_code IS NULL
+  AND f.status IN ('submitting', 'submitted', 'failed', 'prepared')
+UNION ALL
+SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id
+FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges c ON c.id = f.charge_id
+WHERE c.reference = $1 AND f.amount_minor = $2 AND a.recipient_code IS NULL AND a.gateway_refund_id IS NOT NULL
+LIMIT 20
+"""
 _FIND_BY_GATEWAY_ID: Final = "SELECT id FROM failed_refund_attempts WHERE gateway_refund_id = $1"
 _SAVE_CONFIRMED: Final = "UPDATE failed_refund_attempts SET confirmed_at = $2 WHERE id = $1"
 
@@ -52,6 +64,11 @@ async def replace_attempt(
 async def list_unconfirmed_attempts(uow: UnitOfWork, refund_id: UUID) -> list[RefundAttempt]:
     """The failed attempts whose failure the gateway has not confirmed yet."""
     return [RefundAttempt(*row) for row in await uow.fetch(_UNCONFIRMED, refund_id)]
+
+
+async def list_reported_attempts(uow: UnitOfWork, reference: str, amount_minor: int) -> list[RefundAttempt]:
+    """At most twenty attempts that an event about a refund of this transaction and amount may mean."""
+    return [RefundAttempt(*row) for row in await uow.fetch(_REPORTED, reference, amount_minor)]
 
 
 async def find_attempt_of_gateway(uow: UnitOfWork, gateway_refund_id: str) -> UUID | None:

@@ -10,7 +10,10 @@ from payments.store.refund_attempts import RefundAttempt
 
 
 class LockedRefund(NamedTuple):
-    """A refund with its current attempt, its row locked until the unit of work ends. `polls` counts queries to the gateway."""
+    """A refund with its current attempt, its row locked until the unit of work ends. `polls` counts queries to the gateway.
+
+    The gateway waits for the payer's account while `needs_account`; `retry_recipient_code` is the one that was approved for it.
+    """
 
     id: UUID
     kind: RefundKind
@@ -28,6 +31,8 @@ class LockedRefund(NamedTuple):
     charge_id: UUID
     charge_reference: str
     charge_gateway_id: str | None
+    needs_account: bool
+    retry_recipient_code: str | None
 
     @property
     def attempt(self) -> RefundAttempt:
@@ -48,7 +53,8 @@ RETURNING true
 """
 _SELECT: Final = """
 SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
-       f.questions, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id
+       f.questions, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id,
+       f.needs_account_at IS NOT NULL, f.retry_recipient_code
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 """
 _LOCK_REFUND: Final = f"{_SELECT} WHERE f.id = $1 FOR UPDATE OF f"
@@ -74,14 +80,22 @@ WHERE id = $1 AND status IN ('pending', 'submitting')
 _SAVE_POLL: Final = "UPDATE refunds SET questions = questions + 1, due_at = $2 WHERE id = $1"
 _SAVE_SETTLED: Final = """
 UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
-    gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL
+    gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL, needs_account_at = NULL, retry_recipient_code = NULL
 WHERE id = $1
 """
 _SAVE_FAILED: Final = """
 UPDATE refunds SET status = 'failed', failure = $2, due_at = NULL, settled_at = NULL,
-    gateway_refund_id = coalesce(gateway_refund_id, $3)
+    gateway_refund_id = coalesce(gateway_refund_id, $3), needs_account_at = $4, retry_recipient_code = NULL
 WHERE id = $1
 """
+_SAVE_ACCOUNT_APPROVED: Final = """
+UPDATE refunds SET status = 'submitting', retry_recipient_code = $2, failure = NULL, submitted_at = $3 WHERE id = $1
+"""
+_SAVE_RETRIED: Final = """
+UPDATE refunds SET status = 'submitted', needs_account_at = NULL, retry_recipient_code = NULL, questions = 0, due_at = $2
+WHERE id = $1 AND retry_recipient_code IS NOT NULL
+"""
+_SAVE_NEEDS_NO_ACCOUNT: Final = "UPDATE refunds SET needs_account_at = NULL WHERE id = $1"
 
 
 async def record_refund_if_new(uow: UnitOfWork, refund: NewRefund, now: datetime) -> bool:
@@ -150,5 +164,24 @@ async def save_refund_settled(uow: UnitOfWork, refund_id: UUID, now: datetime, g
     await uow.execute(_SAVE_SETTLED, refund_id, now, gateway_refund_id)
 
 
-async def save_refund_failed(uow: UnitOfWork, refund_id: UUID, failure: str, gateway_refund_id: str | None) -> None:
-    await uow.execute(_SAVE_FAILED, refund_id, failure, gateway_refund_id)
+async def save_refund_failed(
+    uow: UnitOfWork,
+    refund_id: UUID,
+    failure: str,
+    gateway_refund_id: str | None,
+    needs_account_at: datetime | None = None,
+) -> None:
+    await uow.execute(_SAVE_FAILED, refund_id, failure, gateway_refund_id, needs_account_at)
+
+
+async def save_account_approved(uow: UnitOfWork, refund_id: UUID, recipient_code: str, now: datetime) -> None:
+    """The gateway's own refund is to be retried to this recipient: it is in progress, and no new attempt."""
+    await uow.execute(_SAVE_ACCOUNT_APPROVED, refund_id, recipient_code, now)
+
+
+async def save_refund_retried(uow: UnitOfWork, refund_id: UUID, due_at: datetime) -> None:
+    await uow.execute(_SAVE_RETRIED, refund_id, due_at)
+
+
+async def save_refund_needs_no_account(uow: UnitOfWork, refund_id: UUID) -> None:
+    await uow.execute(_SAVE_NEEDS_NO_ACCOUNT, refund_id)

@@ -25,6 +25,9 @@ sa.Table(
     sa.Column("settled_at", INSTANT),
     required("attempt_id", sa.Uuid),
     sa.Column("recipient_code", sa.Text),
+    # The gateway waits for an account of the payer since then; the recipient is the account that was approved.
+    sa.Column("needs_account_at", INSTANT),
+    sa.Column("retry_recipient_code", sa.Text),
     sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="refunds_charge"),
     sa.UniqueConstraint("attempt_id", name="refunds_attempt_once"),
     sa.Index("refunds_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),

@@ -6,8 +6,10 @@ from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
+from common.observability.logging import get_logger
 from common.primitives.clock import Clock
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import GatewayRejected, PaymentGateway
+from payments.domain.errors import MalformedEvent
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import (
     Difference,
@@ -20,26 +22,39 @@ from payments.store import reconciliation
 from payments.store.reconciliation import OpenCase
 from payments.use_cases.refunds.query_attempt import query_attempt
 
+log = get_logger(__name__)
+
 # Each costs a query to the gateway; the next round checks the rest, the least recently checked first.
 CASES_BATCH_MAX: Final = 50
 
 
 async def recheck_cases(database: Database, gateway: PaymentGateway, clock: Clock) -> int:
-    """The number of explained cases. Raises GatewayUnavailable and GatewayRejected."""
+    """The number of explained cases. Raises GatewayUnavailable."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         cases = await reconciliation.list_open_cases(uow, CASES_BATCH_MAX)
     explained = 0
     for case in cases:
-        found = await _differences_of(database, gateway, case)
+        found = await _differences_or_none(database, gateway, case)
         explained += await _record(database, case, found, clock.now())
     return explained
 
 
-async def _record(database: Database, case: OpenCase, found: list[Difference], now: datetime) -> bool:
+async def _differences_or_none(database: Database, gateway: PaymentGateway, case: OpenCase) -> list[Difference] | None:
+    """None for a case that cannot be compared: it stays open, and people close it with evidence."""
+    if case.kind == "unreadable_at_gateway":
+        return None
+    try:
+        return await _differences_of(database, gateway, case)
+    except (GatewayRejected, MalformedEvent) as fault:
+        log.warning("reconciliation case cannot be rechecked", subject=case.subject, error=str(fault))
+        return None
+
+
+async def _record(database: Database, case: OpenCase, found: list[Difference] | None, now: datetime) -> bool:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for difference in found:
+        for difference in found or ():
             await reconciliation.open_case_if_new(uow, difference, now)
-        if any(difference.kind == case.kind for difference in found):
+        if found is None or any(difference.kind == case.kind for difference in found):
             await reconciliation.save_case_seen(uow, case.id, now)
             return False
         return await reconciliation.save_case_explained(uow, case.id, now)
@@ -71,7 +86,7 @@ async def _differences_of_charge(
     ours = recorded.get(identity) or recorded.get(reference)
     if ours is not None:
         return compare_unlisted_charge(ours, reported)
-    return compare_charge(reported, None) if reported is not None and reported.status == "success" else []
+    return compare_charge(reported, None) if reported is not None and reported.was_paid else []
 
 
 async def _differences_of_refund(database: Database, gateway: PaymentGateway, gateway_id: str) -> list[Difference]:

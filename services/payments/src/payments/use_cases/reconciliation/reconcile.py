@@ -34,7 +34,7 @@ async def reconcile(
 ) -> Reconciled:
     """No transaction is open during a call. The cases found before an error stay recorded.
 
-    Raises GatewayUnavailable, GatewayRejected and MalformedEvent.
+    An odd row or reference becomes a case. Raises GatewayUnavailable, and GatewayRejected for a whole list.
     """
     now = clock.now()
     differences = opened = recovered = 0

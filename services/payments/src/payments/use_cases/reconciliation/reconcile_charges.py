@@ -6,13 +6,17 @@ from typing import Final
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import GatewayRejected, PaymentGateway
 from payments.domain.charges import Charge
+from payments.domain.errors import MalformedEvent
 from payments.domain.reconciliation import (
     Difference,
+    RecordedCharge,
     compare_charge,
     compare_unlisted_charge,
     is_within_webhook_grace,
+    subject_of_charge,
+    unreadable_at_gateway,
 )
 from payments.store import reconciliation
 from payments.store.reconciliation import SettledPosition
@@ -24,11 +28,14 @@ PAGES_MAX: Final = 5_000
 async def reconcile_charges(
     database: Database, gateway: PaymentGateway, start: datetime, end: datetime, now: datetime
 ) -> AsyncIterator[list[Difference]]:
-    """The differences in batches. Raises GatewayUnavailable, GatewayRejected and MalformedEvent."""
+    """The differences in batches. Raises GatewayUnavailable, and GatewayRejected for the list."""
     seen: set[str] = set()
     for page in range(1, PAGES_MAX + 1):
         listed = await gateway.page_of_paid_transactions(start, end, page)
         yield await _compare_reported(database, listed.rows, seen, now)
+        yield [
+            unreadable_at_gateway(subject_of_charge(row.key), row.reference, row.reason) for row in listed.unreadable
+        ]
         if listed.is_last:
             break
     after: SettledPosition | None = None
@@ -39,16 +46,24 @@ async def reconcile_charges(
         for recorded in charges:
             if recorded.identity not in seen:
                 # The payment may have been opened before the period: query the gateway for it.
-                found += compare_unlisted_charge(recorded, await gateway.find_transaction(recorded.reference))
+                found += await _compare_unlisted(gateway, recorded)
         yield found
         if after is None:
             return
 
 
+async def _compare_unlisted(gateway: PaymentGateway, recorded: RecordedCharge) -> list[Difference]:
+    try:
+        return compare_unlisted_charge(recorded, await gateway.find_transaction(recorded.reference))
+    except (GatewayRejected, MalformedEvent) as fault:
+        # One odd reference does not end the run.
+        return [unreadable_at_gateway(subject_of_charge(recorded.identity), recorded.reference, str(fault))]
+
+
 async def _compare_reported(
     database: Database, listed: Sequence[Charge], seen: set[str], now: datetime
 ) -> list[Difference]:
-    charges = [charge for charge in listed if charge.status == "success"]
+    charges = [charge for charge in listed if charge.was_paid]
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         recorded = await reconciliation.find_recorded_charges(
             uow, [charge.identity for charge in charges], [charge.reference for charge in charges]

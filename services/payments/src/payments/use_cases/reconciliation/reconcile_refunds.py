@@ -6,17 +6,22 @@ from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from payments.clients.gateway import PaymentGateway
-from payments.domain.identifiers import attempt_of_reference
+from payments.clients.gateway import GatewayRejected, PaymentGateway
+from payments.domain.errors import MalformedEvent
+from payments.domain.identifiers import attempt_of_reference, refund_reference
 from payments.domain.reconciliation import (
     Difference,
+    RecordedRefund,
     compare_refund,
     compare_unlisted_refund,
     is_within_webhook_grace,
+    subject_of_refund,
+    unreadable_at_gateway,
 )
 from payments.domain.refunds import RefundUpdate
 from payments.store import reconciliation
 from payments.store.reconciliation import SettledPosition
+from payments.store.refund_attempts import RefundAttempt
 from payments.use_cases.reconciliation.reconcile_charges import PAGES_MAX
 from payments.use_cases.refunds.query_attempt import query_attempt
 
@@ -24,11 +29,14 @@ from payments.use_cases.refunds.query_attempt import query_attempt
 async def reconcile_refunds(
     database: Database, gateway: PaymentGateway, start: datetime, end: datetime, now: datetime
 ) -> AsyncIterator[list[Difference]]:
-    """The differences in batches. Raises GatewayUnavailable, GatewayRejected and MalformedEvent."""
+    """The differences in batches. Raises GatewayUnavailable, and GatewayRejected for the list."""
     seen: set[UUID] = set()
     for page in range(1, PAGES_MAX + 1):
         listed = await gateway.page_of_refunds(start, end, page)
         yield await _compare_reported(database, listed.rows, seen, now)
+        yield [
+            unreadable_at_gateway(subject_of_refund(row.key, None), row.note, row.reason) for row in listed.unreadable
+        ]
         if listed.is_last:
             break
     after: SettledPosition | None = None
@@ -39,10 +47,20 @@ async def reconcile_refunds(
         for refund, attempt in settled:
             # A refund that a chargeback offset moved no money at the gateway, which does not list it.
             if refund.ledger_minor and refund.id not in seen:
-                found += compare_unlisted_refund(refund, await query_attempt(gateway, attempt))
+                found += await _compare_unlisted(gateway, refund, attempt)
         yield found
         if after is None:
             return
+
+
+async def _compare_unlisted(
+    gateway: PaymentGateway, refund: RecordedRefund, attempt: RefundAttempt
+) -> list[Difference]:
+    try:
+        return compare_unlisted_refund(refund, await query_attempt(gateway, attempt))
+    except (GatewayRejected, MalformedEvent) as fault:
+        # One odd refund does not end the run.
+        return [unreadable_at_gateway(f"refund:{refund.id}", refund_reference(attempt.id), str(fault))]
 
 
 async def _compare_reported(

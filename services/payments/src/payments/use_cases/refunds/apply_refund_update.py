@@ -6,7 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.observability.telemetry import STALE_EVENTS
 from payments.domain import postings
-from payments.domain.refunds import FAILED_STATUSES, FIRST_POLL_AFTER, RefundUpdate
+from payments.domain.refunds import FAILED_STATUSES, FIRST_POLL_AFTER, NEEDS_ACCOUNT, RefundUpdate
 from payments.store import refunds
 from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.fail_refund import fail_refund
@@ -23,6 +23,9 @@ async def apply_refund_update(
     status = refund.status
     if status == "settled" and update.status == "reversed":
         await _reverse_settlement(uow, refund, update)
+    elif status in FAILED_STATUSES and refund.needs_account and update.status == "failed":
+        # The gateway gave it up: it can be sent again, or to another destination.
+        await refunds.save_refund_needs_no_account(uow, refund.id)
     elif status == "settled" or (status in FAILED_STATUSES and update.status != "processed"):
         STALE_EVENTS.labels(f"refund.{update.status}").inc()
         return False
@@ -33,6 +36,9 @@ async def apply_refund_update(
         await settle_refund(uow, refund, refund.attempt_id, update.gateway_refund_id, now)
     elif update.status in ("failed", "reversed"):
         await fail_refund(uow, refund, update.failure or "the gateway gave no reason", update.gateway_refund_id)
+    elif update.status == NEEDS_ACCOUNT and refund.retry_recipient_code is None:
+        failure = "the payer's bank takes no refund: the gateway needs an account of the payer"
+        await fail_refund(uow, refund, failure, update.gateway_refund_id, needs_account_at=now)
     elif update.gateway_refund_id is not None and status != "submitted":
         await refunds.save_refund_submitted(uow, refund.id, update.gateway_refund_id, now + FIRST_POLL_AFTER)
     else:

@@ -12,7 +12,8 @@ from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 
 
 async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, by: UUID, now: datetime) -> None:
-    """Record a new attempt under a new reference once, as the decision with this hash states.
+    """Record a new attempt under a new reference once, as the decision with this hash states; for a refund that needs the payer's account,
+    record the account.
 
     Its submission first confirms at the gateway that the failed attempt is final. Raises NotFound, and the errors of
     `evaluate_approval`.
@@ -30,5 +31,9 @@ async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, b
             raise AlreadyDecided("approved, and failed again")
         return
     await decisions.save_refund_verdict(uow, decision.id, "approved", by, now)
-    await refund_attempts.replace_attempt(uow, refund_id, new_id(), decision.recipient_code, now)
+    if refund.needs_account and decision.recipient_code is not None:
+        # The gateway still has the refund: it is retried there, and never replaced by a second one.
+        await refunds.save_account_approved(uow, refund_id, decision.recipient_code, now)
+    else:
+        await refund_attempts.replace_attempt(uow, refund_id, new_id(), decision.recipient_code, now)
     enqueue_refund(uow, refund_id)

@@ -1,5 +1,8 @@
 """Fail a refund that did not reach its payer."""
 
+from datetime import datetime
+from typing import Final
+
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
@@ -8,10 +11,23 @@ from payments.domain.accounts import foreign_currency
 from payments.store import refunds
 from payments.store.refunds import LockedRefund
 
+_NEXT_STEP: Final = "The money stays owed to the payer: try again, or change the destination."
 
-async def fail_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, gateway_refund_id: str | None) -> None:
-    """The money stays owed in refund_payable until two people decide. Raises a SEV-2 alert (contract sections 6 and 7)."""
-    await refunds.save_refund_failed(uow, refund.id, failure, gateway_refund_id)
+
+async def fail_refund(
+    uow: UnitOfWork,
+    refund: LockedRefund,
+    failure: str,
+    gateway_refund_id: str | None,
+    *,
+    needs_account_at: datetime | None = None,
+) -> None:
+    """The money stays owed in refund_payable until two people decide. Raises a SEV-2 alert (contract sections 6 and 7).
+
+    With `needs_account_at` the gateway keeps the refund open until it has an account of the payer.
+    """
+    await refunds.save_refund_failed(uow, refund.id, failure, gateway_refund_id, needs_account_at)
+    needs_account = needs_account_at is not None
     uow.publish(
         RefundFailed(
             refund_id=refund.id,
@@ -26,12 +42,14 @@ async def fail_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, gatew
         AlertRaised(
             alert_id=new_id(),
             severity="SEV-2",
-            title=f"Refund failed: {refund.kind}",
+            title=f"Refund needs the payer's account: {refund.kind}"
+            if needs_account
+            else f"Refund failed: {refund.kind}",
             detail=(
                 f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: "
-                f"{failure}. The money stays owed to the payer: try again, or change the destination."
+                f"{failure}. " + ("Ask the payer for an account, and prepare it." if needs_account else _NEXT_STEP)
             ),
-            runbook="refund-failed",
+            runbook="refund-needs-attention" if needs_account else "refund-failed",
             dedup_key=f"refund-failed:{refund.id}",
             about=str(refund.id),
         ),

@@ -11,7 +11,7 @@ from common.primitives.problems import NotFound
 from payments.clients.gateway import GatewayRejected, PaymentGateway
 from payments.domain.accounts import HOME_CURRENCY
 from payments.domain.destinations import Destination, Recipient
-from payments.domain.errors import DestinationRejected, OnlyNairaToAccounts, RefundNotFailed
+from payments.domain.errors import DestinationRejected, OnlyNairaToAccounts, RefundNeedsAccount, RefundNotFailed
 from payments.store import decisions, refunds
 
 
@@ -32,7 +32,8 @@ async def prepare_refund(
 ) -> None:
     """No money moves before the approval. Only the gateway receives the account number; its recipient code is stored.
 
-    Raises NotFound, RefundNotFailed and OnlyNairaToAccounts (409), DestinationRejected (422) and GatewayUnavailable (503).
+    Raises NotFound, RefundNotFailed, RefundNeedsAccount and OnlyNairaToAccounts (409), DestinationRejected (422), and
+    GatewayUnavailable (503).
     """
     recipient = None
     if plan.destination is not None:
@@ -52,6 +53,8 @@ async def _lock_failed(uow: UnitOfWork, refund_id: UUID, plan: RefundPlan) -> No
         raise NotFound
     if refund.status != "failed":
         raise RefundNotFailed(refund.status)
+    if plan.destination is None and refund.needs_account:
+        raise RefundNeedsAccount
     if plan.destination is not None and refund.currency != HOME_CURRENCY:
         raise OnlyNairaToAccounts
 

@@ -2,7 +2,7 @@
 
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import GatewayRejected, PaymentGateway
 from payments.domain.reconciliation import Difference
 from payments.domain.revisions import GatewaySubject
 from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
@@ -13,14 +13,15 @@ log = get_logger(__name__)
 async def process_missing_webhook(database: Database, gateway: PaymentGateway, found: Difference) -> bool:
     """Whether a response was filed. A webhook that arrives later is filed under its own key, and changes nothing.
 
-    Raises GatewayUnavailable and GatewayRejected.
+    A rejected query leaves its case open. Raises GatewayUnavailable.
     """
-    subject = found.subject.partition(":")[2]
-    if found.kind == "charge_not_in_book" and found.reference is not None:
-        event = await gateway.find_event(GatewaySubject("charge", found.reference))
-    elif found.kind == "refund_not_in_book" and subject.isdigit():
-        event = await gateway.find_event(GatewaySubject("refund", subject))
-    else:
+    subject = _subject_of(found)
+    if subject is None:
+        return False
+    try:
+        event = await gateway.find_event(subject)
+    except GatewayRejected as rejection:
+        log.warning("missing webhook cannot be fetched", subject=found.subject, error=str(rejection))
         return False
     if event is None or not event.moved_money:
         return False
@@ -28,3 +29,12 @@ async def process_missing_webhook(database: Database, gateway: PaymentGateway, f
     if is_first:
         log.warning("webhook missing, state fetched from the gateway", subject=found.subject)
     return is_first
+
+
+def _subject_of(found: Difference) -> GatewaySubject | None:
+    key = found.subject.partition(":")[2]
+    if found.kind == "charge_not_in_book" and found.reference is not None:
+        return GatewaySubject("charge", found.reference)
+    if found.kind == "refund_not_in_book" and key.isdigit():
+        return GatewaySubject("refund", key)
+    return None

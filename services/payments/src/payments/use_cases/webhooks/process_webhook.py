@@ -1,16 +1,17 @@
 """Process a queued webhook once: money, projection, events and outcome commit together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
-from payments.clients.gateway import GatewayEvents, GatewayReport
+from payments.clients.gateway import GatewayEvents
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge, SurchargeBound
 from payments.domain.identifiers import attempt_of_reference
-from payments.domain.refunds import RefundUpdate, refund_of_transfer
+from payments.domain.refunds import RefundEvent, RefundUpdate, refund_of_transfer
 from payments.domain.transfers import TransferUpdate
 from payments.store import webhooks
 from payments.store.refunds import lock_refund_of_attempt
@@ -21,6 +22,7 @@ from payments.use_cases.refunds.record_refund_update import record_refund_update
 from payments.use_cases.webhooks.publish_transfer_update import publish_transfer_update
 
 Outcome = Literal["done", "ignored"]
+QueriedReport = Charge | RefundUpdate | TransferUpdate | ChargebackUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,11 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookResult:
-    """The result; `outcome` is None for a webhook that was processed before."""
+    """The result; `outcome` is None for a webhook that was processed before, and for one about refunds to query first."""
 
     event_type: str
     outcome: Outcome | None
+    refund_event: RefundEvent | None = None
 
 
 async def process_webhook(
@@ -50,8 +53,12 @@ async def process_webhook(
     *,
     is_last_attempt: bool,
     now: datetime,
+    refunds: Sequence[RefundUpdate] | None = None,
 ) -> WebhookResult:
-    """Process a webhook unless it has an outcome. Raises retryable errors, and MalformedEvent."""
+    """Process a webhook unless it has an outcome. Raises retryable errors, and MalformedEvent.
+
+    `refunds` are the queried states for a webhook that only names a transaction; without them it is returned unprocessed.
+    """
     locked = await webhooks.lock_webhook(uow, webhook_id)
     if locked is None:
         raise LookupError(f"work item of webhook {webhook_id}, which is not recorded")
@@ -59,12 +66,18 @@ async def process_webhook(
         return WebhookResult(locked.event_type, None)
     webhook = Webhook(webhook_id, locked.event_type, locked.arrived_at, surcharge_bound, is_last_attempt)
     report = events.read_event(webhook_id, locked.event_type, locked.raw)
-    outcome: Outcome = "done" if await _record(uow, webhook, report, now) else "ignored"
+    if isinstance(report, RefundEvent):
+        if refunds is None:
+            return WebhookResult(webhook.event_type, None, report)
+        changed = any([await record_refund_update(uow, update, now) for update in refunds])
+    else:
+        changed = await _record(uow, webhook, report, now)
+    outcome: Outcome = "done" if changed else "ignored"
     await webhooks.save_outcome(uow, webhook_id, outcome)
     return WebhookResult(webhook.event_type, outcome)
 
 
-async def _record(uow: UnitOfWork, webhook: Webhook, report: GatewayReport | None, now: datetime) -> bool:
+async def _record(uow: UnitOfWork, webhook: Webhook, report: QueriedReport | None, now: datetime) -> bool:
     """Whether the report changed anything."""
     match report:
         case Charge():
