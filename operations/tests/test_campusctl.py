@@ -438,3 +438,40 @@ def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_i
     assert signed_in.bodies(f"{path}/approve") == [{"hash": "f" * 64}]
     assert call_json("quarantine", "reject", ID, "--reason", "ask first")[0] == 0
     assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]
+
+
+def test_a_failed_refund_is_decided_with_its_facts_before_the_eyes(signed_in):
+    path = f"/api/refunds/{ID}"
+    account = {"last4": "6789", "bankCode": "058", "accountName": "Chidi Okafor", "nameAtBank": None, "verified": False}
+    decision = {"action": "other_destination", "reason": "the payer named it", "destination": account}
+    refund = {
+        "id": ID,
+        "orderId": ID,
+        "amountMinor": 500_000,
+        "currency": "NGN",
+        "status": "prepared",
+        "decision": decision,
+    }
+    refund |= {"hash": "f" * 64, "needsAccount": True}
+    signed_in.responses["/api/refunds"] = (200, [refund])
+    signed_in.responses |= {path: (200, refund), f"{path}/prepare": (200, refund), f"{path}/reject": (200, refund)}
+    signed_in.responses[f"{path}/approve"] = (200, {**refund, "status": "submitting"})
+    assert call_json("refunds", "list", "--status", "failed")[1]["data"] == [refund]
+    assert call_json("refunds", "show", ID)[1]["data"] == refund
+    reason = ("--reason", "the payer named it")
+    named = ("--account-number", "0123456789", "--bank-code", "058", "--account-name", "Chidi Okafor")
+    assert call_json("refunds", "prepare", ID, *reason)[0] == 0
+    assert call_json("refunds", "prepare", ID, *reason, *named)[0] == 0
+    assert call("refunds", "prepare", ID, *reason, "--bank-code", "058")[0] == 2
+    destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
+    assert signed_in.bodies(f"{path}/prepare") == [
+        {"action": "retry", "reason": "the payer named it"},
+        {"action": "other_destination", "reason": "the payer named it", "destination": destination},
+    ]
+    code, _, requests = call("refunds", "approve", ID, input="n\n")
+    assert (code, signed_in.bodies(f"{path}/approve")) == (1, [])
+    for fact in ("other_destination", "5,000.00", "...6789", "Chidi Okafor", "the payer named it"):
+        assert fact in requests
+    assert call_json("refunds", "approve", ID, "--yes", "--hash", "f" * 64)[1]["data"]["status"] == "submitting"
+    assert call_json("refunds", "reject", ID, "--reason", "ask first")[0] == 0
+    assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]

@@ -12,6 +12,7 @@ from operations.campusctl.commands import (
     on_the_machine,
     payouts,
     quarantine,
+    refunds,
     rotation,
     signing_in,
     staff,
@@ -26,7 +27,18 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
-for part in (signing_in, staff, on_the_machine, rotation, dead_letters, payouts, commissions, quarantine, any_endpoint):
+for part in (
+    signing_in,
+    staff,
+    on_the_machine,
+    rotation,
+    dead_letters,
+    payouts,
+    commissions,
+    quarantine,
+    refunds,
+    any_endpoint,
+):
     part.register(app)
 
 
