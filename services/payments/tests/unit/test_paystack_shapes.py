@@ -1,0 +1,374 @@
+"""Every documented shape of Paystack's transactions, refunds and their events has its expected reading; no odd one breaks it."""
+
+import asyncio
+import copy
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from payments.clients.gateway import GatewayRejected, GatewayUnavailable
+from payments.clients.paystack import PaystackGateway
+from payments.clients.paystack_records import KNOWN_EVENTS, identify, read_event, subject_of
+from payments.domain.charges import Charge
+from payments.domain.errors import MalformedEvent
+from payments.domain.refunds import RefundEvent, RefundUpdate
+from payments.domain.revisions import GatewaySubject
+from testkit.providers.paystack.checking import check_event, check_request, check_response
+
+PAID_AT = "2026-03-04T10:20:30.000Z"
+PAYER = {
+    "id": 41,
+    "first_name": None,
+    "last_name": None,
+    "email": "payer@unilag.edu.ng",
+    "customer_code": "CUS_41",
+    "phone": None,
+    "metadata": None,
+    "risk_action": "default",
+    "international_format_phone": None,
+}
+CARD = {"authorization_code": "AUTH_1", "last4": "4081", "exp_month": "12", "exp_year": "2030", "channel": "card"}
+NOTE = f"re-{'a' * 32}"
+
+
+def _charge(**changes: Any) -> dict[str, Any]:
+    """A transaction as `charge.success` shows it."""
+    return {
+        "id": 5501,
+        "domain": "live",
+        "status": "success",
+        "reference": "ch-1",
+        "amount": 250_000,
+        "message": None,
+        "gateway_response": "Approved",
+        "paid_at": PAID_AT,
+        "created_at": PAID_AT,
+        "channel": "card",
+        "currency": "NGN",
+        "ip_address": None,
+        "metadata": {"orderId": "018cc251-f400-7000-8000-000000000001", "settlement": "250000"},
+        "log": None,
+        "fees": 13_750,
+        "customer": PAYER,
+        "authorization": CARD,
+        "plan": {},
+        **changes,
+    }
+
+
+def _verified(**changes: Any) -> dict[str, Any]:
+    """A transaction as `GET /transaction/verify/:reference` shows it."""
+    more = {
+        "receipt_number": None,
+        "fees_split": None,
+        "plan": None,
+        "split": {},
+        "order_id": None,
+        "paidAt": PAID_AT,
+        "createdAt": PAID_AT,
+        "requested_amount": 250_000,
+        "pos_transaction_data": None,
+        "source": None,
+        "fees_breakdown": None,
+        "connect": None,
+        "transaction_date": PAID_AT,
+        "plan_object": {},
+        "subaccount": {},
+    }
+    return {**_charge(), **more, **changes}
+
+
+def _refund(**changes: Any) -> dict[str, Any]:
+    """A refund as `GET /refund/:id` shows it."""
+    return {
+        "integration": 9,
+        "transaction": 5501,
+        "dispute": None,
+        "settlement": None,
+        "id": 77,
+        "domain": "live",
+        "currency": "NGN",
+        "amount": 100_000,
+        "status": "processed",
+        "refunded_at": PAID_AT,
+        "refunded_by": "owner@shop.example",
+        "customer_note": "",
+        "merchant_note": NOTE,
+        "deducted_amount": 100_000,
+        "fully_deducted": 1,
+        "createdAt": PAID_AT,
+        "bank_reference": None,
+        "transaction_reference": "ch-1",
+        "reason": "PROCESSED",
+        "customer": PAYER | {"first_name": "", "last_name": "", "international_format_phone": ""},
+        "refund_type": "partial",
+        "transaction_amount": 250_000,
+        "initiated_by": "owner@shop.example",
+        "refund_channel": "api",
+        "session_id": None,
+        "collect_account_number": False,
+        **changes,
+    }
+
+
+def _refund_event(status: str, **changes: Any) -> dict[str, Any]:
+    data = {
+        "status": status,
+        "transaction_reference": "ch-1",
+        "refund_reference": None,
+        "amount": "100000",
+        "currency": "NGN",
+        "processor": "instant-transfer",
+        "customer": {"first_name": "Ada", "last_name": "Obi", "email": "payer@unilag.edu.ng"},
+        "integration": 9,
+        "domain": "live",
+        **changes,
+    }
+    return {"event": f"refund.{status}", "data": data}
+
+
+PAID = Charge(
+    reference="ch-1",
+    gateway_id="5501",
+    amount_minor=250_000,
+    currency="NGN",
+    order_named="018cc251-f400-7000-8000-000000000001",
+    settlement="250000",
+    channel="card",
+    fee_minor=13_750,
+    paid_at=datetime(2026, 3, 4, 10, 20, 30, tzinfo=UTC),
+    failure_reason="Approved",
+)
+UNNAMED = {"order_named": None, "settlement": None}
+
+
+def _changed(charge: Charge, **changes: Any) -> Charge:
+    return Charge(**{name: getattr(charge, name) for name in Charge.__dataclass_fields__} | changes)
+
+
+EVENTS = [
+    ({"event": "charge.success", "data": _charge()}, PAID),
+    ({"event": "charge.success", "data": _charge(metadata=0)}, _changed(PAID, **UNNAMED)),
+    ({"event": "charge.success", "data": _charge(metadata="", fees=None)}, _changed(PAID, fee_minor=0, **UNNAMED)),
+    (
+        {
+            "event": "charge.failed",
+            "data": _charge(status="failed", gateway_response="Insufficient Funds", paid_at=None),
+        },
+        _changed(PAID, status="failed", failure_reason="Insufficient Funds", paid_at=None),
+    ),
+    (_refund_event("pending"), None),
+    (_refund_event("processing"), None),
+    (_refund_event("processed", refund_reference="132013318360"), RefundEvent("ch-1", 100_000)),
+    (_refund_event("failed", amount=100_000, refund_reference="TRF_1"), RefundEvent("ch-1", 100_000)),
+    (_refund_event("needs-attention", id="77"), RefundEvent("ch-1", 100_000)),
+]
+
+
+@pytest.mark.parametrize(("body", "reading"), EVENTS, ids=lambda value: str(value)[:30])
+def test_each_documented_event_has_its_reading(body: dict[str, Any], reading: Any) -> None:
+    check_event(body)
+    raw = json.dumps(body).encode()
+    assert identify(raw).event_type == body["event"]
+    assert body["event"] in KNOWN_EVENTS
+    assert read_event("webhook", body["event"], raw) == reading
+
+
+def _gateway(status: int, body: Any, calls: list[httpx.Request] | None = None) -> PaystackGateway:
+    def respond(request: httpx.Request) -> httpx.Response:
+        if calls is not None:
+            calls.append(request)
+        return httpx.Response(status, json=body)
+
+    gateway = PaystackGateway("http://gateway", "sk")
+    gateway._client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(respond))
+    return gateway
+
+
+def _success(data: Any, **more: Any) -> dict[str, Any]:
+    return {"status": True, "message": "done", "data": data, **more}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reading"),
+    [
+        ({}, PAID),
+        ({"status": "reversed"}, _changed(PAID, status="reversed")),
+        ({"status": "abandoned", "paid_at": None, "paidAt": None}, _changed(PAID, status="pending", paid_at=None)),
+        (
+            {"status": "ongoing", "fees": None, "metadata": "plain"},
+            _changed(PAID, status="pending", fee_minor=0, **UNNAMED),
+        ),
+        (
+            {"status": "failed", "gateway_response": "Declined"},
+            _changed(PAID, status="failed", failure_reason="Declined"),
+        ),
+    ],
+)
+async def test_each_status_of_a_transaction_has_its_reading(changes: dict[str, Any], reading: Charge) -> None:
+    body = _success(_verified(**changes))
+    check_response("GET", "/transaction/verify/ch-1", 200, body)
+    assert await _gateway(200, body).find_transaction("ch-1") == reading
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "updated_at"),
+    [
+        ({}, "processed", PAID.paid_at),
+        ({"status": "pending", "refunded_at": None, "reason": "PENDING"}, "pending", None),
+        ({"status": "processing", "refunded_at": None, "reason": "PROCESSING"}, "processing", None),
+        ({"status": "needs-attention", "refunded_at": None, "collect_account_number": True}, "needs-attention", None),
+        ({"status": "failed", "refunded_at": None}, "failed", None),
+    ],
+)
+async def test_each_status_of_a_refund_has_its_reading(changes: dict[str, Any], status: str, updated_at: Any) -> None:
+    body = _success(_refund(**changes))
+    check_response("GET", "/refund/77", 200, body)
+    reason = changes.get("reason", "PROCESSED")
+    expected = RefundUpdate("77", NOTE, status, 100_000, "NGN", reason, updated_at)
+    assert await _gateway(200, body).find_refund("77") == expected
+    meta = {"total": 1, "skipped": 0, "perPage": "100", "page": 1, "pageCount": 1, "failedRefundCount": 0}
+    page = _success([_refund(**changes)], meta=meta)
+    check_response("GET", "/refund", 200, page)
+    assert await _gateway(200, page).list_refunds("5501") == [expected]
+
+
+FAULT = {"status": False, "message": "x", "meta": {"nextStep": "y"}, "type": "validation_error"}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "outcome"),
+    [
+        (400, FAULT | {"code": "transaction_not_found"}, None),
+        (404, {"status": False, "message": "Entity not found"}, None),
+        (400, FAULT | {"code": "invalid_params"}, GatewayRejected),
+        (422, {"status": False, "message": "x"}, GatewayRejected),
+        (401, {"status": False, "message": "Invalid key"}, GatewayUnavailable),
+        (404, {"detail": "a proxy"}, GatewayUnavailable),
+        (429, FAULT, GatewayUnavailable),
+        (500, FAULT, GatewayUnavailable),
+        (200, {"status": True, "message": "x", "data": [1]}, GatewayUnavailable),
+    ],
+)
+async def test_each_error_of_a_query_has_its_reading(status: int, body: dict[str, Any], outcome: Any) -> None:
+    gateway = _gateway(status, body)
+    if outcome is None:
+        assert await gateway.find_transaction("ch-1") is None
+        assert await gateway.find_event(GatewaySubject("charge", "ch-1")) is None
+        return
+    with pytest.raises(outcome):
+        await gateway.find_transaction("ch-1")
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"), [("duplicate_reference", GatewayUnavailable), ("invalid_params", GatewayRejected)]
+)
+async def test_only_a_used_reference_of_a_new_payment_is_tried_again(code: str, outcome: Any) -> None:
+    with pytest.raises(outcome):
+        await _open(_gateway(400, FAULT | {"code": code}))
+
+
+async def _open(gateway: PaystackGateway) -> Any:
+    return await gateway.open_transaction(
+        email="payer@unilag.edu.ng",
+        amount_minor=250_000,
+        currency="NGN",
+        reference="ch-1",
+        callback_url="https://shop.example/paid",
+        channel="bank_transfer",
+        metadata={"orderId": "1"},
+    )
+
+
+async def test_every_call_about_transactions_and_refunds_has_the_specified_request() -> None:
+    calls: list[httpx.Request] = []
+    period = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC))
+    opened = {"authorization_url": "https://pay.example", "access_code": "a", "reference": "ch-1"}
+    await _open(_gateway(200, _success(opened), calls))
+    await _gateway(200, _success(_verified()), calls).find_transaction("ch-1")
+    listing = _gateway(200, _success([]), calls)
+    await listing.page_of_paid_transactions(*period, 1)
+    await listing.page_of_refunds(*period, 1)
+    await listing.list_refunds("5501")
+    refunds = _gateway(200, _success(_refund()), calls)
+    for currency in ("NGN", None):
+        await refunds.start_refund(transaction="5501", amount_minor=1, currency=currency, note=NOTE)
+    await refunds.find_refund("77")
+    account = {"details": {"account_number": "0123456789", "bank_code": "058"}, "bank_id": 9}
+    await _gateway(200, _success(_refund() | account), calls).retry_refund("77", "RCP_1", "NGN")
+    checked = 0
+    for call in calls:
+        if call.url.path.startswith(("/transaction/", "/refund")) or call.url.path == "/transaction":
+            body = json.loads(call.content) if call.content else None
+            check_request(call.method, call.url.path, dict(call.url.params), body)
+            checked += 1
+    assert (checked, len(calls)) == (9, 11)
+
+
+ODD = some.one_of(
+    some.none(),
+    some.booleans(),
+    some.integers(),
+    some.floats(),
+    some.text(),
+    some.builds(list),
+    some.fixed_dictionaries({"id": some.integers()}),
+)
+EXAMPLES = [body for body, _ in EVENTS] + [
+    {"event": event, "data": data}
+    for event, data in (
+        ("charge.success", _verified()),
+        ("refund.processed", _refund()),
+        ("refund.failed", _refund(reason=None)),
+    )
+]
+
+
+def _places(value: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    if not isinstance(value, dict):
+        return []
+    return [place for name in value for place in ((*path, name), *_places(value[name], (*path, name)))]
+
+
+@given(body=some.sampled_from(EXAMPLES), draw=some.data(), changes=some.integers(1, 4))
+def test_a_changed_shape_is_read_or_is_malformed(body: dict[str, Any], draw: Any, changes: int) -> None:
+    """Absent and unknown fields, nulls, numbers as texts, and objects in place of ids."""
+    changed = copy.deepcopy(body)
+    for _ in range(changes):
+        *parents, name = draw.draw(some.sampled_from(_places(changed)))
+        holder: Any = changed
+        for parent in parents:
+            holder = holder[parent]
+        kind = draw.draw(some.sampled_from(["absent", "odd", "text", "wrapped", "unknown"]))
+        if kind == "absent":
+            del holder[name]
+        elif kind == "unknown":
+            holder[f"new_{name}"] = draw.draw(ODD)
+        else:
+            old = holder[name]
+            holder[name] = {"odd": draw.draw(ODD), "text": str(old), "wrapped": {"id": old}}[kind]
+        if not _places(changed):
+            break
+    raw = json.dumps(changed).encode()
+    arrival = identify(raw)
+    subject_of(body["event"], raw)
+    try:
+        read_event(arrival.id, body["event"], raw)
+    except MalformedEvent:
+        return
+
+
+@given(data=some.dictionaries(some.sampled_from(sorted(_refund() | _verified())), ODD))
+def test_an_odd_row_of_a_list_is_unreadable_and_the_rest_is_read(data: dict[str, Any]) -> None:
+    async def listed() -> Any:
+        period = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC))
+        return await _gateway(200, _success([_verified(), data, 7])).page_of_paid_transactions(*period, 1)
+
+    page = asyncio.run(listed())
+    assert page.rows[0] == PAID
+    assert len(page.rows) + len(page.unreadable) == 3
