@@ -142,7 +142,7 @@ def test_a_reference_that_is_not_ours_is_unknown() -> None:
     assert _classify({}, known=False) == UnknownReference()
 
 
-@pytest.mark.parametrize("amount", [None, "500000", 500_000.0, True, 0, -1, 10**19, {}, []])
+@pytest.mark.parametrize("amount", [None, "5000.00", 500_000.0, True, 0, -1, 10**19, {}, []])
 def test_a_charge_without_a_usable_amount_is_unreadable(amount: Any) -> None:
     with pytest.raises(MalformedEvent):
         read_charge({"status": "success", "reference": "ch-1", "amount": amount}, "webhook")

@@ -25,7 +25,8 @@ SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
         "type": "apiKey",
         "in": "header",
         "name": "X-Gateway-Signature",
-        "description": "HMAC SHA-512 of the raw body under the payment gateway's secret, in hex.",
+        "description": "HMAC SHA-512 of the raw body under the payment gateway's secret, in hex. "
+        "`GATEWAY_SIGNATURE_HEADER` may name another header.",
     },
     "messagingSignature": {
         "type": "apiKey",
