@@ -87,3 +87,44 @@ def test_the_number_of_circuits_is_bounded(clock) -> None:
     for number in range(CIRCUITS_MAX):
         circuits.of(f"host-{number}")
     assert circuits.of("first").admit() is None
+
+
+def test_a_suspended_circuit_is_open_at_once_and_reported_once(circuit, clock):
+    assert [circuit.suspend(), circuit.suspend()] == [True, False]
+    assert circuit.admit() == clock.now() + LIMITS.rest
+    clock.advance(LIMITS.rest)
+    assert circuit.admit() is None
+    assert circuit.suspend() is False
+    clock.advance(LIMITS.rest)
+    assert circuit.admit() is None
+    assert circuit.succeeded() is True
+    assert circuit.admit() is None
+    assert circuit.suspend() is True
+
+
+def test_a_fault_of_every_call_is_reported_while_the_circuit_is_open_already(circuit):
+    opened(circuit)
+    assert circuit.suspend() is True
+
+
+def test_a_pause_lasts_as_long_as_the_counterpart_said(circuit, clock):
+    circuit.pause(timedelta(minutes=5))
+    until = clock.now() + timedelta(minutes=5)
+    circuit.pause(timedelta(seconds=1))
+    assert circuit.admit() == until
+    clock.advance(timedelta(minutes=5))
+    assert circuit.admit() is None
+
+
+def test_only_a_failure_after_a_pause_is_reported(circuit, clock):
+    assert circuit.failed() is False
+    circuit.pause(timedelta(minutes=5))
+    clock.advance(timedelta(minutes=5))
+    assert circuit.admit() is None
+    assert [circuit.failed(), circuit.failed()] == [True, False]
+
+
+def test_a_success_says_whether_it_closed_the_circuit(circuit):
+    assert circuit.succeeded() is False
+    opened(circuit)
+    assert [circuit.succeeded(), circuit.succeeded()] == [True, False]

@@ -73,6 +73,8 @@ _GIVEN_TO = {
     "notifications": (
         "MEDIA_S3_*",
         "SMS_SHAPE",
+        "SMS_ROUTE",
+        "SMS_SECRET_ROUTE",
         "SMS_FALLBACK_*",
         "MESSAGING_API_*",
         "MESSAGING_PHONE_NUMBER_ID",

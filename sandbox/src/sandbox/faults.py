@@ -53,6 +53,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "sms": CALL,
     "sms_termii": CALL,
     "sms_africas_talking": CALL,
+    "sms_twilio": CALL,
     "sms_receipt": WEBHOOK | {"fail"},
     "messaging_status": WEBHOOK | {"fail"},
     "messaging": CALL,

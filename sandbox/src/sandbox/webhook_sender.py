@@ -115,11 +115,15 @@ class WebhookSender:
         return self._settings.messaging_webhook_url, headers
 
     def _receipt_envelope(self, event: str, body: bytes, headers: dict[str, str]) -> tuple[str, dict[str, str]]:
-        """Termii signs what it sends; Africa's Talking sends a form to the address that it was given, key and all."""
+        """Termii signs what it sends; Africa's Talking sends a form to the address that it was given, key and all; Twilio
+        signs its form."""
+        event, _, signature = event.partition(" ")
         key, address = self._settings.sms_receipt_key, f"{self._settings.sms_receipt_url}/{event}"
         if event == "termii":
             return address, {**headers, "X-Termii-Signature": sign_gateway(key, body)}
         form = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
+        if event == "twilio":
+            return address, {**form, "X-Twilio-Signature": signature}
         return f"{address}?{urlencode({'key': key})}", form
 
     def _record_attempt(

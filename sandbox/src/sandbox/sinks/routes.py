@@ -5,13 +5,14 @@ from starlette.routing import Route
 from sandbox.sinks.messaging import send_message
 from sandbox.sinks.on_call import post_alertmanager, post_pagerduty, post_webhook
 from sandbox.sinks.push import issue_token, send_native, send_web
-from sandbox.sinks.sms import send_africas_talking, send_termii
+from sandbox.sinks.sms import send_africas_talking, send_termii, send_twilio
 from sandbox.sinks.traces import receive_spans
 
 ROUTES = [
     Route("/otlp/v1/traces", receive_spans, methods=["POST"]),
     Route("/sms/api/sms/send", send_termii, methods=["POST"]),
     Route("/sms/version1/messaging", send_africas_talking, methods=["POST"]),
+    Route("/sms/2010-04-01/Accounts/{account}/Messages.json", send_twilio, methods=["POST"]),
     Route("/messaging/{version}/{phone_number_id}/messages", send_message, methods=["POST"]),
     Route("/push/oauth/token", issue_token, methods=["POST"]),
     Route("/push/v1/projects/{project}/messages:send", send_native, methods=["POST"]),

@@ -1,5 +1,8 @@
-"""Text messages, in the shapes of two companies: Termii (JSON) and Africa's Talking (form)."""
+"""Text messages, in the shapes of three companies: Termii (JSON), Africa's Talking and Twilio (forms)."""
 
+import base64
+import binascii
+from email.utils import formatdate
 from typing import Any
 
 import msgspec
@@ -9,7 +12,8 @@ from starlette.responses import Response
 from sandbox.faults import respond_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.sinks.inbox import Message, normal_recipient, record_message
-from sandbox.sinks.sms_receipts import enqueue_receipts
+from sandbox.sinks.sms_faults import africas_talking_code, termii_fault, twilio_fault
+from sandbox.sinks.sms_receipts import TwilioCallback, enqueue_receipts, enqueue_twilio_statuses
 from sandbox.web import JsonResponse, RefusedError, read_json
 from sandbox.world import World, world_of
 
@@ -18,6 +22,7 @@ TEXT_MAX = 1600
 
 
 def _refuse_termii(status: int, message: str) -> Response:
+    status, message = termii_fault(status, message)
     return JsonResponse({"code": status, "message": message, "status": "error"}, status)
 
 
@@ -39,6 +44,8 @@ async def send_termii(request: Request) -> Response:
         or not all(isinstance(one, str) and one for one in recipients)
     ):
         return _refuse_termii(400, "Invalid phone number")
+    if body.get("type") not in ("plain", "unicode") or body.get("channel") not in ("generic", "dnd"):
+        return _refuse_termii(400, "The type and channel fields are invalid")
     if not isinstance(text, str) or not 0 < len(text) <= TEXT_MAX or not isinstance(body.get("from"), str):
         return _refuse_termii(400, "The sms and from fields are required")
     shown = {name: value for name, value in body.items() if name != "api_key"}
@@ -47,7 +54,9 @@ async def send_termii(request: Request) -> Response:
         message_id = new_code(length=20)
         for recipient in recipients:
             _record(world, recipient, message_id, text, body["from"], shown)
-            enqueue_receipts(world, "termii", recipient, message_id, body["from"], text)
+            enqueue_receipts(
+                world, "termii", recipient, message_id, body["from"], text, channel=body.get("channel", "")
+            )
         return JsonResponse(
             {"code": "ok", "message_id": message_id, "message": "Successfully Sent", "balance": 1000, "user": "Sandbox"}
         )
@@ -84,7 +93,9 @@ async def send_africas_talking(request: Request) -> Response:
         if status >= 500:
             return Response(message, status)
         # This company takes the request and says per number that it was not delivered.
-        return _africas_talking_response([_africas_talking_view(number, 502, message, "None") for number in recipients])
+        return _africas_talking_response(
+            [_africas_talking_view(number, africas_talking_code(message), message, "None") for number in recipients]
+        )
 
     keys = tuple(normal_recipient(recipient) for recipient in recipients)
     kind = "sms_africas_talking" if "sms_africas_talking" in world.faults.rules else "sms"
@@ -100,6 +111,74 @@ def _africas_talking_response(recipients: list[dict[str, Any]]) -> Response:
     sent = sum(recipient["statusCode"] == 101 for recipient in recipients)
     summary = f"Sent to {sent}/{len(recipients)} Total Cost: NGN {sent * 2.2:.4f}"
     return JsonResponse({"SMSMessageData": {"Message": summary, "Recipients": recipients}}, 201)
+
+
+async def send_twilio(request: Request) -> Response:
+    """POST /sms/2010-04-01/Accounts/{account}/Messages.json, with the account and any password in Basic."""
+    world = world_of(request)
+    account = request.path_params["account"]
+    login, _, token = _basic_login(request).partition(":")
+    if login != account or not token:
+        return _refuse_twilio(401, "20003")
+    async with request.form() as form:
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+    sender = fields.get("From") or fields.get("MessagingServiceSid")
+    recipient, text = fields.get("To", ""), fields.get("Body", "")
+    if not recipient or not sender or not 0 < len(text) <= TEXT_MAX:
+        return _refuse_twilio(400, "21604")
+
+    def work(_fault: object) -> Response:
+        sid = "SM" + new_code(length=32)
+        _record(world, recipient, sid, text, sender, fields)
+        callback = fields.get("StatusCallback", "")
+        if callback:
+            enqueue_twilio_statuses(world, recipient, sid, sender, account, TwilioCallback(callback, token))
+        path = f"/2010-04-01/Accounts/{account}/Messages/{sid}"
+        return JsonResponse(_twilio_view(account, sid, recipient, sender, text, path), 201)
+
+    kind = "sms_twilio" if "sms_twilio" in world.faults.rules else "sms"
+    keys = (normal_recipient(recipient),)
+    return await respond_with_faults(request, world.faults, kind, keys, work, _refuse_twilio)
+
+
+def _twilio_view(account: str, sid: str, recipient: str, sender: str, text: str, path: str) -> dict[str, Any]:
+    now = formatdate()
+    return {
+        "sid": sid,
+        "account_sid": account,
+        "messaging_service_sid": sender if sender.startswith("MG") else None,
+        "to": recipient,
+        "from": None if sender.startswith("MG") else sender,
+        "body": text,
+        "status": "accepted" if sender.startswith("MG") else "queued",
+        "direction": "outbound-api",
+        "num_segments": "1",
+        "num_media": "0",
+        "price": None,
+        "price_unit": "USD",
+        "error_code": None,
+        "error_message": None,
+        "date_created": now,
+        "date_updated": now,
+        "date_sent": None,
+        "api_version": "2010-04-01",
+        "uri": f"{path}.json",
+        "subresource_uris": {"media": f"{path}/Media.json"},
+    }
+
+
+def _refuse_twilio(status: int, reason: str) -> Response:
+    status, code, message = twilio_fault(status, reason)
+    more = f"https://www.twilio.com/docs/errors/{code}"
+    return JsonResponse({"code": code, "message": message, "more_info": more, "status": status}, status)
+
+
+def _basic_login(request: Request) -> str:
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    try:
+        return base64.b64decode(given, validate=True).decode() if scheme.lower() == "basic" else ""
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
 
 
 def _record(world: World, recipient: str, message_id: str, text: str, sender: str, payload: Any) -> None:

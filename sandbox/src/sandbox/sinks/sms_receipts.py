@@ -1,6 +1,10 @@
 """Delivery receipts of the SMS providers: accepted by the network, then delivered to the telephone."""
 
+import base64
+import hashlib
+import hmac
 import time
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
@@ -16,7 +20,48 @@ STATUSES = {"termii": ("Message Sent", "DELIVERED"), "africas-talking": ("Sent",
 FAILURES = {"termii": "Message Failed", "africas-talking": "Failed"}
 
 
-def enqueue_receipts(world: World, company: str, recipient: str, message_id: str, sender: str, text: str) -> None:
+class TwilioCallback(NamedTuple):
+    """The address that the sender gave, which the signature covers, and the token of the account, which signs."""
+
+    address: str
+    token: str
+
+
+def enqueue_twilio_statuses(
+    world: World, recipient: str, sid: str, sender: str, account: str, callback: TwilioCallback
+) -> None:
+    """Statuses of one message. They arrive at SMS_RECEIPT_URL; the event holds the signature over the given address."""
+    if not world.settings.sms_receipt_url or not world.switches.sms_receipts:
+        return
+    fault = world.faults.claim_fault("sms_receipt", normal_recipient(recipient)) or Fault()
+    statuses = ("sent", "delivered") if fault.fail is None else ("undelivered",)
+    start = time.time() + fault.delay
+    for position, status in enumerate(statuses, start=1):
+        form = {
+            "MessageSid": sid,
+            "SmsSid": sid,
+            "MessageStatus": status,
+            "SmsStatus": status,
+            "To": recipient,
+            "From": sender,
+            "AccountSid": account,
+            "ApiVersion": "2010-04-01",
+        }
+        if fault.fail is not None:
+            form["ErrorCode"] = fault.fail if fault.fail.isdigit() else "30008"
+        signed = callback.address + "".join(f"{name}{value}" for name, value in sorted(form.items()))
+        digest = hmac.new(callback.token.encode(), signed.encode(), hashlib.sha1).digest()
+        event = f"twilio {base64.b64encode(digest).decode()}"
+        due = start + position * world.switches.sms_receipt_delay_seconds
+        for _ in range(1 + fault.duplicate):
+            kept = "dropped" if fault.drop else "pending"
+            enqueue(world.database, "sms", event, sid, urlencode(form).encode(), due, kept)
+    world.webhook_sender.wake()
+
+
+def enqueue_receipts(
+    world: World, company: str, recipient: str, message_id: str, sender: str, text: str, channel: str = ""
+) -> None:
     """Receipts of one message, in the company's own shape, unless they are switched off or nobody asked for them."""
     if not world.settings.sms_receipt_url or not world.switches.sms_receipts:
         return
@@ -24,7 +69,7 @@ def enqueue_receipts(world: World, company: str, recipient: str, message_id: str
     statuses = STATUSES[company] if fault.fail is None else (FAILURES[company],)
     start = time.time() + fault.delay
     for position, status in enumerate(statuses, start=1):
-        body = _body(company, recipient, message_id, sender, text, status, fault.fail)
+        body = _body(company, recipient, message_id, sender, text, status, fault.fail, channel)
         due = start + position * world.switches.sms_receipt_delay_seconds
         for _ in range(1 + fault.duplicate):
             enqueue(world.database, "sms", company, message_id, body, due, "dropped" if fault.drop else "pending")
@@ -32,7 +77,7 @@ def enqueue_receipts(world: World, company: str, recipient: str, message_id: str
 
 
 def _body(
-    company: str, recipient: str, message_id: str, sender: str, text: str, status: str, reason: str | None
+    company: str, recipient: str, message_id: str, sender: str, text: str, status: str, reason: str | None, channel: str
 ) -> bytes:
     if company == "termii":
         reported = {
@@ -45,7 +90,7 @@ def _body(
             "sent_at": now_text(),
             "cost": "2.5",
             "status": status,
-            "channel": "generic",
+            "channel": channel,
         }
         return msgspec.json.encode(reported)
     form = {"id": message_id, "status": status, "phoneNumber": recipient, "networkCode": "62130", "retryCount": "0"}

@@ -316,6 +316,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _webhook("/functions/v1/deliver-notification", NOTIFICATIONS, 256 * KIB),
     _webhook("/functions/v1/sms-receipts/termii", NOTIFICATIONS, 16 * KIB, Media.ANY),
     _webhook("/functions/v1/sms-receipts/africas-talking", NOTIFICATIONS, 16 * KIB, Media.ANY),
+    _webhook("/functions/v1/sms-receipts/twilio", NOTIFICATIONS, 16 * KIB, Media.ANY),
     # What a service keeps of the caller; what it gave up, read and replayed at that service (sections 7 and 13)
     *(
         route

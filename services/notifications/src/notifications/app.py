@@ -34,15 +34,17 @@ from notifications.clients.marketplace import Marketplace
 from notifications.clients.messaging import Messaging
 from notifications.clients.native_push import NativePush
 from notifications.clients.on_call import OnCall
-from notifications.clients.sms import SMS_CLIENTS
+from notifications.clients.sms import SMS_CLIENTS, SmsAccount
 from notifications.clients.web_push import WebPush
 from notifications.consumers import SUBSCRIPTIONS, WORK, encrypted_events
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
+from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes import ROUTERS
+from notifications.routes.receipts import TWILIO_RECEIPTS
 from notifications.settings import Settings
 from notifications.store import delivery_queue_of
 from notifications.store.encrypted_values import Encryption, encrypted_rows
@@ -117,13 +119,24 @@ def compose_channel_providers(
 
 
 def _sms(settings: Settings, http: httpx.AsyncClient) -> tuple[ChannelProvider, ...]:
-    shape = SMS_CLIENTS[settings.sms_shape]
-    first = shape(http, settings.sms_api_url, settings.sms_api_key, settings.sms_sender, SMS)
+    return tuple(SMS_CLIENTS[shape](http, account) for shape, account in sms_accounts(settings))
+
+
+def sms_accounts(settings: Settings) -> list[tuple[str, SmsAccount]]:
+    """The accounts at SMS companies with their API formats, in the order of their use."""
+    routes = (settings.sms_route, settings.sms_secret_route, f"{settings.base_url}{TWILIO_RECEIPTS}")
+    first = SmsAccount(SMS, settings.sms_api_url, settings.sms_api_key, settings.sms_sender, *routes)
     if not settings.sms_fallback_api_url:
-        return (first,)
-    other = SMS_CLIENTS[settings.sms_fallback_shape]
-    key = settings.sms_fallback_api_key
-    return (first, other(http, settings.sms_fallback_api_url, key, settings.sms_sender, SMS_FALLBACK))
+        return [(settings.sms_shape, first)]
+    sender = settings.sms_fallback_sender or settings.sms_sender
+    second = SmsAccount(SMS_FALLBACK, settings.sms_fallback_api_url, settings.sms_fallback_api_key, sender, *routes)
+    return [(settings.sms_shape, first), (settings.sms_fallback_shape, second)]
+
+
+def _receipt_keys(settings: Settings) -> ReceiptKeys:
+    accounts = [account for shape, account in sms_accounts(settings) if shape == "twilio"]
+    tokens = tuple(account.api_key for account in accounts if account.api_key != "not-set")
+    return ReceiptKeys(settings.sms_receipt_key, f"{settings.base_url}{TWILIO_RECEIPTS}", tokens)
 
 
 @asynccontextmanager
@@ -159,7 +172,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             delivery_sender=delivery_sender,
             on_call=OnCall(http, settings.on_call_url, settings.on_call_key),
             push_settings=PushSettings(providers.vapid_key, push_rules, settings.devices_max),
-            sms_receipt_key=settings.sms_receipt_key,
+            receipt_keys=_receipt_keys(settings),
             messaging_verify_token=settings.messaging_verify_token,
             messaging_app_secret=settings.messaging_app_secret,
             phone_hasher=PhoneHasher(await _hash_key(settings, runtime.database, encryption)),

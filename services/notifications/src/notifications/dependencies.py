@@ -9,6 +9,7 @@ from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from notifications.clients.on_call import OnCall
+from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.store.encrypted_values import Encryption
 from notifications.store.retention import RetentionPeriods
 from notifications.streams.concurrency_limiter import ConcurrencyLimiter
@@ -30,7 +31,7 @@ class Dependencies:
     delivery_sender: DeliverySender
     on_call: OnCall
     push_settings: PushSettings
-    sms_receipt_key: str
+    receipt_keys: ReceiptKeys
     messaging_verify_token: str
     messaging_app_secret: str
     phone_hasher: PhoneHasher

@@ -1,12 +1,15 @@
 """Settings of the notifications service."""
 
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from common.media.storage import MediaSettings
 from common.primitives.encryption import FurtherKey, PurposeKey
 from notifications.domain.alerts import PAGERDUTY_PATH
+
+# A registered name, a number, or the SID of a messaging service of Twilio.
+_SMS_SENDER: Final = "^(.{3,11}|\\+[0-9]{8,15}|MG[0-9a-fA-F]{32})$"
 
 
 class Settings(MediaSettings):
@@ -60,13 +63,24 @@ class Settings(MediaSettings):
     )
     sms_sender: str = Field(
         default="Campus",
-        min_length=3,
-        max_length=11,
-        description="Sender name of text messages, 3 to 11 characters",
+        pattern=_SMS_SENDER,
+        description="Sender of text messages: a registered name of 3 to 11 characters, a number or Twilio's service SID",
         examples=["Campus"],
     )
-    sms_shape: Literal["termii", "africas_talking"] = Field(
-        default="termii", description="API format of the SMS company: termii or africas_talking", examples=["termii"]
+    sms_shape: Literal["termii", "africas_talking", "twilio"] = Field(
+        default="termii",
+        description="API format of the SMS company: termii, africas_talking or twilio",
+        examples=["termii"],
+    )
+    sms_route: Literal["generic", "dnd"] = Field(
+        default="generic",
+        description="Termii's channel of ordinary text messages: generic or dnd",
+        examples=["generic"],
+    )
+    sms_secret_route: Literal["generic", "dnd"] = Field(
+        default="dnd",
+        description="Termii's channel of codes and PINs; dnd also reaches numbers with do-not-disturb",
+        examples=["dnd"],
     )
     sms_fallback_api_url: str = Field(
         default="",
@@ -77,14 +91,20 @@ class Settings(MediaSettings):
     sms_fallback_api_key: str = Field(
         default="not-set", min_length=1, description="API key of the second SMS company", examples=["atsk_xxxxxxxx"]
     )
-    sms_fallback_shape: Literal["termii", "africas_talking"] = Field(
+    sms_fallback_shape: Literal["termii", "africas_talking", "twilio"] = Field(
         default="africas_talking",
-        description="API format of the second SMS company: termii or africas_talking",
+        description="API format of the second SMS company: termii, africas_talking or twilio",
         examples=["africas_talking"],
+    )
+    sms_fallback_sender: str = Field(
+        default="",
+        pattern=f"^$|{_SMS_SENDER}",
+        description="Sender of text messages at the second SMS company; empty: SMS_SENDER",
+        examples=["Campus"],
     )
     sms_receipt_key: str = Field(
         default="",
-        description="Key that authenticates SMS delivery receipts; empty: every receipt gets 401",
+        description="Key of the SMS delivery receipts of Termii and Africa's Talking; empty: each gets 401",
         examples=["a-random-receipt-key"],
     )
     messaging_api_url: str = Field(

@@ -72,6 +72,7 @@ class Providers:
     page_faults: list[int] = field(default_factory=list)
     forms: list[dict[str, Any]] = field(default_factory=list)
     form_faults: list[Response] = field(default_factory=list)
+    twilio: list[dict[str, Any]] = field(default_factory=list)
     approved: list[dict[str, Any]] = field(default_factory=list)
     approved_faults: list[Response] = field(default_factory=list)
     native: list[dict[str, Any]] = field(default_factory=list)
@@ -114,6 +115,12 @@ class Providers:
             self.forms.append({name: str(value) for name, value in form.items()})
         recipient = {"statusCode": 101, "messageId": f"at-{len(self.forms)}", "status": "Success"}
         return JSONResponse({"SMSMessageData": {"Recipients": [recipient]}}, 201)
+
+    async def receive_twilio(self, request: Request) -> Response:
+        login = base64.b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
+        async with request.form() as form:
+            self.twilio.append({**{name: str(value) for name, value in form.items()}, "login": login})
+        return JSONResponse({"sid": f"SM{len(self.twilio)}", "status": "queued", "error_code": None}, 201)
 
     async def receive_template(self, request: Request) -> Response:
         if self.approved_faults:
@@ -222,6 +229,7 @@ async def providers() -> AsyncIterator[Providers]:
     routes = [
         Route("/sms/api/sms/send", providers.receive_sms, methods=["POST"]),
         Route("/second/version1/messaging", providers.receive_form, methods=["POST"]),
+        Route("/third/2010-04-01/Accounts/AC1/Messages.json", providers.receive_twilio, methods=["POST"]),
         Route("/messaging/{version}/{number}/messages", providers.receive_template, methods=["POST"]),
         Route("/push/oauth/token", providers.issue_token, methods=["POST"]),
         Route("/push/v1/projects/{project}/messages:send", providers.receive_push, methods=["POST"]),

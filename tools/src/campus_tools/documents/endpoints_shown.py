@@ -12,6 +12,7 @@ _SIGNED: Final[Mapping[str, str]] = {
     "POST /api/messaging/webhook": "messagingSignature",
     "POST /functions/v1/sms-receipts/termii": "termiiSignature",
     "POST /functions/v1/sms-receipts/africas-talking": "receiptKey",
+    "POST /functions/v1/sms-receipts/twilio": "twilioSignature",
 }
 SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
     "bearer": {
@@ -33,6 +34,12 @@ SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
         "in": "header",
         "name": "X-Hub-Signature-256",
         "description": "`sha256=` and the HMAC SHA-256 of the raw body under the messaging app's secret, in hex.",
+    },
+    "twilioSignature": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Twilio-Signature",
+        "description": "HMAC SHA-1 of our address and the sorted form fields under Twilio's auth token, in base64.",
     },
     "termiiSignature": {
         "type": "apiKey",

@@ -56,6 +56,10 @@ SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
         "application/x-www-form-urlencoded",
         "id=ATXid_3a1b&status=Success",
     ),
+    "POST /functions/v1/sms-receipts/twilio": (
+        "application/x-www-form-urlencoded",
+        "MessageSid=SM0123456789abcdef0123456789abcdef&MessageStatus=delivered",
+    ),
 }
 # An empty export holds only its header line.
 FILES: Final[Mapping[str, str]] = {

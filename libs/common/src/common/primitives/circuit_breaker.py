@@ -6,6 +6,8 @@
 | open | no caller, until `rest` has passed |
 | half open | one, the probe: its success closes the circuit, its failure opens it again |
 
+A fault that every call would have opens it at once (`suspend`), and so does a counterpart that names a time (`pause`).
+
 The state belongs to one process and follows the injected clock.
 """
 
@@ -36,6 +38,7 @@ class Circuit:
         self._clock, self._limits = clock, limits
         self._failures: deque[datetime] = deque(maxlen=limits.failures_max)
         self._closed_to: datetime | None = None
+        self._is_reported = self._is_suspended = False
 
     def admit(self) -> datetime | None:
         """Returns None when the call may start, else the instant of the next probe.
@@ -51,24 +54,40 @@ class Circuit:
         self._closed_to = now + self._limits.rest
         return None
 
-    def succeeded(self) -> None:
-        """Records a success: closes the circuit and clears its failures."""
+    def succeeded(self) -> bool:
+        """Records a success: closes the circuit and clears its failures. Returns True when it was open."""
+        was_open = self._closed_to is not None
         self._failures.clear()
         self._closed_to = None
+        self._is_reported = self._is_suspended = False
+        return was_open
 
     def failed(self) -> bool:
-        """Records a failure. Returns True when it opened a closed circuit."""
+        """Records a failure. Returns True when it opened a closed circuit, or is the first one after a pause."""
         now = self._clock.now()
-        if self._closed_to is not None:
-            self._closed_to = now + self._limits.rest
-            return False
-        self._failures.append(now)
-        is_full = len(self._failures) == self._limits.failures_max
-        if not is_full or now - self._failures[0] > self._limits.window:
-            return False
+        if self._closed_to is None:
+            self._failures.append(now)
+            is_full = len(self._failures) == self._limits.failures_max
+            if not is_full or now - self._failures[0] > self._limits.window:
+                return False
         self._failures.clear()
-        self._closed_to = now + self._limits.rest
-        return True
+        return self._open(now + self._limits.rest)
+
+    def suspend(self) -> bool:
+        """Opens the circuit for a fault that every call has, such as a rejected key. Returns True for the first one."""
+        is_first, self._is_suspended = not self._is_suspended, True
+        self._open(self._clock.now() + self._limits.rest)
+        return is_first
+
+    def pause(self, duration: timedelta) -> None:
+        """Opens the circuit for a time that the counterpart named. Only a failure after it is reported."""
+        self._closed_to = max(self._closed_to or self._clock.now(), self._clock.now() + duration)
+
+    def _open(self, until: datetime) -> bool:
+        """Returns True when the open circuit had not been reported."""
+        is_first, self._is_reported = not self._is_reported, True
+        self._closed_to = until
+        return is_first
 
 
 class Circuits:

@@ -25,12 +25,13 @@ log: Final = get_logger(__name__)
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A delivery status with the provider's message id. `at` is ISO 8601."""
+    """A delivery status with the provider's message id. `at` is ISO 8601, `error` the provider's reason of a failure."""
 
     channel: str
     provider_message_id: str
     status: Status
     at: str
+    error: str = ""
 
 
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -51,7 +52,9 @@ async def run_delivery_job(job: DeliveryJob, received: Received, dependencies: D
     if job.receipt is not None:
         receipt, at = job.receipt, datetime.fromisoformat(job.receipt.at)
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await record_delivery_status(uow, receipt.channel, receipt.provider_message_id, receipt.status, at)
+            await record_delivery_status(
+                uow, receipt.channel, receipt.provider_message_id, receipt.status, at, error=receipt.error
+            )
 
 
 async def fail_delivery_job(job: DeliveryJob, received: Received, uow: UnitOfWork, error: str) -> None:

@@ -22,6 +22,16 @@ Dialect = Literal["alertmanager", "pagerduty", "webhook"]
 _PAGERDUTY_SEVERITIES: Final[Mapping[str, str]] = {"SEV-1": "critical", "SEV-2": "error", "SEV-3": "warning"}
 
 
+def provider_paused_key(provider: str) -> str:
+    """Return the deduplication key of the alert about a provider that fails repeatedly."""
+    return f"provider-rests:{provider}"
+
+
+def account_fault_key(provider: str) -> str:
+    """Return the deduplication key of the alert about a provider that rejects our account."""
+    return f"provider-account:{provider}"
+
+
 @dataclass(frozen=True, slots=True)
 class Alert:
     """One alert. `raised_at` and `closed_at` are ISO 8601 UTC; `closed_at` is None while the alert is open."""

@@ -61,19 +61,35 @@ class DeliveryError(Exception):
 
 
 class ProviderUnavailable(DeliveryError):
-    """A transient failure; the work item is retried."""
+    """A transient failure; the work item is retried. `retry_after_seconds` is the provider's Retry-After."""
+
+    def __init__(self, provider: str, reason: str, *, retry_after_seconds: int | None = None) -> None:
+        super().__init__(provider, reason)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class ProviderTimeout(ProviderUnavailable):
     """The request was sent without a response: the provider may have accepted the message."""
 
 
+class AccountFault(ProviderUnavailable):
+    """The provider rejects every message of our account until an operator acts: its key, payment, sender or policy."""
+
+
 class ProviderRejected(DeliveryError):
     """A permanent rejection; retries cannot succeed."""
 
 
+class RecipientUnreachable(ProviderRejected):
+    """This recipient cannot receive messages of this provider. Others can."""
+
+
 class DeviceUnregistered(ProviderRejected):
     """The app was uninstalled or the browser permission revoked."""
+
+
+class DeviceOfOtherAccount(ProviderRejected):
+    """The device registered with another account of the provider. It stays, and an operator is alerted."""
 
 
 class TooManyDevices(Conflict):

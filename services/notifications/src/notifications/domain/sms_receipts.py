@@ -24,7 +24,15 @@ _AFRICAS_TALKING: Final[Mapping[str, Status]] = {
     "absentsubscriber": "failed",
     "expired": "failed",
 }
-COMPANIES: Final = {"termii": _TERMII, "africas-talking": _AFRICAS_TALKING}
+# `queued`, `sending`, `sent` and the like contain nothing new.
+_TWILIO: Final[Mapping[str, Status]] = {
+    "delivered": "delivered",
+    "read": "read",
+    "undelivered": "failed",
+    "failed": "failed",
+    "canceled": "failed",
+}
+COMPANIES: Final = {"termii": _TERMII, "africas-talking": _AFRICAS_TALKING, "twilio": _TWILIO}
 
 
 def status_of(company: str, reported: str) -> Status | None:

@@ -15,12 +15,14 @@ from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
 from common.web.responses import responses_for
 from common.web.schemas import ResponseShape
 from notifications.dependencies import Dependencies
-from notifications.domain.receipt_signatures import is_key_valid, is_signed
+from notifications.domain.receipt_signatures import is_key_valid, is_signed, is_signed_by_twilio
 from notifications.routes.raw_bodies import read_raw_body
 from notifications.use_cases.deliveries.receive_receipt import receive_receipt
 
 # A receipt has a few hundred bytes.
 BODY_BYTES_MAX: Final = 16 * 1024
+FIELDS_MAX: Final = 50
+TWILIO_RECEIPTS: Final = "/functions/v1/sms-receipts/twilio"
 
 router = APIRouter(route_class=RawRoute, tags=["functions"])
 
@@ -37,7 +39,7 @@ async def termii_receipt(request: Request) -> Response:
     """Termii's report, JSON: `X-Termii-Signature` is the hex HMAC SHA-512 of the body under `SMS_RECEIPT_KEY`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_signed(
-        raw, request.headers.get("x-termii-signature"), dependencies_of(request, Dependencies).sms_receipt_key
+        raw, request.headers.get("x-termii-signature"), dependencies_of(request, Dependencies).receipt_keys.shared
     ):
         raise Unauthorized
     report = _json(raw)
@@ -49,18 +51,39 @@ async def termii_receipt(request: Request) -> Response:
 async def africas_talking_report(request: Request) -> Response:
     """Africa's Talking's report, a form. The company does not sign: its callback address carries `?key=`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
-    if not is_key_valid(request.query_params.get("key"), dependencies_of(request, Dependencies).sms_receipt_key):
+    if not is_key_valid(request.query_params.get("key"), dependencies_of(request, Dependencies).receipt_keys.shared):
         raise Unauthorized
-    report = dict(parse_qsl(raw.decode(errors="replace"), max_num_fields=50) if raw else [])
-    return await _receive(request, "africas-talking", report.get("id"), report.get("status"))
+    report = dict(_form(raw))
+    error = report.get("failureReason", "")
+    return await _receive(request, "africas-talking", report.get("id"), report.get("status"), error)
 
 
-async def _receive(request: Request, company: str, message_id: object, reported: object) -> Response:
+@router.post(TWILIO_RECEIPTS, responses=responses_for(ReceiptReceived, 413))
+@before_sign_in
+async def twilio_status(request: Request) -> Response:
+    """Twilio's status callback, a form: `X-Twilio-Signature` covers our address and the fields under the auth token."""
+    form = _form(await read_raw_body(request, BODY_BYTES_MAX))
+    keys = dependencies_of(request, Dependencies).receipt_keys
+    if not is_signed_by_twilio(form, request.headers.get("x-twilio-signature"), keys):
+        raise Unauthorized
+    report = dict(form)
+    error = report.get("ErrorCode", "")
+    return await _receive(request, "twilio", report.get("MessageSid"), report.get("MessageStatus"), error)
+
+
+async def _receive(request: Request, company: str, message_id: object, reported: object, error: str = "") -> Response:
     """Respond 200 to any authentic receipt, so that the company stops retrying."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await receive_receipt(uow, company, message_id, reported, dependencies.clock.now())
+        await receive_receipt(uow, company, message_id, reported, dependencies.clock.now(), error=error)
     return ok(request, {"received": True})
+
+
+def _form(raw: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(raw.decode(errors="replace"), keep_blank_values=True, max_num_fields=FIELDS_MAX)
+    except ValueError:
+        return []
 
 
 def _json(raw: bytes) -> Mapping[str, Any]:

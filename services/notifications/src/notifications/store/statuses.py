@@ -24,7 +24,9 @@ ORDER BY l.provider_message_id NULLS LAST, l.attempted_at DESC, l.id DESC LIMIT 
 """
 _ADVANCE_ATTEMPT: Final = """
 UPDATE notification_delivery_logs
-SET status = $2, told_at = $3, provider_message_id = coalesce(provider_message_id, $4) WHERE id = $1
+SET status = $2, told_at = $3, provider_message_id = coalesce(provider_message_id, $4),
+    error = coalesce(nullif($5, ''), error)
+WHERE id = $1
 """
 _ADVANCE_DELIVERY: Final = """
 UPDATE notification_deliveries
@@ -65,9 +67,9 @@ async def find_reported_attempt(uow: UnitOfWork, delivery_id: UUID, provider_mes
 
 
 async def save_attempt_status(
-    uow: UnitOfWork, attempt_id: UUID, status: str, at: datetime, provider_message_id: str
+    uow: UnitOfWork, attempt_id: UUID, status: str, at: datetime, provider_message_id: str, error: str = ""
 ) -> None:
-    await uow.execute(_ADVANCE_ATTEMPT, attempt_id, status, at, provider_message_id)
+    await uow.execute(_ADVANCE_ATTEMPT, attempt_id, status, at, provider_message_id, error)
 
 
 async def save_delivery_status(uow: UnitOfWork, delivery_id: UUID, status: str, provider_message_id: str) -> None:
@@ -86,6 +88,14 @@ async def requeue_delivery(uow: UnitOfWork, delivery_id: UUID) -> None:
     await uow.execute(_REQUEUE, delivery_id)
 
 
-def enqueue_receipt(uow: UnitOfWork, channel: str, provider_message_id: str, status: str, at: datetime) -> None:
-    receipt = {"channel": channel, "providerMessageId": provider_message_id, "status": status, "at": iso(at)}
+def enqueue_receipt(
+    uow: UnitOfWork, channel: str, provider_message_id: str, status: str, at: datetime, error: str
+) -> None:
+    receipt = {
+        "channel": channel,
+        "providerMessageId": provider_message_id,
+        "status": status,
+        "at": iso(at),
+        "error": error,
+    }
     uow.enqueue_work(DELIVERIES_QUEUE, provider_message_id, {"receipt": receipt})

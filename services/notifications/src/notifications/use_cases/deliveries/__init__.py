@@ -15,7 +15,9 @@ __all__ = [
 ]
 
 STEPS = (
+    "alert_account_fault",
     "alert_provider_paused",
+    "clear_provider_alerts",
     "publish_delivery_lost",
     "publish_delivery_settled",
 )

@@ -5,6 +5,7 @@ from typing import Final
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
+from notifications.domain.alerts import provider_paused_key
 
 RUNBOOK: Final = "notification-not-delivered"
 
@@ -18,7 +19,7 @@ def alert_provider_paused(uow: UnitOfWork, provider: str, reason: str) -> None:
             title=f"Provider does not take messages: {provider}",
             detail=f"Its messages wait for the next attempt. Last failure: {reason}",
             runbook=RUNBOOK,
-            dedup_key=f"provider-rests:{provider}",
+            dedup_key=provider_paused_key(provider),
             about=provider,
         ),
         source="notifications",

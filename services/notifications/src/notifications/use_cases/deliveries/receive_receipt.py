@@ -6,11 +6,16 @@ from typing import Final
 from common.database.unit_of_work import UnitOfWork
 from notifications import store
 from notifications.domain.sms_receipts import status_of
+from notifications.domain.statuses import LOST
 
 MESSAGE_ID_MAX: Final = 200
+# An error code or the name of a reason.
+ERROR_CHARACTERS_MAX: Final = 80
 
 
-async def receive_receipt(uow: UnitOfWork, company: str, message_id: object, reported: object, now: datetime) -> bool:
+async def receive_receipt(
+    uow: UnitOfWork, company: str, message_id: object, reported: object, now: datetime, *, error: str = ""
+) -> bool:
     """Enqueue the receipt; return False without a message id or with a status that is not recorded.
 
     The receipt may arrive before the message id is committed; the worker retries.
@@ -20,5 +25,6 @@ async def receive_receipt(uow: UnitOfWork, company: str, message_id: object, rep
     status = status_of(company, reported) if isinstance(reported, str) else None
     if status is None:
         return False
-    store.enqueue_receipt(uow, "sms", message_id, status, now)
+    reason = "".join(sign if sign.isprintable() else " " for sign in error[:ERROR_CHARACTERS_MAX]).strip()
+    store.enqueue_receipt(uow, "sms", message_id, status, now, f"{reported} {reason}".strip() if status in LOST else "")
     return True

@@ -20,12 +20,13 @@ async def record_delivery_status(
     at: datetime,
     *,
     delivery_id: UUID | None = None,
+    error: str = "",
 ) -> bool:
     """Advance the attempt and its delivery; return whether the status was new (contract sections 9 and 12).
 
-    `at` is the provider's time; `delivery_id` is our id where the provider repeats it. A failed attempt that was followed by
-    another one does not change the delivery. With our id an acceptance is recorded before the worker records it, because the
-    worker may have died. Raises MessageUnknown before the message id is recorded.
+    `at` is the provider's time; `delivery_id` is our id where the provider repeats it; `error` is its reason of a failure.
+    A failed attempt that was followed by another one does not change the delivery. With our id an acceptance is recorded
+    before the worker records it, because the worker may have died. Raises MessageUnknown before the message id is recorded.
     """
     found = await store.find_reported_delivery(uow, channel, provider_message_id, delivery_id)
     delivery = None if found is None else await store.lock_delivery(uow, found)
@@ -37,13 +38,14 @@ async def record_delivery_status(
     if not advances(attempt.status, status):
         telemetry.STALE_EVENTS.labels("delivery_status").inc()
         return False
-    await store.save_attempt_status(uow, attempt.id, status, at, provider_message_id)
+    await store.save_attempt_status(uow, attempt.id, status, at, provider_message_id, error)
     is_overtaken = status in LOST and (not attempt.is_newest or delivery.status == "queued")
     if is_overtaken or not advances(delivery.status, status):
         return True
     await store.save_delivery_status(uow, delivery.id, status, provider_message_id)
     if status in LOST:
-        publish_delivery_lost(uow, delivery, "the provider reported that it was not delivered", status)
+        reason = f"the provider reported that it was not delivered: {error}".removesuffix(": ")
+        publish_delivery_lost(uow, delivery, reason, status)
     else:
         publish_delivery_settled(uow, delivery, status)
     return True

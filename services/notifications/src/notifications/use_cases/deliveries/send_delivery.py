@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Protocol
 from uuid import UUID
 
@@ -25,13 +25,23 @@ from notifications.domain.deliveries import (
     redacted,
 )
 from notifications.domain.devices import Device
-from notifications.domain.errors import DeviceUnregistered, ProviderRejected, ProviderTimeout, ProviderUnavailable
+from notifications.domain.errors import (
+    AccountFault,
+    DeviceOfOtherAccount,
+    DeviceUnregistered,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderUnavailable,
+    RecipientUnreachable,
+)
 from notifications.domain.templates import CATALOG
 from notifications.domain.tickets import may_write_freely
 from notifications.queries.tickets import find_free_text
 from notifications.store import LockedDelivery
 from notifications.templates.renderer import MessageRenderer
+from notifications.use_cases.deliveries.alert_account_fault import alert_account_fault
 from notifications.use_cases.deliveries.alert_provider_paused import alert_provider_paused
+from notifications.use_cases.deliveries.clear_provider_alerts import clear_provider_alerts
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 
@@ -122,42 +132,49 @@ async def send_delivery(delivery_id: UUID, sender: DeliverySender) -> None:
 
 async def _attempt(claimed: _Claimed, sender: DeliverySender) -> None:
     secrets: dict[str, str] = {}
-    circuit = sender.circuits.of(claimed.circuit_name)
     delivery, provider = claimed.delivery, claimed.provider_client.provider
     try:
         outbound = _compose(claimed, sender, secrets)
         provider_message_id = await _call(claimed.provider_client, outbound)
     except ProviderUnavailable as error:
-        reason, opened = redacted(secrets, error.reason), circuit.failed()
-        status = _status_after_failure(error, delivery, sender)
-
-        async def record_unavailable(uow: UnitOfWork) -> None:
-            await store.save_failed_attempt(uow, delivery.id, claimed.claim_id, reason, status)
-            if opened:
-                alert_provider_paused(uow, provider, reason)
-
-        await _record(sender, record_unavailable)
+        await _record_unavailable(sender, claimed, error, reason := redacted(secrets, error.reason))
         raise type(error)(error.provider, reason) from None
     except UnknownKey:
         # The provider was not called. This process receives the new key with its next start.
-        circuit.succeeded()
+        sender.circuits.of(claimed.circuit_name).succeeded()
         await _record(sender, lambda uow: store.save_failed_attempt(uow, delivery.id, claimed.claim_id, UNKNOWN_KEY))
         raise ProviderUnavailable(provider, UNKNOWN_KEY) from None
     except ProviderRejected as error:
-        circuit.succeeded()
-        is_unregistered = isinstance(error, DeviceUnregistered)
-        await _record_rejection(sender, claimed, redacted(secrets, error.reason), is_unregistered=is_unregistered)
+        await _record_rejection(sender, claimed, error, redacted(secrets, error.reason))
     except DecryptionFailed:
-        circuit.succeeded()
-        await _record_rejection(sender, claimed, "the encrypted value cannot be decrypted")
+        undecryptable = ProviderRejected(provider, "the encrypted value cannot be decrypted")
+        await _record_rejection(sender, claimed, undecryptable, undecryptable.reason)
     else:
-        circuit.succeeded()
 
         async def record_sent(uow: UnitOfWork) -> None:
             if await store.save_sent(uow, delivery.id, claimed.claim_id, provider_message_id):
                 publish_delivery_settled(uow, delivery, "sent")
 
-        await _record(sender, record_sent)
+        await _record_answered(sender, claimed, record_sent)
+
+
+async def _record_unavailable(
+    sender: DeliverySender, claimed: _Claimed, error: ProviderUnavailable, reason: str
+) -> None:
+    """Record the failed attempt. An account fault pauses the provider at once; its first one raises an alert."""
+    circuit = sender.circuits.of(claimed.circuit_name)
+    is_account_fault = isinstance(error, AccountFault)
+    is_first = circuit.suspend() if is_account_fault else circuit.failed()
+    if error.retry_after_seconds is not None:
+        circuit.pause(timedelta(seconds=error.retry_after_seconds))
+    status = _status_after_failure(error, claimed.delivery, sender)
+
+    async def record(uow: UnitOfWork) -> None:
+        await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason, status)
+        if is_first:
+            (alert_account_fault if is_account_fault else alert_provider_paused)(uow, claimed.circuit_name, reason)
+
+    await _record(sender, record)
 
 
 def _status_after_failure(error: ProviderUnavailable, delivery: LockedDelivery, sender: DeliverySender) -> str:
@@ -166,16 +183,38 @@ def _status_after_failure(error: ProviderUnavailable, delivery: LockedDelivery, 
     return "unknown" if isinstance(error, ProviderTimeout) and may_be_reported else "failed"
 
 
-async def _record_rejection(
-    sender: DeliverySender, claimed: _Claimed, reason: str, *, is_unregistered: bool = False
-) -> None:
+async def _record_rejection(sender: DeliverySender, claimed: _Claimed, error: ProviderRejected, reason: str) -> None:
     async def record(uow: UnitOfWork) -> None:
-        if is_unregistered and claimed.device is not None:
+        if isinstance(error, DeviceUnregistered) and claimed.device is not None:
             await store.delete_unregistered_device(uow, claimed.device.device_id, claimed.device.address)
+        if isinstance(error, DeviceOfOtherAccount):
+            alert_account_fault(uow, error.provider, reason)
         await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason)
-        await fail_delivery(uow, claimed.delivery.id, reason, alert=not is_unregistered)
+        await fail_delivery(uow, claimed.delivery.id, reason, alert=_is_alerted(error, claimed.delivery))
 
-    await _record(sender, record)
+    await _record_answered(sender, claimed, record)
+
+
+def _is_alerted(error: ProviderRejected, delivery: LockedDelivery) -> bool:
+    """Return whether the lost message raises an alert. One that only its recipient can receive again does not, except
+    a PIN or code."""
+    if isinstance(error, RecipientUnreachable):
+        return CATALOG[delivery.template].sensitive
+    return not isinstance(error, DeviceUnregistered | DeviceOfOtherAccount)
+
+
+async def _record_answered(
+    sender: DeliverySender, claimed: _Claimed, record: Callable[[UnitOfWork], Awaitable[None]]
+) -> None:
+    """Record an acceptance or rejection; either one shows that the provider works."""
+    is_recovered = sender.circuits.of(claimed.circuit_name).succeeded()
+
+    async def record_and_clear(uow: UnitOfWork) -> None:
+        await record(uow)
+        if is_recovered:
+            await clear_provider_alerts(uow, claimed.circuit_name)
+
+    await _record(sender, record_and_clear)
 
 
 async def _record(sender: DeliverySender, record: Callable[[UnitOfWork], Awaitable[None]]) -> None:
@@ -258,8 +297,10 @@ async def _free_text(uow: UnitOfWork, delivery: LockedDelivery, now: datetime) -
 
 
 def _circuit_name(client: ChannelProvider, device: Device | None) -> str:
-    """Failures count by provider; those of web push by the push service of the browser."""
-    return client.provider if device is None or device.kind != "web" else f"{client.provider} {device.origin}"
+    """Failures count by provider; those of pushes by the platform of the app or the push service of the browser."""
+    if device is None:
+        return client.provider
+    return f"{client.provider} {device.origin if device.kind == 'web' else device.kind}"
 
 
 def _compose(claimed: _Claimed, sender: DeliverySender, secrets: dict[str, str]) -> OutboundMessage:
