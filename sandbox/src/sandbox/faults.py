@@ -58,6 +58,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "messaging_status": WEBHOOK | {"fail"},
     "messaging": CALL,
     "push": CALL,
+    "push_token": CALL,
     "on_call": CALL,
     "smtp": CALL - {"error_before", "error_after"},
 }

@@ -19,22 +19,38 @@ TOKEN_SECONDS = 3600
 REASONS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
     404: "NOT_FOUND",
     429: "RESOURCE_EXHAUSTED",
     500: "INTERNAL",
     503: "UNAVAILABLE",
 }
-# Reasons of a fault that have a status of their own.
-STATUSES = {"UNREGISTERED": 404, "QUOTA_EXCEEDED": 429, "UNAVAILABLE": 503}
+# Reasons of a fault that have a status of their own, with the service's own words.
+FAULTS = {
+    "UNREGISTERED": (404, "Requested entity was not found."),
+    "INVALID_TOKEN": (400, "The registration token is not a valid FCM registration token"),
+    "SENDER_ID_MISMATCH": (403, "SenderId mismatch"),
+    "THIRD_PARTY_AUTH_ERROR": (401, "Auth error from APNS or Web Push Service"),
+    "PERMISSION_DENIED": (403, "Permission 'cloudmessaging.messages.create' denied on resource."),
+    "QUOTA_EXCEEDED": (429, "Quota exceeded for quota metric."),
+    "UNAVAILABLE": (503, "The service is currently unavailable."),
+}
+# The token endpoint's errors (RFC 6749, section 5.2).
+OAUTH_ERRORS = ("invalid_grant", "invalid_client", "unauthorized_client")
+FCM_ERROR = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
+RETRY_SECONDS = "30"
 
 
 def _refuse_native(status: int, message: str) -> Response:
-    """A fault that fails with `UNREGISTERED`, `QUOTA_EXCEEDED` or `UNAVAILABLE` answers as the real service does then."""
-    status = STATUSES.get(message, status)
+    """A fault that fails with a name of FAULTS answers as the real service does then."""
+    name = message
+    status, message = FAULTS.get(name, (status, message))
     error: dict[str, Any] = {"code": status, "message": message, "status": REASONS.get(status, "UNKNOWN")}
-    if message in STATUSES:
-        error["details"] = [{"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": message}]
-    return JsonResponse({"error": error}, status)
+    code = {"INVALID_TOKEN": "INVALID_ARGUMENT", "PERMISSION_DENIED": ""}.get(name, name if name in FAULTS else "")
+    if code:
+        error["details"] = [{"@type": FCM_ERROR, "errorCode": code}]
+    headers = {"Retry-After": RETRY_SECONDS} if status in (429, 503) else {}
+    return JsonResponse({"error": error}, status, headers)
 
 
 async def issue_token(request: Request) -> Response:
@@ -43,8 +59,16 @@ async def issue_token(request: Request) -> Response:
         complete = bool(form.get("grant_type")) and bool(form.get("assertion"))
     if not complete:
         return JsonResponse({"error": "invalid_grant", "error_description": "grant_type and assertion are needed"}, 400)
-    token = "ya29." + new_code(length=40)
-    return JsonResponse({"access_token": token, "expires_in": TOKEN_SECONDS, "token_type": "Bearer"})
+
+    def work(_fault: object) -> Response:
+        token = "ya29." + new_code(length=40)
+        return JsonResponse({"access_token": token, "expires_in": TOKEN_SECONDS, "token_type": "Bearer"})
+
+    def refuse(status: int, reason: str) -> Response:
+        error = reason if reason in OAUTH_ERRORS else "invalid_grant" if status < 500 else "server_error"
+        return JsonResponse({"error": error, "error_description": reason}, status)
+
+    return await respond_with_faults(request, world_of(request).faults, "push_token", (), work, refuse)
 
 
 async def send_native(request: Request) -> Response:
@@ -79,7 +103,8 @@ async def send_native(request: Request) -> Response:
 
 def _refuse_web(status: int, message: str) -> Response:
     """`fail` means here that the subscription is gone (410); too many messages and a busy service have words of their own."""
-    return Response(message, {"QUOTA_EXCEEDED": 429, "UNAVAILABLE": 503}.get(message, 410) if status == 400 else status)
+    status = {"QUOTA_EXCEEDED": 429, "UNAVAILABLE": 503}.get(message, 410) if status == 400 else status
+    return Response(message, status, {"Retry-After": RETRY_SECONDS} if status in (429, 503) else None)
 
 
 async def send_web(request: Request) -> Response:

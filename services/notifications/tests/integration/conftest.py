@@ -77,6 +77,7 @@ class Providers:
     approved_faults: list[Response] = field(default_factory=list)
     native: list[dict[str, Any]] = field(default_factory=list)
     native_faults: list[Response] = field(default_factory=list)
+    token_faults: list[Response] = field(default_factory=list)
     assertions: list[str] = field(default_factory=list)
     browser: "Browser" = field(default_factory=lambda: Browser())
     sms_down: bool = False
@@ -131,6 +132,8 @@ class Providers:
         return response
 
     async def issue_token(self, request: Request) -> Response:
+        if self.token_faults:
+            return self.token_faults.pop(0)
         async with request.form() as form:
             self.assertions.append(str(form["assertion"]))
         return JSONResponse({"access_token": f"token-{len(self.assertions)}", "expires_in": 3600})

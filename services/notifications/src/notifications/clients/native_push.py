@@ -5,14 +5,15 @@ from typing import Any, Final
 
 import httpx
 import msgspec
-from google.auth.exceptions import GoogleAuthError, TransportError
+from google.auth.exceptions import GoogleAuthError, RefreshError, TransportError
 from google.auth.transport import Request, Response
 from google.oauth2.service_account import Credentials
 
 from common.primitives.tls import client_tls
-from notifications.clients.responses import PERMANENT_STATUSES, json_object, request_fault
+from notifications.clients.responses import json_object, request_fault, retry_after_seconds
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, OutboundMessage
-from notifications.domain.errors import DeviceUnregistered, ProviderRejected, ProviderUnavailable
+from notifications.domain.errors import AccountFault, ProviderUnavailable
+from notifications.domain.fcm_responses import fcm_fault
 from notifications.domain.push_options import push_options
 
 PROVIDER: Final = "fcm"
@@ -36,18 +37,27 @@ class NativePush:
 
     async def send(self, outbound: OutboundMessage) -> str:
         """Return FCM's message name. Raises ProviderUnavailable, ProviderRejected and DeviceUnregistered."""
-        headers = {"Authorization": f"Bearer {await self._token()}"}
-        try:
-            response = await self._http.post(self._url, json={"message": _message(outbound)}, headers=headers)
-        except httpx.HTTPError as error:
-            raise request_fault(PROVIDER, error) from error
+        body = {"message": _message(outbound)}
+        response = await self._post(body)
         payload = json_object(response)
+        if response.status_code == httpx.codes.UNAUTHORIZED and "THIRD_PARTY_AUTH_ERROR" not in response.text:
+            # The access token was revoked before its end: a fresh one shows whether the account is valid.
+            self._credentials.token = None
+            response = await self._post(body)
+            payload = json_object(response)
         if not response.is_success:
-            raise _fault(response.status_code, payload)
+            raise fcm_fault(PROVIDER, response.status_code, payload, retry_after_seconds(response))
         name = payload.get("name")
         if not isinstance(name, str):
             raise ProviderUnavailable(PROVIDER, "the response names no message")
         return name
+
+    async def _post(self, body: dict[str, Any]) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {await self._token()}"}
+        try:
+            return await self._http.post(self._url, json=body, headers=headers)
+        except httpx.HTTPError as error:
+            raise request_fault(PROVIDER, error) from error
 
     async def _token(self) -> str:
         async with self._refresh_lock:
@@ -55,9 +65,20 @@ class NativePush:
                 try:
                     # The library blocks, so it runs in a thread.
                     await asyncio.to_thread(self._credentials.refresh, _TokenRequest())
+                except RefreshError as error:
+                    raise _token_fault(error) from None
                 except GoogleAuthError as error:
                     raise ProviderUnavailable(PROVIDER, f"no access token: {type(error).__name__}") from None
             return str(self._credentials.token)
+
+
+def _token_fault(error: RefreshError) -> ProviderUnavailable:
+    """Classify an answer of the token endpoint: an OAuth error such as `invalid_grant` is a fault of our account."""
+    body = error.args[1] if len(error.args) > 1 else None
+    code = body.get("error") if isinstance(body, dict) else None
+    if error.retryable or not isinstance(code, str):
+        return ProviderUnavailable(PROVIDER, "no access token: the token endpoint is unavailable")
+    return AccountFault(PROVIDER, f"no access token: {code[:60]}")
 
 
 def _message(outbound: OutboundMessage) -> dict[str, Any]:
@@ -86,16 +107,6 @@ def _message(outbound: OutboundMessage) -> dict[str, Any]:
         message["android"]["notification"] = {"tag": collapse}
         message["apns"] = {"headers": apple}
     return message
-
-
-def _fault(status: int, payload: dict[str, Any]) -> ProviderUnavailable | ProviderRejected:
-    error = payload.get("error")
-    details = error.get("details") if isinstance(error, dict) else None
-    codes = {one.get("errorCode") for one in details or [] if isinstance(one, dict)}
-    reason = f"{status} {error.get('status', '') if isinstance(error, dict) else ''}".strip()
-    if "UNREGISTERED" in codes or "SENDER_ID_MISMATCH" in codes:
-        return DeviceUnregistered(PROVIDER, f"{reason}: the device is not registered any more")
-    return (ProviderRejected if status in PERMANENT_STATUSES else ProviderUnavailable)(PROVIDER, reason)
 
 
 class _TokenRequest(Request):

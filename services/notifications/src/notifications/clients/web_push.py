@@ -13,7 +13,7 @@ from pywebpush import WebPusher
 from common.primitives.clock import Clock
 from common.web.outbound import AddressRefused, OutboundClient
 from common.web.outbound_addresses import origin_of
-from notifications.clients.responses import request_fault
+from notifications.clients.responses import request_fault, retry_after_seconds
 from notifications.domain.deliveries import OutboundMessage
 from notifications.domain.errors import DeviceUnregistered, ProviderRejected, ProviderUnavailable
 from notifications.domain.push_options import push_options
@@ -64,7 +64,8 @@ class WebPush:
         if response.status_code in _REJECTED_STATUSES:
             raise ProviderRejected(PROVIDER, f"{response.status_code} the push service refused the message")
         if not response.is_success:
-            raise ProviderUnavailable(PROVIDER, f"{response.status_code} the push service did not take the message")
+            reason = f"{response.status_code} the push service did not take the message"
+            raise ProviderUnavailable(PROVIDER, reason, retry_after_seconds=retry_after_seconds(response))
         # The full address would permit cancelling the message, so only its last part is stored.
         return response.headers.get("location", "").rstrip("/").rpartition("/")[2][:200] or outbound.notification_id.hex
 
