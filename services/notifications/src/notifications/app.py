@@ -278,7 +278,7 @@ async def _open_assistant(settings: Settings, runtime: Runtime) -> AsyncIterator
                 settings.ai_base_url,
                 settings.ai_api_key,
                 settings.ai_model,
-                tokens_max=settings.ai_max_tokens,
+                tokens={settings.ai_tokens_parameter: settings.ai_max_tokens},
                 silence_seconds=settings.ai_silence_seconds,
             )
         # The time limit of a reply, and 30 seconds to save it.

@@ -238,6 +238,11 @@ class Settings(MediaSettings):
         default="gpt-4o-mini", min_length=1, description="Model name of the language model", examples=["gpt-4o-mini"]
     )
     ai_max_tokens: int = Field(default=800, ge=16, le=4096, description="Tokens of one reply", examples=["800"])
+    ai_tokens_parameter: Literal["max_completion_tokens", "max_tokens"] = Field(
+        default="max_completion_tokens",
+        description="Name of the length limit in requests: max_completion_tokens, or max_tokens for older servers",
+        examples=["max_completion_tokens"],
+    )
     ai_silence_seconds: float = Field(
         default=20, gt=0, description="Seconds without data after which a model's response is aborted", examples=["20"]
     )

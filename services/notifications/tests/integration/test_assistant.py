@@ -233,7 +233,7 @@ async def test_a_model_reads_with_the_callers_token_only(assistant: AssistantSce
         assert secret not in sent
     assert {headers["authorization"] for headers in assistant.upstream.request_headers} == {f"Bearer {AI_KEY}"}
     first = assistant.upstream.requests[0]
-    assert (first["model"], first["stream"], first["max_tokens"]) == ("a-model", True, 800)
+    assert (first["model"], first["stream"], first["max_completion_tokens"]) == ("a-model", True, 800)
     assert {tool["function"]["name"] for tool in first["tools"]} == {name for name, _ in tool_calls}
 
 

@@ -177,6 +177,53 @@ async def test_a_reply_that_reached_its_length_is_kept_and_shown_as_cut(assistan
     assert (await assistant.chat(new_id(), "hello")).json()["data"]["reply"] == "And then \N{HORIZONTAL ELLIPSIS}"
 
 
+DECLINED = "[The assistant's provider does not answer this question any further. Ask in other words.]"
+PARTS = [{"type": "text", "text": "In "}, {"type": "image_url"}, None, {"type": "text", "text": "parts."}]
+
+
+@pytest.mark.parametrize(
+    ("deltas", "finish", "reply"),
+    [
+        ([{"content": "", "refusal": None}, {"refusal": "I cannot "}, {"refusal": "help."}], "stop", "I cannot help."),
+        ([{"content": "First"}], "content_filter", f"First {DECLINED}"),
+        ([{"content": None}], "content_filter", DECLINED),
+        ([{"content": PARTS}], "stop", "In parts."),
+        ([{"content": [{"type": "refusal", "refusal": "No."}]}], "stop", "No."),
+        ([{"content": None, "tool_calls": None, "refusal": None}, {"content": "Here."}], "stop", "Here."),
+    ],
+)
+async def test_a_refusal_is_shown_as_the_reply(assistant: AssistantScenario, deltas, finish, reply):
+    pieces = [*map(chunk, deltas), chunk({}, finish), DONE]
+    assistant.upstream.replies = [responds_with(lambda: streamed(*pieces))]
+    response = await assistant.chat(new_id(), "hello")
+    assert (response.status_code, response.json()["data"]["reply"]) == (200, reply)
+
+
+async def test_an_unstreamed_refusal_is_shown_as_the_reply(assistant: AssistantScenario):
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that.", "tool_calls": None}
+    whole = {"choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}], "usage": None}
+    assistant.upstream.replies = [responds_with(lambda: JSONResponse(whole))]
+    assert (await assistant.chat(new_id(), "hello")).json()["data"]["reply"] == "I cannot help with that."
+
+
+async def test_a_limit_that_is_used_up_before_the_first_word_is_logged(
+    assistant: AssistantScenario, capfd: pytest.CaptureFixture[str]
+):
+    assistant.upstream.replies = [responds_with(lambda: streamed(chunk({"content": ""}), chunk({}, "length"), DONE))]
+    assert (await assistant.chat(new_id(), "hello")).status_code == 503
+    assert "AI_MAX_TOKENS was used up" in "".join(capfd.readouterr())
+
+
+async def test_the_log_names_the_provider_s_error(assistant: AssistantScenario, capfd: pytest.CaptureFixture[str]):
+    words = {"code": "invalid_api_key", "type": "invalid_request_error", "param": None}
+    error = {**words, "message": f"Incorrect API key provided: {AI_KEY}."}
+    assistant.upstream.replies = [responds_with(lambda: JSONResponse({"error": error}, 401))]
+    assert (await assistant.chat(new_id(), "hello")).status_code == 503
+    logged = "".join(capfd.readouterr())
+    assert "refused our key (401): invalid_api_key invalid_request_error Incorrect API key provided: ***." in logged
+    assert AI_KEY not in logged
+
+
 async def test_no_tool_reads_orders_of_other_users(assistant: AssistantScenario):
     """Not even for staff, who may read all orders."""
     user = new_id()

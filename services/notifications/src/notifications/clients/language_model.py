@@ -1,7 +1,7 @@
 """Any OpenAI-compatible language model: `POST {AI_BASE_URL}/chat/completions`, streamed and untrusted.
 
 Every response is read within bounds: endless lines, missing line breaks, compressed bodies, JSON of any shape. The key
-is sent in one header. Neither the key nor the response appears in errors or logs.
+is sent in one header and appears in no error or log. The log shows code, type and message of an error object.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -10,8 +10,9 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from notifications.domain.conversations import ChatMessage, Completion, TokenUsage, ToolCall
+from notifications.domain.conversations import ChatMessage, Completion, Ending, TokenUsage, ToolCall
 from notifications.domain.errors import AssistantUnavailable
+from notifications.domain.model_errors import fault_in_stream, fault_of_status, read_model_error
 
 # An event holds some words, or at most the arguments of one tool call.
 LINE_BYTES_MAX: Final = 64 * 1024
@@ -21,10 +22,11 @@ CALLS_MAX: Final = 8
 ARGUMENTS_CHARACTERS_MAX: Final = 8_000
 RETRY_AFTER_SECONDS_MAX: Final = 300
 CONNECT_SECONDS_MAX: Final = 5.0
+# An error object has some hundred bytes.
+ERROR_BYTES_MAX: Final = 64 * 1024
 
-_BUSY: Final = "The assistant has too many questions at the moment. Try again later."
 _CLOSED: Final = "The assistant is out of order; this has to be mended by its operators."
-_UNUSABLE: Final = "The assistant did not find an response. Ask again, or in other words."
+_UNUSABLE: Final = "The assistant did not find an answer. Ask again, or in other words."
 
 OnText = Callable[[str], Awaitable[None]]
 
@@ -35,14 +37,18 @@ class LanguageModel:
     provider = "openai-compatible"
 
     def __init__(
-        self, http: httpx.AsyncClient, base_url: str, key: str, model: str, *, tokens_max: int, silence_seconds: float
+        self,
+        http: httpx.AsyncClient,
+        base_url: str,
+        key: str,
+        model: str,
+        *,
+        tokens: Mapping[str, int],
+        silence_seconds: float,
     ) -> None:
-        self._http, self._url, self._model, self._tokens_max = (
-            http,
-            f"{base_url.rstrip('/')}/chat/completions",
-            model,
-            tokens_max,
-        )
+        """`tokens` is the length limit under the parameter's name, which differs between providers."""
+        self._http, self._url = http, f"{base_url.rstrip('/')}/chat/completions"
+        self._key, self._model, self._tokens = key, model, tokens
         # A compressed body could expand without bound.
         self._headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if key:
@@ -59,7 +65,7 @@ class LanguageModel:
         body: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": "system", "content": instructions}, *map(_message, messages)],
-            "max_tokens": self._tokens_max,
+            **self._tokens,
             "stream": True,
             "stream_options": {"include_usage": True},
         }
@@ -69,8 +75,8 @@ class LanguageModel:
             async with self._http.stream(
                 "POST", self._url, json=body, headers=self._headers, timeout=self._timeout, follow_redirects=False
             ) as response:
-                _check(response)
-                return await _read(response, on_text)
+                await _check(response, self._key)
+                return await _read(response, _CompletionReader(on_text, self._key))
         except httpx.InvalidURL as error:
             raise AssistantUnavailable(type(error).__name__, _CLOSED, is_outage=True) from None
         except httpx.HTTPError as error:
@@ -90,32 +96,33 @@ def _message(message: ChatMessage) -> dict[str, Any]:
     return body
 
 
-def _check(response: httpx.Response) -> None:
-    status = response.status_code
-    if status in (401, 403):
-        raise AssistantUnavailable(
-            f"the provider refused our key ({status})", _CLOSED, retry_after_seconds=60, is_outage=True
-        )
-    if status == 429:
-        raise AssistantUnavailable(
-            "the provider has no capacity for us (429)",
-            _BUSY,
-            retry_after_seconds=_retry_after_seconds(response),
-            is_outage=True,
-        )
-    if status == 404:
-        raise AssistantUnavailable(
-            "the provider knows no such model or path", _CLOSED, retry_after_seconds=60, is_outage=True
-        )
-    if status in (400, 413, 422):
-        # Some providers reject a single question by its content.
-        raise AssistantUnavailable(f"the provider refused the request ({status})", _UNUSABLE)
-    if status != 200:
-        raise AssistantUnavailable(
-            f"the provider answered {status}", retry_after_seconds=_retry_after_seconds(response), is_outage=True
-        )
-    if response.headers.get("content-encoding", "identity") != "identity":
+async def _check(response: httpx.Response, key: str) -> None:
+    if response.status_code != httpx.codes.OK:
+        error = read_model_error(await _error_body(response))
+        raise fault_of_status(response.status_code, error, key, _retry_after_seconds(response))
+    if not _is_plain(response):
         raise AssistantUnavailable("the answer is packed", _UNUSABLE)
+
+
+async def _error_body(response: httpx.Response) -> Any:
+    """Read the JSON of an error; None for a compressed, long or broken one."""
+    if not _is_plain(response):
+        return None
+    parts, total = [], 0
+    try:
+        async for piece in response.aiter_raw():
+            parts.append(piece)
+            total += len(piece)
+            if total > ERROR_BYTES_MAX:
+                return None
+        return msgspec.json.decode(b"".join(parts))
+    except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _is_plain(response: httpx.Response) -> bool:
+    encoding: str = response.headers.get("content-encoding", "identity")
+    return encoding == "identity"
 
 
 def _retry_after_seconds(response: httpx.Response) -> int:
@@ -128,8 +135,7 @@ def _retry_after_seconds(response: httpx.Response) -> int:
     )
 
 
-async def _read(response: httpx.Response, on_text: OnText) -> Completion:
-    reader = _CompletionReader(on_text)
+async def _read(response: httpx.Response, reader: "_CompletionReader") -> Completion:
     if response.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
         # The provider does not stream.
         await reader.read_whole(await _whole(response))
@@ -161,8 +167,8 @@ async def _whole(response: httpx.Response) -> bytes:
 class _CompletionReader:
     """The state of one response."""
 
-    def __init__(self, on_text: OnText) -> None:
-        self._on_text = on_text
+    def __init__(self, on_text: OnText, key: str) -> None:
+        self._on_text, self._key = on_text, key
         self._calls: dict[int, list[str]] = {}
         self._usage: TokenUsage | None = None
         self._finish_reason = ""
@@ -188,7 +194,7 @@ class _CompletionReader:
 
     async def _read_chunk(self, chunk: Any, part: str) -> None:
         if not isinstance(chunk, dict) or chunk.get("error"):
-            raise AssistantUnavailable("the provider broke the answer off", _UNUSABLE)
+            raise fault_in_stream(read_model_error(chunk), self._key)
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self._usage = TokenUsage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
@@ -198,7 +204,8 @@ class _CompletionReader:
             return
         content = choice.get(part)
         if isinstance(content, dict):
-            if isinstance(text := content.get("content"), str) and text:
+            # A refusal is the model's own text, in place of the content.
+            for text in (*_texts(content.get("content")), *_texts(content.get("refusal"))):
                 await self._on_text(text)
             self._read_calls(content.get("tool_calls"))
         if isinstance(reason := choice.get("finish_reason"), str):
@@ -208,7 +215,7 @@ class _CompletionReader:
         for number, part in enumerate(given if isinstance(given, list) else ()):
             if not isinstance(part, dict):
                 raise AssistantUnavailable("a call is not an object", _UNUSABLE)
-            index = part.get("index", number)
+            index = number if part.get("index") is None else part["index"]
             if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < CALLS_MAX:
                 raise AssistantUnavailable("too many calls at once", _UNUSABLE)
             call = self._calls.setdefault(index, ["", "", ""])
@@ -230,7 +237,18 @@ class _CompletionReader:
             ToolCall(call_id or f"call-{index}", name, arguments)
             for index, (call_id, name, arguments) in sorted(self._calls.items())
         )
-        return Completion(calls, self._usage, is_cut=self._finish_reason == "length")
+        ending = _ENDINGS.get(self._finish_reason, "complete")
+        return Completion(calls, self._usage, ending)
+
+
+_ENDINGS: Final[Mapping[str, Ending]] = {"length": "cut", "content_filter": "filtered"}
+
+
+def _texts(content: Any) -> list[str]:
+    """Return the texts of a message: its content is a text, null, or a list of parts, of which some are no text."""
+    parts = content if isinstance(content, list) else [content]
+    found = (part.get("text") or part.get("refusal") if isinstance(part, dict) else part for part in parts)
+    return [text for text in found if isinstance(text, str) and text]
 
 
 def _decoded(content: bytes) -> Any:

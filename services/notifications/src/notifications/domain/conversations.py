@@ -7,6 +7,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 Role = Literal["user", "assistant", "tool"]
+Ending = Literal["complete", "cut", "filtered"]
 
 # A hundred turns; longer topics start a new conversation.
 MESSAGES_MAX: Final = 200
@@ -58,11 +59,12 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The end of a model's message. With `calls` it expects their results; `is_cut` means that the length limit cut it."""
+    """The end of a model's message. With `calls` it expects their results; `ending` is other than `complete` when the
+    length limit cut it or the provider's content filter stopped it."""
 
     calls: tuple[ToolCall, ...] = ()
     usage: TokenUsage | None = None
-    is_cut: bool = False
+    ending: Ending = "complete"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from notifications.domain.assistant_tools import (
     result_text,
     visible_result,
 )
-from notifications.domain.conversations import ChatMessage, Requester, TokenUsage, ToolCall
+from notifications.domain.conversations import ChatMessage, Ending, Requester, TokenUsage, ToolCall
 from notifications.domain.errors import AssistantUnavailable
 from notifications.domain.reply_sanitizer import ReplySanitizer
 from notifications.use_cases.assistant.open_turn import Turn, TurnLimits
@@ -44,6 +44,7 @@ INSTRUCTIONS: Final = (
 )
 
 _NO_REPLY: Final = "The assistant did not find an answer. Ask again."
+_FILTERED: Final = "[The assistant's provider does not answer this question any further. Ask in other words.]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ async def _converse(
         completion = await query_model(assistant.monitored, INSTRUCTIONS, messages, tools, reply.write)
         usage = completion.usage if usage is None else usage.plus(completion.usage)
         if not completion.calls:
-            return await reply.finish(is_cut=completion.is_cut), usage
+            return await reply.finish(completion.ending), usage
         if number == TOOL_ROUNDS_MAX:
             break
         messages.append(ChatMessage("assistant", reply.finish_round(), completion.calls))
@@ -167,9 +168,16 @@ class _ReplyWriter:
         self._round.clear()
         return text
 
-    async def finish(self, *, is_cut: bool) -> str:
-        rest = self._sanitizer.flush()
-        await self._forward(f"{rest} \N{HORIZONTAL ELLIPSIS}" if is_cut else rest)
+    async def finish(self, ending: Ending) -> str:
+        """Return the whole reply, which ends with the reason of an early end. Raises AssistantUnavailable without text."""
+        await self._forward(self._sanitizer.flush())
+        has_text = bool("".join(self._parts).strip())
+        if ending == "filtered":
+            await self._forward(f" {_FILTERED}" if has_text else _FILTERED)
+        elif ending == "cut" and has_text:
+            await self._forward(" \N{HORIZONTAL ELLIPSIS}")
+        elif ending == "cut":
+            raise AssistantUnavailable("AI_MAX_TOKENS was used up before the first word", _NO_REPLY)
         text = "".join(self._parts).strip()
         if not text:
             raise AssistantUnavailable("the reply is empty", _NO_REPLY)
