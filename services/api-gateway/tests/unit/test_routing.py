@@ -162,6 +162,7 @@ def test_only_functions_and_the_public_keys_are_open() -> None:
         "/functions/v1/sms-receipts/termii",
         "/functions/v1/sms-receipts/africas-talking",
         "/functions/v1/sms-receipts/twilio",
+        "/functions/v1/mail-unsubscribe",
         "/functions/v1/gateway-webhook",
         "/functions/v1/deliver-notification",
     }

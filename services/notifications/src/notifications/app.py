@@ -42,6 +42,7 @@ from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
+from notifications.domain.unsubscribe_links import UnsubscribeLinks
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes import ROUTERS
 from notifications.routes.receipts import TWILIO_RECEIPTS
@@ -94,7 +95,7 @@ def compose_channel_providers(
     settings: Settings, http: httpx.AsyncClient, outbound: OutboundClient, clock: Clock
 ) -> ChannelProviders:
     """Create the configured providers."""
-    mail = Mail(settings.smtp_url, settings.mail_from)
+    mail = Mail(settings.smtp_url, settings.mail_from, allows_plaintext=settings.smtp_plaintext)
     providers: dict[str, tuple[ChannelProvider, ...]] = {"sms": _sms(settings, http), "email": (mail,)}
     if settings.messaging_api_url:
         providers["messaging"] = (
@@ -163,6 +164,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             encryption.messages,
             Circuits(runtime.clock, _circuit_limits(settings)),
             reports_statuses=bool(settings.messaging_app_secret),
+            unsubscribe_links=_unsubscribe_links(settings),
         )
         streams = _feed_streams(settings, runtime)
         yield Dependencies(
@@ -188,6 +190,11 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         )
         await streams.close()
         await providers.close()
+
+
+def _unsubscribe_links(settings: Settings) -> UnsubscribeLinks:
+    keys = (settings.message_key, settings.message_key_previous)
+    return UnsubscribeLinks(Encryptor("notifications: unsubscribe links", *keys), settings.base_url)
 
 
 def _push_rules(settings: Settings) -> OutboundRules:

@@ -1,6 +1,7 @@
 """Settings of the notifications service."""
 
 from typing import Final, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
@@ -210,8 +211,13 @@ class Settings(MediaSettings):
     )
     smtp_url: str = Field(
         pattern="^smtp(s|\\+starttls)?://",
-        description="URL of the mail server with credentials: smtp://, smtp+starttls:// or smtps://",
+        description="URL of the mail server with credentials: smtp:// and smtp+starttls:// need STARTTLS; smtps:// is TLS",
         examples=["smtp+starttls://user:password@mail.example:587"],
+    )
+    smtp_plaintext: bool = Field(
+        default=False,
+        description="Whether smtp:// may send without encryption to another machine; for a test server only",
+        examples=["false"],
     )
     mail_from: str = Field(
         default="Campus Marketplace <no-reply@campus.example>",
@@ -296,6 +302,13 @@ class Settings(MediaSettings):
         """Deliveries are deleted by whole months, and their notifications after them."""
         if self.notifications_keep_days < self.deliveries_keep_days + 62:
             raise ValueError("NOTIFICATIONS_KEEP_DAYS must be at least DELIVERIES_KEEP_DAYS + 62")
+        return self
+
+    @model_validator(mode="after")
+    def check_mail_credentials(self) -> Self:
+        """A password is never sent without encryption."""
+        if self.smtp_plaintext and urlsplit(self.smtp_url).username:
+            raise ValueError("SMTP_PLAINTEXT needs an SMTP_URL without credentials")
         return self
 
     @model_validator(mode="after")

@@ -69,6 +69,7 @@ class Providers:
     pages: list[tuple[str, Any]] = field(default_factory=list)
     sms_faults: list[Response] = field(default_factory=list)
     mail_faults: list[str] = field(default_factory=list)
+    sender_faults: list[str] = field(default_factory=list)
     page_faults: list[int] = field(default_factory=list)
     forms: list[dict[str, Any]] = field(default_factory=list)
     form_faults: list[Response] = field(default_factory=list)
@@ -165,6 +166,13 @@ class Providers:
         """Close all connections of the mail server, as after an idle timeout."""
         for transport in self.mail_transports:
             transport.close()
+
+    async def handle_MAIL(self, _server: Any, _session: Any, envelope: Any, address: str, options: Any) -> str:
+        if self.sender_faults:
+            return self.sender_faults.pop(0)
+        envelope.mail_from = address
+        envelope.mail_options.extend(options)
+        return "250 OK"
 
     async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:
         if self.mail_faults:

@@ -13,6 +13,8 @@ _SIGNED: Final[Mapping[str, str]] = {
     "POST /functions/v1/sms-receipts/termii": "termiiSignature",
     "POST /functions/v1/sms-receipts/africas-talking": "receiptKey",
     "POST /functions/v1/sms-receipts/twilio": "twilioSignature",
+    "GET /functions/v1/mail-unsubscribe": "unsubscribeToken",
+    "POST /functions/v1/mail-unsubscribe": "unsubscribeToken",
 }
 SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
     "bearer": {
@@ -34,6 +36,12 @@ SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
         "in": "header",
         "name": "X-Hub-Signature-256",
         "description": "`sha256=` and the HMAC SHA-256 of the raw body under the messaging app's secret, in hex.",
+    },
+    "unsubscribeToken": {
+        "type": "apiKey",
+        "in": "query",
+        "name": "token",
+        "description": "The token of the link in a mail's `List-Unsubscribe`, made for one user.",
     },
     "twilioSignature": {
         "type": "apiKey",

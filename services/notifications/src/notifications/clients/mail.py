@@ -1,30 +1,36 @@
 """Mail over SMTP: text and HTML in one message. Every attempt has the same Message-ID."""
 
 import asyncio
+import ssl
 from binascii import b2a_qp
 from contextlib import suppress
 from email.header import Header
 from email.utils import formataddr, formatdate, parseaddr
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import aiosmtplib
 
+from common.primitives.tls import client_tls
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, OutboundMessage
-from notifications.domain.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable
+from notifications.domain.errors import AccountFault, ProviderRejected, ProviderTimeout, ProviderUnavailable
 
 PROVIDER: Final = "smtp"
 PERMANENT: Final = 500
 # A small mail server accepts about this many connections of one sender.
 CONNECTIONS_MAX: Final = 4
 CRLF: Final = "\r\n"
+# The sender is not verified, or may not send without a login.
+_SENDER_REFUSED: Final = frozenset({530, 550, 553, 554})
 _NO_ADDRESS: Final = "the mail address is invalid"
 _PORTS: Final = {"smtp": 587, "smtp+starttls": 587, "smtps": 465}
 
 
 class Mail:
-    """One mail server by its URL: `smtp://` (STARTTLS when offered), `smtp+starttls://` (required), `smtps://`
-    (implicit TLS).
+    """One mail server by its URL: `smtp://` and `smtp+starttls://` (STARTTLS is required), `smtps://` (implicit TLS).
+
+    With `allows_plaintext` `smtp://` encrypts only when the server offers it. A server on this machine needs none.
 
     Connections are reused, the most recent first: greeting, TLS and login cost more than a mail. A closed one is
     reopened before a send.
@@ -32,8 +38,9 @@ class Mail:
 
     provider = PROVIDER
 
-    def __init__(self, url: str, mail_from: str) -> None:
+    def __init__(self, url: str, mail_from: str, *, allows_plaintext: bool = False) -> None:
         parts = urlsplit(url)
+        may_be_plain = parts.scheme == "smtp" and (allows_plaintext or is_loopback(parts.hostname))
         self._idle: asyncio.LifoQueue[aiosmtplib.SMTP] = asyncio.LifoQueue()
         for _ in range(CONNECTIONS_MAX):
             server = aiosmtplib.SMTP(
@@ -42,7 +49,9 @@ class Mail:
                 username=unquote(parts.username) if parts.username else None,
                 password=unquote(parts.password) if parts.password else None,
                 use_tls=parts.scheme == "smtps",
-                start_tls={"smtp": None, "smtp+starttls": True, "smtps": False}[parts.scheme],
+                # None: when the server offers it.
+                start_tls=False if parts.scheme == "smtps" else None if may_be_plain else True,
+                tls_context=client_tls(),
                 timeout=PROVIDER_SECONDS_MAX,
             )
             self._idle.put_nowait(server)
@@ -91,6 +100,7 @@ class Mail:
             f"Message-ID: {message_id}",
             # Prevents automatic replies (RFC 3834).
             "Auto-Submitted: auto-generated",
+            *_unsubscribe_headers(outbound.unsubscribe_link),
             "MIME-Version: 1.0",
             "Content-Type: multipart/alternative;",
             f' boundary="{boundary}"',
@@ -103,6 +113,13 @@ class Mail:
         return CRLF.join(lines).encode()
 
 
+def _unsubscribe_headers(link: str | None) -> tuple[str, ...]:
+    """One click in the mail program (RFC 8058)."""
+    if link is None:
+        return ()
+    return (f"List-Unsubscribe: <{link}>", "List-Unsubscribe-Post: List-Unsubscribe=One-Click")
+
+
 def _part(boundary: str, subtype: str, text: str) -> tuple[str, ...]:
     return (
         f"--{boundary}",
@@ -111,6 +128,16 @@ def _part(boundary: str, subtype: str, text: str) -> tuple[str, ...]:
         "",
         b2a_qp(text.replace("\n", CRLF).encode()).decode("ascii"),
     )
+
+
+def is_loopback(host: str | None) -> bool:
+    """Return whether the name is of this machine."""
+    if host in (None, "localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 async def _send(server: aiosmtplib.SMTP, sender: str, recipient: str, mail: bytes) -> None:
@@ -124,6 +151,10 @@ async def _send(server: aiosmtplib.SMTP, sender: str, recipient: str, mail: byte
         raise ProviderRejected(PROVIDER, _NO_ADDRESS) from None
     except aiosmtplib.SMTPRecipientsRefused as error:
         raise _fault(error.recipients[0].code, "the server refused the recipient") from None
+    except aiosmtplib.SMTPSenderRefused as error:
+        if error.code in _SENDER_REFUSED:
+            raise AccountFault(PROVIDER, f"{error.code} the server refused MAIL_FROM") from None
+        raise _fault(error.code, "the server refused the message") from None
     except aiosmtplib.SMTPResponseException as error:
         raise _fault(error.code, "the server refused the message") from None
     except (aiosmtplib.SMTPException, OSError) as error:
@@ -141,8 +172,13 @@ async def _connect(server: aiosmtplib.SMTP) -> None:
     try:
         await server.connect()
     except aiosmtplib.SMTPAuthenticationError as error:
-        raise ProviderUnavailable(PROVIDER, f"{error.code} the server refused our login") from None
+        kind = AccountFault if error.code >= PERMANENT else ProviderUnavailable
+        raise kind(PROVIDER, f"{error.code} the server refused our login") from None
     except (aiosmtplib.SMTPException, OSError) as error:
+        # Without encryption every mail fails; it may be an attack on the connection.
+        is_untrusted = isinstance(error.__cause__ or error, ssl.SSLCertVerificationError)
+        if is_untrusted or "STARTTLS" in str(error):
+            raise AccountFault(PROVIDER, "no TLS with the server: STARTTLS or its certificate failed") from error
         raise ProviderUnavailable(PROVIDER, type(error).__name__) from error
 
 

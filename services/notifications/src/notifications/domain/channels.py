@@ -62,6 +62,12 @@ _MANDATORY: Final = frozenset(
     {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
     | {("already_registered", "email")}
 )
+# Mails with a link to switch them off (RFC 8058): news of an order that the app shows as well. Codes, security notices,
+# receipts, and everything about money or an account have none.
+_UNSUBSCRIBABLE: Final = frozenset(
+    {"order_dispatched", "order_delivered", "order_cancelled", "order_expired", "vendor_dispatch_alert"}
+    | {"return_requested", "return_request_update", "ticket_reply"}
+)
 # Defaults without stored preferences: every channel except the messaging app.
 _DEFAULTS: Final[Mapping[str, bool]] = {"push": True, "messaging": False, "sms": True, "email": True}
 
@@ -91,6 +97,11 @@ class Preferences:
     def quiet_hours_for(self, template: str, channel: str) -> QuietHours | None:
         """Return the quiet hours that delay the message; None for a mandatory one."""
         return None if is_mandatory(template, channel) else self.quiet
+
+
+def is_unsubscribable(template: str) -> bool:
+    """Return whether a mail of this template offers to switch mails off."""
+    return template in _UNSUBSCRIBABLE
 
 
 def is_mandatory(template: str, channel: str) -> bool:

@@ -197,7 +197,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """One message for a provider. `sensitive` means that it contains a secret."""
+    """One message for a provider. `sensitive` means that it contains a secret. `unsubscribe_link` is for mail."""
 
     delivery_id: UUID
     notification_id: UUID
@@ -206,3 +206,4 @@ class OutboundMessage:
     message: Message
     sensitive: bool
     device: Device | None = None
+    unsubscribe_link: str | None = None

@@ -15,12 +15,14 @@ from notifications.routes import (
     preferences,
     receipts,
     tickets,
+    unsubscribe,
 )
 
 ROUTERS: Final[list[APIRouter]] = [
     feed.router,
     devices.router,
     preferences.router,
+    unsubscribe.router,
     functions.router,
     receipts.router,
     delivery_logs.router,

@@ -13,7 +13,7 @@ from common.primitives.circuit_breaker import Circuits
 from common.primitives.clock import Clock
 from common.primitives.encryption import DecryptionFailed, Encryptor, UnknownKey
 from notifications import queries, store
-from notifications.domain.channels import redelivery_policy
+from notifications.domain.channels import is_unsubscribable, redelivery_policy
 from notifications.domain.deliveries import (
     PROVIDER_SECONDS_MAX,
     AttemptsExhausted,
@@ -36,6 +36,7 @@ from notifications.domain.errors import (
 )
 from notifications.domain.templates import CATALOG
 from notifications.domain.tickets import may_write_freely
+from notifications.domain.unsubscribe_links import UnsubscribeLinks
 from notifications.queries.tickets import find_free_text
 from notifications.store import LockedDelivery
 from notifications.templates.renderer import MessageRenderer
@@ -76,6 +77,7 @@ class DeliverySender:
     encryptor: Encryptor
     circuits: Circuits
     reports_statuses: bool
+    unsubscribe_links: UnsubscribeLinks
 
     @property
     def channels(self) -> frozenset[str]:
@@ -319,7 +321,14 @@ def _compose(claimed: _Claimed, sender: DeliverySender, secrets: dict[str, str])
         message=free or sender.renderer.message(delivery.channel, delivery.template, values),
         sensitive=bool(secrets),
         device=device,
+        unsubscribe_link=_unsubscribe_link(delivery, sender),
     )
+
+
+def _unsubscribe_link(delivery: LockedDelivery, sender: DeliverySender) -> str | None:
+    if delivery.channel != "email" or delivery.user_id is None or not is_unsubscribable(delivery.template):
+        return None
+    return sender.unsubscribe_links.link_of(delivery.user_id)
 
 
 async def _call(client: ChannelProvider, outbound: OutboundMessage) -> str:

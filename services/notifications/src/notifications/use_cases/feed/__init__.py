@@ -4,4 +4,5 @@ __all__ = [
     "change_preferences",
     "read_all_notifications",
     "read_notification",
+    "unsubscribe_from_mail",
 ]

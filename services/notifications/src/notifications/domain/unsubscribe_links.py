@@ -1,0 +1,34 @@
+"""Links that switch optional mails off without a sign-in (RFC 2369, RFC 8058).
+
+The link contains the encrypted user id: it cannot be guessed or made for another user. Its only effect is the preference
+`email: false`, which the user sees and changes in the app.
+"""
+
+from typing import Final
+from urllib.parse import quote
+from uuid import UUID
+
+from common.primitives.encryption import DecryptionFailed, Encryptor
+
+PATH: Final = "/functions/v1/mail-unsubscribe"
+_CONTEXT: Final = "unsubscribe from mail"
+TOKEN_CHARACTERS_MAX: Final = 300
+
+
+class UnsubscribeLinks:
+    """Makes and reads the links of this deployment."""
+
+    def __init__(self, encryptor: Encryptor, base_url: str) -> None:
+        self._encryptor, self._address = encryptor, f"{base_url.rstrip('/')}{PATH}"
+
+    def link_of(self, user_id: UUID) -> str:
+        return f"{self._address}?token={quote(self._encryptor.encrypt(str(user_id), _CONTEXT), safe='')}"
+
+    def user_of(self, token: str | None) -> UUID | None:
+        """Return the user of a link; None for a changed or foreign one."""
+        if not token or len(token) > TOKEN_CHARACTERS_MAX or not token.isascii():
+            return None
+        try:
+            return UUID(self._encryptor.decrypt(token, _CONTEXT))
+        except (DecryptionFailed, ValueError):
+            return None

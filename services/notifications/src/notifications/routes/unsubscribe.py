@@ -1,0 +1,66 @@
+"""The link of `List-Unsubscribe`: a page that asks, and the one click of a mail program (RFC 8058)."""
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import Unauthorized
+from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of
+from common.web.responses import responses_for
+from common.web.schemas import ResponseShape
+from notifications.dependencies import Dependencies
+from notifications.domain.unsubscribe_links import PATH
+from notifications.use_cases.feed.unsubscribe_from_mail import unsubscribe_from_mail
+
+_HEADERS: Final[dict[str, str]] = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+_HEAD: Final = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Mails</title>'
+_QUESTION: Final = (
+    f"{_HEAD}<p>Switch off mails about your orders and tickets? Codes and security notices still arrive.</p>"
+    '<form method="post"><button>Switch off</button></form></html>'
+)
+_DONE: Final = f"{_HEAD}<p>Mails are switched off. You can switch them on again in the app.</p></html>"
+
+router = APIRouter(route_class=RawRoute, tags=["notifications"])
+
+
+class LinkInvalid(Unauthorized):
+    detail = "The link is not valid. Change the preferences in the app."
+
+
+def _responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    page = {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}}
+    return {**responses_for(ResponseShape, 401, *statuses), 200: page}
+
+
+_QUERY: Final[dict[str, Any]] = {
+    "parameters": [{"name": "token", "in": "query", "required": True, "schema": {"type": "string"}}]
+}
+
+
+@router.get(PATH, responses=_responses(), response_class=HTMLResponse, openapi_extra=_QUERY)
+@any_query
+@before_sign_in
+async def show_unsubscribe(request: Request) -> Response:
+    """Ask before the change: mail scanners open links."""
+    links = dependencies_of(request, Dependencies).delivery_sender.unsubscribe_links
+    if links.user_of(request.query_params.get("token")) is None:
+        raise LinkInvalid
+    return HTMLResponse(_QUESTION, headers=_HEADERS)
+
+
+@router.post(PATH, responses=_responses(409), response_class=HTMLResponse, openapi_extra=_QUERY)
+@any_query
+@before_sign_in
+async def unsubscribe(request: Request) -> Response:
+    """Switch off the optional mails of the link's user. The body, `List-Unsubscribe=One-Click` or empty, is not read."""
+    dependencies = dependencies_of(request, Dependencies)
+    user_id = dependencies.delivery_sender.unsubscribe_links.user_of(request.query_params.get("token"))
+    if user_id is None:
+        raise LinkInvalid
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        if not await unsubscribe_from_mail(uow, user_id, dependencies.clock.now()):
+            raise LinkInvalid
+    return HTMLResponse(_DONE, headers=_HEADERS)
