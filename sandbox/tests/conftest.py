@@ -1,6 +1,7 @@
 """A real sandbox on real sockets, and a real receiver of its webhooks that checks every signature."""
 
 import asyncio
+import base64
 import contextlib
 import hashlib
 import hmac
@@ -13,6 +14,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import httpx
 import pytest
@@ -31,6 +33,8 @@ KEY = "sk_test_current"
 OLD_KEY = "sk_test_previous"
 APP_SECRET = "messaging-app-secret"
 RECEIPT_KEY = "receipt-key"
+TWILIO_CALLBACK = "https://campus.example/functions/v1/sms-receipts/twilio"
+TWILIO_TOKEN = "the auth token of a test account"
 
 Found = TypeVar("Found")
 
@@ -72,6 +76,11 @@ class Receiver:
         if request.path.endswith("/termii"):
             key = hmac.new(RECEIPT_KEY.encode(), raw, hashlib.sha512).hexdigest()
             is_known = request.headers.get("X-Termii-Signature") == key
+        elif request.path.endswith("/twilio"):
+            form = dict(parse_qsl(raw.decode()))
+            signed = TWILIO_CALLBACK + "".join(f"{name}{value}" for name, value in sorted(form.items()))
+            digest = hmac.new(TWILIO_TOKEN.encode(), signed.encode(), hashlib.sha1).digest()
+            is_known = request.headers.get("X-Twilio-Signature") == base64.b64encode(digest).decode()
         else:
             is_known = request.query.get("key") == RECEIPT_KEY
         if not is_known:

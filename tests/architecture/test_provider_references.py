@@ -2,10 +2,14 @@
 
 import pytest
 
+from testkit.providers.alertmanager import alerts as alertmanager
 from testkit.providers.paystack import checking as paystack
 from testkit.providers.references import OpenApi, references_folder
 
-OPERATIONS = {paystack.REFERENCE: paystack.OPERATIONS}
+OPERATIONS = {
+    paystack.REFERENCE: paystack.OPERATIONS,
+    alertmanager.REFERENCE: alertmanager.API.operations,
+}
 
 
 @pytest.mark.parametrize("reference", OPERATIONS)

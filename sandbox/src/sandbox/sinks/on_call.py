@@ -20,15 +20,20 @@ def _refuse(status: int, message: str) -> Response:
     return JsonResponse({"status": "invalid event" if status < 500 else "error", "message": message}, status)
 
 
+def _refuse_alertmanager(status: int, message: str) -> Response:
+    """Its errors are JSON texts."""
+    return JsonResponse(message, status)
+
+
 async def post_alertmanager(request: Request) -> Response:
     """POST /on-call/api/v2/alerts: a list of alerts, each with labels."""
     world = world_of(request)
     try:
         alerts = msgspec.json.decode(await read_body(request), type=list[dict[str, Any]])
     except msgspec.DecodeError:
-        return _refuse(400, "The body must be a JSON array of alerts")
+        return _refuse_alertmanager(400, "The body must be a JSON array of alerts")
     if not all(isinstance(alert.get("labels"), dict) and alert["labels"].get("alertname") for alert in alerts):
-        return _refuse(400, "Every alert needs the label alertname")
+        return _refuse_alertmanager(400, "Every alert needs the label alertname")
 
     def work(_fault: object) -> Response:
         for alert in alerts:
@@ -43,7 +48,7 @@ async def post_alertmanager(request: Request) -> Response:
         return Response(status_code=200)
 
     names = tuple(str(alert["labels"]["alertname"]) for alert in alerts)
-    return await respond_with_faults(request, world.faults, "on_call", names, work, _refuse)
+    return await respond_with_faults(request, world.faults, "on_call", names, work, _refuse_alertmanager)
 
 
 async def post_pagerduty(request: Request) -> Response:

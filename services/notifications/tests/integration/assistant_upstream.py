@@ -20,6 +20,7 @@ from common.primitives.ids import new_id
 from common.process.service import http_app
 from notifications.app import SERVICE
 from testkit.fixtures import DatabaseUrls
+from testkit.providers.language_model import chat_completions as language_model
 from testkit.service_kit import OpenService, opened, served
 
 from .conftest import KEYS, SERVICE_ROLE_KEY
@@ -111,6 +112,7 @@ class AssistantUpstream:
 
     async def complete(self, request: Request) -> Response:
         body = await request.json()
+        language_model.API.check_request("POST", "/chat/completions", body)
         self.requests.append(body)
         self.request_headers.append(dict(request.headers))
         step = self.replies[0] if len(self.replies) == 1 else self.replies.pop(0)

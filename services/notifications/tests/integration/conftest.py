@@ -46,6 +46,11 @@ from contracts.payments import EscrowHeld
 from notifications.app import SERVICE
 from notifications.templates.examples import example_of
 from testkit.fixtures import DatabaseFactory
+from testkit.providers.alertmanager import alerts as alertmanager
+from testkit.providers.api import Api
+from testkit.providers.fcm import messages as fcm
+from testkit.providers.schemas import Nonconformance
+from testkit.providers.sms import africas_talking, termii, twilio
 from testkit.service_kit import OpenService, opened, served
 
 KEYS = {
@@ -85,10 +90,18 @@ class Providers:
     hold_sms: asyncio.Event | None = None
     hold_responses: asyncio.Event | None = None
     on_sms: Callable[[], None] | None = None
+    nonconforming: list[str] = field(default_factory=list)
     mail_connections: int = 0
     mail_transports: list[Any] = field(default_factory=list)
     url: str = ""
     smtp_url: str = ""
+
+    def check(self, api: Api, path: str, body: Any) -> None:
+        """Compare a call with the facts of the provider's API; the fixture reports the differences at its end."""
+        try:
+            api.check_request("POST", path, body)
+        except Nonconformance as difference:
+            self.nonconforming.append(str(difference))
 
     async def wait_until_released(self) -> None:
         """Hold a response while `hold_responses` is unset; the request is recorded already."""
@@ -97,6 +110,7 @@ class Providers:
 
     async def receive_sms(self, request: Request) -> Response:
         body = await request.json()
+        self.check(termii.API, "/api/sms/send", body)
         if self.sms_down:
             return JSONResponse({"message": "down for maintenance"}, 503)
         if self.sms_faults:
@@ -115,13 +129,16 @@ class Providers:
             return self.form_faults.pop(0)
         async with request.form() as form:
             self.forms.append({name: str(value) for name, value in form.items()})
+        self.check(africas_talking.API, "/version1/messaging", self.forms[-1])
         recipient = {"statusCode": 101, "messageId": f"at-{len(self.forms)}", "status": "Success"}
         return JSONResponse({"SMSMessageData": {"Recipients": [recipient]}}, 201)
 
     async def receive_twilio(self, request: Request) -> Response:
         login = base64.b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
         async with request.form() as form:
-            self.twilio.append({**{name: str(value) for name, value in form.items()}, "login": login})
+            fields = {name: str(value) for name, value in form.items()}
+        self.check(twilio.API, request.url.path.removeprefix("/third"), fields)
+        self.twilio.append({**fields, "login": login})
         return JSONResponse({"sid": f"SM{len(self.twilio)}", "status": "queued", "error_code": None}, 201)
 
     async def receive_template(self, request: Request) -> Response:
@@ -140,6 +157,7 @@ class Providers:
         return JSONResponse({"access_token": f"token-{len(self.assertions)}", "expires_in": 3600})
 
     async def receive_push(self, request: Request) -> Response:
+        self.check(fcm.API, request.url.path.removeprefix("/push"), await request.json())
         if self.native_faults:
             return self.native_faults.pop(0)
         self.native.append({**await request.json(), "authorization": request.headers["authorization"]})
@@ -154,6 +172,8 @@ class Providers:
         if self.page_faults:
             return Response(status_code=self.page_faults.pop(0))
         self.pages.append((request.url.path, await request.json()))
+        if request.url.path.endswith("/api/v2/alerts"):
+            self.check(alertmanager.API, request.url.path.removeprefix("/on-call"), self.pages[-1][1])
         return Response(status_code=200)
 
     async def handle_EHLO(self, server: Any, session: Any, _envelope: Any, hostname: str, responses: Any) -> Any:
@@ -255,6 +275,7 @@ async def providers() -> AsyncIterator[Providers]:
         yield providers
     smtp.close()
     await smtp.wait_closed()
+    assert providers.nonconforming == []
 
 
 @dataclass(frozen=True)

@@ -46,14 +46,17 @@ class OpenApi:
         return places
 
     def _places_of_theirs(self, operation: Operation) -> dict[str, tuple[frozenset[str], bool]]:
-        described = self._document["paths"][operation.path][operation.method.lower()]
+        # Swagger 2 names the start of its paths apart, and a body among the parameters.
+        path = operation.path.removeprefix(self._document.get("basePath", "").rstrip("/"))
+        described = self._document["paths"][path][operation.method.lower()]
         parameters = [self._resolved(parameter) for parameter in described.get("parameters", ())]
         places = {
             f"query.{parameter['name']}": (self._types(parameter.get("schema", {})), False)
             for parameter in parameters
             if parameter["in"] == "query"
         }
-        body = self._content(described.get("requestBody", {}))
+        bodies = [parameter["schema"] for parameter in parameters if parameter["in"] == "body"]
+        body = bodies[0] if bodies else self._content(described.get("requestBody", {}))
         if body is not None:
             places.update(self._flat(body, "body", frozenset()))
         for status in operation.responses:
@@ -63,7 +66,8 @@ class OpenApi:
         return places
 
     def _content(self, holder: Mapping[str, Any]) -> Schema | None:
-        schema: Schema | None = self._resolved(holder).get("content", {}).get(_JSON, {}).get("schema")
+        resolved = self._resolved(holder)
+        schema: Schema | None = resolved.get("schema") or resolved.get("content", {}).get(_JSON, {}).get("schema")
         return schema
 
     def _flat(self, schema: Schema, place: str, required: frozenset[str]) -> dict[str, tuple[frozenset[str], bool]]:

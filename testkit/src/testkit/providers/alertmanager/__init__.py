@@ -1,0 +1,1 @@
+"""Alertmanager, API version 2."""

@@ -1,0 +1,1 @@
+"""An OpenAI-compatible language model: chat completions."""

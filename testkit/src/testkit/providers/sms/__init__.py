@@ -1,0 +1,1 @@
+"""The SMS companies: Termii, Africa's Talking and Twilio."""
