@@ -19,7 +19,8 @@ from tests.architecture.sources import ROOT
 NOT_FOR_CLIENTS = {
     "get_health_liveness", "get_health_readiness", "get_messaging_webhook", "post_messaging_webhook",
     "post_functions_v1_gateway_webhook", "post_functions_v1_sms_receipts_africas_talking",
-    "post_functions_v1_sms_receipts_termii",
+    "post_functions_v1_sms_receipts_termii", "post_functions_v1_sms_receipts_twilio",
+    "get_functions_v1_mail_unsubscribe", "post_functions_v1_mail_unsubscribe",
 }  # fmt: skip
 META = {"timestamp": "2026-01-31T12:00:00.000Z", "version": "v1", "requestId": "one"}
 

@@ -44,7 +44,10 @@ async def send_termii(request: Request) -> Response:
         or not all(isinstance(one, str) and one for one in recipients)
     ):
         return _refuse_termii(400, "Invalid phone number")
-    if body.get("type") not in ("plain", "unicode") or body.get("channel") not in ("generic", "dnd"):
+    if body.get("type", "plain") not in ("plain", "unicode") or body.get("channel", "generic") not in (
+        "generic",
+        "dnd",
+    ):
         return _refuse_termii(400, "The type and channel fields are invalid")
     if not isinstance(text, str) or not 0 < len(text) <= TEXT_MAX or not isinstance(body.get("from"), str):
         return _refuse_termii(400, "The sms and from fields are required")

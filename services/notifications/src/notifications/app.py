@@ -42,15 +42,16 @@ from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
-from notifications.domain.unsubscribe_links import UnsubscribeLinks
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes import ROUTERS
 from notifications.routes.receipts import TWILIO_RECEIPTS
+from notifications.routes.unsubscribe import PATH as UNSUBSCRIBE
 from notifications.settings import Settings
 from notifications.store import delivery_queue_of
 from notifications.store.encrypted_values import Encryption, encrypted_rows
 from notifications.store.retention import RetentionPeriods, retention_rules
 from notifications.store.tickets import MEDIA
+from notifications.store.unsubscribe_links import UnsubscribeLinks
 from notifications.streams.concurrency_limiter import ConcurrencyLimiter
 from notifications.streams.feed_streams import FeedStreams
 from notifications.templates.renderer import MessageRenderer
@@ -194,7 +195,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 def _unsubscribe_links(settings: Settings) -> UnsubscribeLinks:
     keys = (settings.message_key, settings.message_key_previous)
-    return UnsubscribeLinks(Encryptor("notifications: unsubscribe links", *keys), settings.base_url)
+    return UnsubscribeLinks(Encryptor("notifications: unsubscribe links", *keys), f"{settings.base_url}{UNSUBSCRIBE}")
 
 
 def _push_rules(settings: Settings) -> OutboundRules:

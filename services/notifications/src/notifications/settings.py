@@ -307,8 +307,9 @@ class Settings(MediaSettings):
     @model_validator(mode="after")
     def check_mail_credentials(self) -> Self:
         """A password is never sent without encryption."""
-        if self.smtp_plaintext and urlsplit(self.smtp_url).username:
-            raise ValueError("SMTP_PLAINTEXT needs an SMTP_URL without credentials")
+        mail_server = urlsplit(self.smtp_url)
+        if self.smtp_plaintext and mail_server.scheme == "smtp" and mail_server.username:
+            raise ValueError("SMTP_PLAINTEXT sends no password: use smtp+starttls:// or smtps://, or set it to false")
         return self
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from common.primitives.ids import new_id
 from notifications.clients.mail import Mail, is_loopback
 from notifications.domain.deliveries import Message, OutboundMessage
 from notifications.domain.errors import AccountFault, ProviderRejected
-from notifications.domain.unsubscribe_links import PATH
+from notifications.routes.unsubscribe import PATH
 from notifications.settings import Settings
 
 from .conftest import KEYS, Providers, Scenario

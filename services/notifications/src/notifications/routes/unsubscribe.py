@@ -12,9 +12,9 @@ from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of
 from common.web.responses import responses_for
 from common.web.schemas import ResponseShape
 from notifications.dependencies import Dependencies
-from notifications.domain.unsubscribe_links import PATH
 from notifications.use_cases.feed.unsubscribe_from_mail import unsubscribe_from_mail
 
+PATH: Final = "/functions/v1/mail-unsubscribe"
 _HEADERS: Final[dict[str, str]] = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 _HEAD: Final = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Mails</title>'
 _QUESTION: Final = (

@@ -36,9 +36,9 @@ from notifications.domain.errors import (
 )
 from notifications.domain.templates import CATALOG
 from notifications.domain.tickets import may_write_freely
-from notifications.domain.unsubscribe_links import UnsubscribeLinks
 from notifications.queries.tickets import find_free_text
 from notifications.store import LockedDelivery
+from notifications.store.unsubscribe_links import UnsubscribeLinks
 from notifications.templates.renderer import MessageRenderer
 from notifications.use_cases.deliveries.alert_account_fault import alert_account_fault
 from notifications.use_cases.deliveries.alert_provider_paused import alert_provider_paused
@@ -157,7 +157,7 @@ async def _attempt(claimed: _Claimed, sender: DeliverySender) -> None:
             if await store.save_sent(uow, delivery.id, claimed.claim_id, provider_message_id):
                 publish_delivery_settled(uow, delivery, "sent")
 
-        await _record_answered(sender, claimed, record_sent)
+        await _record_response(sender, claimed, record_sent)
 
 
 async def _record_unavailable(
@@ -194,7 +194,7 @@ async def _record_rejection(sender: DeliverySender, claimed: _Claimed, error: Pr
         await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason)
         await fail_delivery(uow, claimed.delivery.id, reason, alert=_is_alerted(error, claimed.delivery))
 
-    await _record_answered(sender, claimed, record)
+    await _record_response(sender, claimed, record)
 
 
 def _is_alerted(error: ProviderRejected, delivery: LockedDelivery) -> bool:
@@ -205,7 +205,7 @@ def _is_alerted(error: ProviderRejected, delivery: LockedDelivery) -> bool:
     return not isinstance(error, DeviceUnregistered | DeviceOfOtherAccount)
 
 
-async def _record_answered(
+async def _record_response(
     sender: DeliverySender, claimed: _Claimed, record: Callable[[UnitOfWork], Awaitable[None]]
 ) -> None:
     """Record an acceptance or rejection; either one shows that the provider works."""

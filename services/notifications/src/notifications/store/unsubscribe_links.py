@@ -10,16 +10,15 @@ from uuid import UUID
 
 from common.primitives.encryption import DecryptionFailed, Encryptor
 
-PATH: Final = "/functions/v1/mail-unsubscribe"
 _CONTEXT: Final = "unsubscribe from mail"
 TOKEN_CHARACTERS_MAX: Final = 300
 
 
 class UnsubscribeLinks:
-    """Makes and reads the links of this deployment."""
+    """Make and read the links of this deployment. `address` is that of the page."""
 
-    def __init__(self, encryptor: Encryptor, base_url: str) -> None:
-        self._encryptor, self._address = encryptor, f"{base_url.rstrip('/')}{PATH}"
+    def __init__(self, encryptor: Encryptor, address: str) -> None:
+        self._encryptor, self._address = encryptor, address
 
     def link_of(self, user_id: UUID) -> str:
         return f"{self._address}?token={quote(self._encryptor.encrypt(str(user_id), _CONTEXT), safe='')}"
