@@ -136,7 +136,9 @@ async def test_a_customer_s_message_sends_the_specified_webhook(sandbox, receive
     [change] = receiver.messaging()[0]["entry"][0]["changes"]
     assert change["field"] == "messages"
     value = change["value"]
-    assert value["contacts"] == [{"profile": {"name": "Tolu"}, "wa_id": "2348012345678"}]
+    [contact] = value["contacts"]
+    assert {"profile": {"name": "Tolu"}, "wa_id": "2348012345678"}.items() <= contact.items()
+    assert value["messages"][0]["from_user_id"] == contact["user_id"]
     assert value["messages"][0]["text"] == {"body": "Where is my order?"}
     assert value["messages"][0]["timestamp"].isdigit()
     assert set(value["metadata"]) == {"display_phone_number", "phone_number_id"}

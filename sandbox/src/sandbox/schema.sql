@@ -147,6 +147,19 @@ CREATE TABLE IF NOT EXISTS messages (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS messages_by_recipient ON messages (recipient, id);
 
+-- The messaging app's templates. `reason` is the reviewer's word, NONE without one.
+CREATE TABLE IF NOT EXISTS message_templates (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    language TEXT NOT NULL,
+    category TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    components TEXT NOT NULL,
+    UNIQUE (name, language)
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS spans (
     trace_id TEXT NOT NULL,
     span_id TEXT NOT NULL,

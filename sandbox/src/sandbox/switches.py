@@ -15,6 +15,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """
     `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control call, `immediate`
     answers `success` at once, `otp` answers `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
+    `messaging_template_review`: `auto` approves a template at once, `manual` waits for a control call.
     """
 
     transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
@@ -23,6 +24,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refund_delay_seconds: Seconds = 0.2
     messaging_statuses: bool = False
     messaging_status_delay_seconds: Seconds = 0.2
+    messaging_template_review: Literal["auto", "manual"] = "auto"
     sms_receipts: bool = True
     sms_receipt_delay_seconds: Seconds = 0.2
 

@@ -27,6 +27,7 @@ from sandbox.control.views import (
     show_trace_page,
 )
 from sandbox.control.webhooks import list_webhooks, resend_webhook, resend_webhooks, send_webhook
+from sandbox.sinks.message_templates import review_template
 from sandbox.sinks.messaging import receive_incoming, report_status
 from sandbox.web import JsonResponse
 
@@ -62,6 +63,7 @@ ROUTES = [
             Route("/messages", clear_messages, methods=["DELETE"]),
             Route("/messaging/incoming", receive_incoming, methods=["POST"]),
             Route("/messaging/statuses", report_status, methods=["POST"]),
+            Route("/messaging/templates/{name}/{act}", review_template, methods=["POST"]),
             Route("/traces", show_trace_list, methods=["GET"]),
             Route("/traces/{trace_id}", show_trace, methods=["GET"]),
             Route("/webhooks", list_webhooks, methods=["GET"]),
