@@ -77,6 +77,7 @@ _GIVEN_TO = {
         "SMS_SECRET_ROUTE",
         "SMS_FALLBACK_*",
         "MESSAGING_API_*",
+        "MESSAGING_BUSINESS_ACCOUNT_ID",
         "MESSAGING_PHONE_NUMBER_ID",
         "MESSAGING_LANGUAGE",
         "FCM_PROJECT",

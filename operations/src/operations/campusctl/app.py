@@ -1,6 +1,7 @@
 """`campusctl`: the operators' commands.
 
-Exit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; 4 findings of the audit, a ledger or a rotation check.
+Exit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; 4 findings of the audit, a ledger, a rotation
+check or the templates.
 """
 
 import typer
@@ -9,6 +10,7 @@ from operations.campusctl.commands import (
     any_endpoint,
     commissions,
     dead_letters,
+    messaging,
     on_the_machine,
     payouts,
     quarantine,
@@ -21,7 +23,7 @@ from operations.campusctl.commands import (
 app = typer.Typer(
     name="campusctl",
     help="Operate the campus marketplace.\n\nExit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; "
-    "4 findings of the audit, a ledger or a rotation check.",
+    "4 findings of the audit, a ledger, a rotation check or the templates.",
     epilog="Example:\n\ncampusctl exceptions list --status open --json",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
@@ -37,6 +39,7 @@ for part in (
     commissions,
     quarantine,
     refunds,
+    messaging,
     any_endpoint,
 ):
     part.register(app)

@@ -1,15 +1,18 @@
 """The processes of the notifications service: `python -m notifications api | worker | all | migrate`.
 
-`python -m notifications preview` renders every message; it needs no settings.
+`python -m notifications preview` renders every message; `message-templates` registers those of the messaging app.
 """
 
 import sys
 
 from common.process.service import main
-from notifications.app import SERVICE
+from notifications.app import SERVICE, read_template_account
+from notifications.templates import registration
 from notifications.templates.preview import write_preview
 
 if sys.argv[1:2] == ["preview"]:
     sys.stdout.write(f"{write_preview(sys.argv[2:])}\n")
+elif sys.argv[1:2] == [registration.COMMAND]:
+    sys.exit(registration.manage_templates(sys.argv[2:], read_template_account))
 else:
     main(SERVICE)

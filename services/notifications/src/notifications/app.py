@@ -54,6 +54,7 @@ from notifications.store.tickets import MEDIA
 from notifications.store.unsubscribe_links import UnsubscribeLinks
 from notifications.streams.concurrency_limiter import ConcurrencyLimiter
 from notifications.streams.feed_streams import FeedStreams
+from notifications.templates.registration import TemplateAccount
 from notifications.templates.renderer import MessageRenderer
 from notifications.timers import (
     DUE_EVERY_SECONDS,
@@ -139,6 +140,18 @@ def _receipt_keys(settings: Settings) -> ReceiptKeys:
     accounts = [account for shape, account in sms_accounts(settings) if shape == "twilio"]
     tokens = tuple(account.api_key for account in accounts if account.api_key != "not-set")
     return ReceiptKeys(settings.sms_receipt_key, f"{settings.base_url}{TWILIO_RECEIPTS}", tokens)
+
+
+def read_template_account() -> TemplateAccount:
+    """Read the settings of the messaging app's approved templates."""
+    settings = Settings.from_environment()
+    return TemplateAccount(
+        settings.messaging_api_url,
+        settings.messaging_api_version,
+        settings.messaging_business_account_id,
+        settings.messaging_api_token,
+        settings.messaging_language,
+    )
 
 
 @asynccontextmanager

@@ -126,6 +126,12 @@ class Settings(MediaSettings):
         description="The provider's id of our business phone number",
         examples=["106540352242922"],
     )
+    messaging_business_account_id: str = Field(
+        default="102290129340398",
+        pattern="^[0-9]+$",
+        description="The provider's id of our business account, which owns the approved templates",
+        examples=["102290129340398"],
+    )
     messaging_api_token: str = Field(
         default="not-set", min_length=1, description="Access token of the messaging app", examples=["EAAxxxxxxxx"]
     )

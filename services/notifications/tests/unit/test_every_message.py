@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from notifications.domain.approved_templates import APPROVED
+from notifications.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.domain.channels import CHANNELS
 from notifications.domain.sms_segments import SEGMENTS_MAX, segment_count
 from notifications.domain.templates import CATALOG, check_complete
@@ -67,7 +67,7 @@ def test_a_message_is_well_formed_and_escaped_on_each_channel(name):
             if channel == "sms":
                 assert segment_count(message.text) <= (SEGMENTS_MAX if hostile else 1)
             elif channel == "messaging":
-                assert len(message.parameters) == len(APPROVED[name])
+                assert len(message.parameters) == len(APPROVED_TEMPLATES[name].parameters)
             elif channel == "email":
                 page = Strict()
                 page.feed(message.html)

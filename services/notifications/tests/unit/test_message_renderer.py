@@ -2,7 +2,7 @@
 
 import pytest
 
-from notifications.domain.approved_templates import APPROVED
+from notifications.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.domain.sms_segments import SEGMENTS_MAX, truncate_to_segments
 from notifications.domain.templates import CATALOG, check_complete, read_parameters
 from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer, naira_text, order_number
@@ -32,7 +32,7 @@ def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, cha
     text = " ".join([message.text, *message.parameters])
     assert all(secret in text for secret in secrets.values())
     if channel == "messaging":
-        assert len(message.parameters) == len(APPROVED[name])
+        assert len(message.parameters) == len(APPROVED_TEMPLATES[name].parameters)
         assert all(message.parameters)
         return
     assert message.text

@@ -7,14 +7,21 @@ from typing import Any, Final
 
 import httpx
 
-from notifications.clients.responses import PERMANENT_STATUSES, json_object, request_fault
-from notifications.domain.approved_templates import WITH_COPY_BUTTON
+from notifications.clients.responses import json_object, request_fault
+from notifications.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.domain.deliveries import OutboundMessage
-from notifications.domain.errors import ProviderRejected, ProviderUnavailable
+from notifications.domain.errors import (
+    DeliveryError,
+    FreeTextRejected,
+    AccountFault,
+    ProviderRejected,
+    ProviderUnavailable,
+    RecipientUnreachable,
+)
+from notifications.domain.messaging_errors import classify_error, read_error
+from notifications.domain.telephone_numbers import is_app_user_id
 
 PROVIDER: Final = "messaging-app"
-# Transient errors that the app reports as 400: rate limits and overload.
-_TRANSIENT_CODES: Final = frozenset({4, 80007, 130429, 131048, 131056, 131016, 131000, 133004, 368})
 
 
 class Messaging:
@@ -33,7 +40,7 @@ class Messaging:
         body = {
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
-            "to": outbound.address.removeprefix("+"),
+            **_recipient(outbound.address),
             **self._content(outbound),
             "biz_opaque_callback_data": str(outbound.delivery_id),
         }
@@ -43,7 +50,7 @@ class Messaging:
             raise request_fault(PROVIDER, error) from error
         payload = json_object(response)
         if not response.is_success:
-            raise _fault(response.status_code, payload)
+            raise fault_of(response.status_code, payload, is_free_text=bool(outbound.message.text))
         message_id = _message_id(payload)
         if message_id is None:
             raise ProviderUnavailable(PROVIDER, "the response names no message")
@@ -61,10 +68,16 @@ class Messaging:
         return {"type": "template", "template": named}
 
 
+def _recipient(address: str) -> dict[str, str]:
+    """Return the recipient: a phone number without its plus sign, or the app's id of a user who hides the number."""
+    return {"recipient": address} if is_app_user_id(address) else {"to": address.removeprefix("+")}
+
+
 def _components(outbound: OutboundMessage) -> list[dict[str, Any]]:
+    """Return the template's values. An authentication template repeats its code for the button that copies it."""
     parameters = [{"type": "text", "text": text} for text in outbound.message.parameters]
     components: list[dict[str, Any]] = [{"type": "body", "parameters": parameters}] if parameters else []
-    if outbound.template in WITH_COPY_BUTTON:
+    if APPROVED_TEMPLATES[outbound.template].category == "AUTHENTICATION":
         components.append({"type": "button", "sub_type": "url", "index": "0", "parameters": parameters})
     return components
 
@@ -73,12 +86,21 @@ def _message_id(payload: dict[str, Any]) -> str | None:
     messages = payload.get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
     message_id = first.get("id") if isinstance(first, dict) else None
-    return message_id if isinstance(message_id, str) else None
+    return message_id if isinstance(message_id, str) and message_id else None
 
 
-def _fault(status: int, payload: dict[str, Any]) -> ProviderUnavailable | ProviderRejected:
-    error = payload.get("error")
-    code = error.get("code") if isinstance(error, dict) else None
-    text = error.get("message", "") if isinstance(error, dict) else ""
-    kind = ProviderRejected if status in PERMANENT_STATUSES and code not in _TRANSIENT_CODES else ProviderUnavailable
-    return kind(PROVIDER, f"{status} {code or ''} {text}".strip())
+def fault_of(status: int, payload: dict[str, Any], *, is_free_text: bool = False) -> DeliveryError:
+    """Return the exception for a response of the app that is no success."""
+    error = read_error(payload.get("error"))
+    reason = f"{status} {error.summary}".strip()
+    match classify_error(error, status):
+        case "account":
+            return AccountFault(PROVIDER, reason)
+        case "throttled":
+            return ProviderUnavailable(PROVIDER, reason)
+        case "recipient":
+            return RecipientUnreachable(PROVIDER, reason)
+        case "window":
+            return (FreeTextRejected if is_free_text else RecipientUnreachable)(PROVIDER, reason)
+        case "message":
+            return ProviderRejected(PROVIDER, reason)

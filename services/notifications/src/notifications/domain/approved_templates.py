@@ -1,54 +1,211 @@
-"""Placeholders {{1}}, {{2}}, ... of the messaging app's approved templates, in their order.
+"""The messaging app's approved templates: what is registered with the provider under the names of our messages.
 
-The texts are registered with the provider under the names of our templates, in each language. The README lists them.
+`python -m notifications message-templates` exports, registers and compares them. A changed text needs a new approval.
 """
 
-from collections.abc import Mapping
-from typing import Final
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
-APPROVED: Final[Mapping[str, tuple[str, ...]]] = {
-    "order_confirmation": ("recipientName", "orderId", "businessName", "totalMinor"),
-    "vendor_dispatch_alert": ("recipientName", "orderId", "businessName"),
-    "order_dispatched": ("recipientName", "orderId", "businessName"),
-    "order_delivered": ("recipientName", "orderId", "businessName"),
-    "return_requested": ("recipientName", "orderId"),
-    "return_request_update": ("recipientName", "orderId", "outcome", "refundMinor"),
-    "delivery_pin": ("orderId", "pin"),
-    "delivery_pin_ready": ("recipientName", "orderId"),
-    "order_cancelled": ("recipientName", "orderId", "businessName"),
-    "order_expired": ("recipientName", "orderId", "businessName"),
-    "order_closed_under_review": ("recipientName", "orderId", "businessName"),
-    "payment_under_review": ("recipientName", "orderId"),
-    "payment_failed": ("recipientName", "orderId", "amountMinor", "failureReason"),
-    "order_completed": ("recipientName", "orderId", "businessName", "netMinor"),
-    "order_refunded": ("recipientName", "orderId", "businessName", "amountMinor"),
-    "refund_on_its_way": ("recipientName", "orderId", "amountMinor"),
-    "refund_settled": ("recipientName", "orderId", "amountMinor"),
-    "refund_failed": ("recipientName", "orderId", "amountMinor"),
-    "dispute_opened": ("recipientName", "orderId"),
-    "dispute_resolved": ("recipientName", "orderId", "outcome", "refundMinor"),
-    "chargeback_opened": ("recipientName", "orderId", "businessName", "amountMinor"),
-    "chargeback_decided": ("recipientName", "orderId", "businessName", "outcome"),
-    "payout_failed": ("recipientName", "businessName", "amountMinor"),
-    "payout_reversed": ("recipientName", "businessName", "amountMinor"),
-    "payout_processed": ("recipientName", "businessName", "amountMinor"),
-    "payout_delayed": ("recipientName", "businessName", "amountMinor"),
-    "bank_details_changed": ("recipientName", "businessName", "last4"),
-    "bank_details_quarantined": ("recipientName", "businessName", "last4", "reason"),
-    "vendor_application_decided": ("recipientName", "outcome"),
-    "vendor_suspended": ("recipientName", "businessName", "reason"),
-    "vendor_reinstated": ("recipientName", "businessName"),
-    "ticket_reply": ("recipientName", "ticketId"),
-    "erasure_refused": ("recipientName", "matters"),
-    "account_erased": (),
-    "credentials_changed": ("recipientName",),
-    "confirm_email": ("code",),
-    "already_registered": (),
-    "one_time_code": ("code",),
-}
+Category = Literal["UTILITY", "AUTHENTICATION"]
+
 # The provider rejects an empty parameter.
 NOT_GIVEN: Final = "-"
-# Templates of the category "authentication" repeat the code in a copy button.
-WITH_COPY_BUTTON: Final = frozenset({"one_time_code"})
-# The provider's limit for a text with parameters.
+# The provider's limits: of a text with parameters, of a body, and of an authentication template's code.
 PARAMETER_MAX: Final = 512
+BODY_MAX: Final = 1024
+CODE_MAX: Final = 15
+COPY_BUTTON: Final = "Copy code"
+_PLACEHOLDER: Final = re.compile(r"\{\{([0-9]+)\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedTemplate:
+    """A template: its parameters in the order of the placeholders {{1}}, {{2}}, ..., and its text.
+
+    The provider writes the text of an authentication template; its only parameter is the code, which a button copies.
+    `warns_about_sharing` adds the provider's sentence that nobody may be given the code; `lifetime_seconds` is how long
+    the provider tries to deliver the message.
+    """
+
+    parameters: tuple[str, ...]
+    body: str = ""
+    category: Category = "UTILITY"
+    warns_about_sharing: bool = False
+    lifetime_seconds: int | None = None
+
+
+APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
+    "order_confirmation": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName", "totalMinor"),
+        "Hi {{1}}, we have your payment for order {{2}} from {{3}}. The total is {{4}} with the delivery. "
+        "We hold it safely until you have your goods.",
+    ),
+    "vendor_dispatch_alert": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName"),
+        "Hi {{1}}, the new order {{2}} for {{3}} is paid. Please hand it over soon, and ask the buyer for the delivery PIN.",
+    ),
+    "order_dispatched": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName"),
+        "Hi {{1}}, your order {{2}} from {{3}} is on its way. Keep your delivery PIN ready for the handover.",
+    ),
+    "order_delivered": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName"),
+        "Hi {{1}}, your order {{2}} from {{3}} was delivered. If anything is wrong with it, tell us in the app.",
+    ),
+    "return_requested": ApprovedTemplate(
+        ("recipientName", "orderId"),
+        "Hi {{1}}, a buyer wants to return goods of order {{2}}. Please decide on the page of the order.",
+    ),
+    "return_request_update": ApprovedTemplate(
+        ("recipientName", "orderId", "outcome", "refundMinor"),
+        "Hi {{1}}, your return request for order {{2}} was decided. The decision is: {{3}}. "
+        "The refund is: {{4}}. Read more on the page of the order.",
+    ),
+    # The PIN is for the seller at the handover: the warning about sharing would be wrong.
+    "delivery_pin": ApprovedTemplate(("pin",), category="AUTHENTICATION"),
+    "delivery_pin_ready": ApprovedTemplate(
+        ("recipientName", "orderId"),
+        "Hi {{1}}, the delivery PIN of order {{2}} is ready. Read it on the page of the order.",
+    ),
+    "order_cancelled": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName"),
+        "Hi {{1}}, your order {{2}} from {{3}} was cancelled before it was paid. You owe nothing for it.",
+    ),
+    "order_expired": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName"),
+        "Hi {{1}}, your order {{2}} from {{3}} was not paid in time and is closed. Order again whenever you like.",
+    ),
+    "order_closed_under_review": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName"),
+        "Hi {{1}}, your order {{2}} from {{3}} is closed while we check the payment that we received for it. "
+        "Your money is safe.",
+    ),
+    "payment_under_review": ApprovedTemplate(
+        ("recipientName", "orderId"),
+        "Hi {{1}}, we received your payment for order {{2}} and are checking it. "
+        "Your money is safe; please do not pay again.",
+    ),
+    "payment_failed": ApprovedTemplate(
+        ("recipientName", "orderId", "amountMinor", "failureReason"),
+        "Hi {{1}}, your payment for order {{2}} of {{3}} was declined. The reason is: {{4}}. "
+        "Open the order in the app to try again.",
+    ),
+    "order_completed": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName", "netMinor"),
+        "Hi {{1}}, the money of order {{2}} for {{3}} was released: {{4}} is now in your wallet.",
+    ),
+    "order_refunded": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName", "amountMinor"),
+        "Hi {{1}}, order {{2}} for {{3}} is refunded: {{4}} goes back to the buyer. Keep goods that have not left you.",
+    ),
+    "refund_on_its_way": ApprovedTemplate(
+        ("recipientName", "orderId", "amountMinor"),
+        "Hi {{1}}, your refund for order {{2}} of {{3}} is on its way to your bank.",
+    ),
+    "refund_settled": ApprovedTemplate(
+        ("recipientName", "orderId", "amountMinor"),
+        "Hi {{1}}, your refund for order {{2}} of {{3}} was paid out to your bank.",
+    ),
+    "refund_failed": ApprovedTemplate(
+        ("recipientName", "orderId", "amountMinor"),
+        "Hi {{1}}, your refund for order {{2}} of {{3}} was not accepted by your bank. Our team is working on it.",
+    ),
+    "dispute_opened": ApprovedTemplate(
+        ("recipientName", "orderId"),
+        "Hi {{1}}, a dispute about order {{2}} is open. Its money stays held until we decide.",
+    ),
+    "dispute_resolved": ApprovedTemplate(
+        ("recipientName", "orderId", "outcome", "refundMinor"),
+        "Hi {{1}}, the dispute about order {{2}} was decided. The decision is for: {{3}}. "
+        "The refund to the buyer is {{4}} in all.",
+    ),
+    "chargeback_opened": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName", "amountMinor"),
+        "Hi {{1}}, the buyer's bank asks for money of order {{2}} for {{3}} back. The amount is {{4}} for now. "
+        "Keep your proof of delivery.",
+    ),
+    "chargeback_decided": ApprovedTemplate(
+        ("recipientName", "orderId", "businessName", "outcome"),
+        "Hi {{1}}, the buyer's bank has decided about order {{2}} for {{3}}. The case is {{4}} for you. "
+        "Read more in the app.",
+    ),
+    "payout_failed": ApprovedTemplate(
+        ("recipientName", "businessName", "amountMinor"),
+        "Hi {{1}}, the payout for {{2}} of {{3}} could not be made. The amount is in your wallet.",
+    ),
+    "payout_reversed": ApprovedTemplate(
+        ("recipientName", "businessName", "amountMinor"),
+        "Hi {{1}}, the payout for {{2}} of {{3}} was sent back by your bank. The amount is in your wallet.",
+    ),
+    "payout_processed": ApprovedTemplate(
+        ("recipientName", "businessName", "amountMinor"),
+        "Hi {{1}}, the payout for {{2}} of {{3}} was sent to your bank.",
+    ),
+    "payout_delayed": ApprovedTemplate(
+        ("recipientName", "businessName", "amountMinor"),
+        "Hi {{1}}, the payout for {{2}} of {{3}} is delayed. Your money is safe.",
+    ),
+    "bank_details_changed": ApprovedTemplate(
+        ("recipientName", "businessName", "last4"),
+        "Hi {{1}}, payouts of {{2}} now go to the account ending in {{3}}. If you did not change it, tell us at once.",
+    ),
+    "bank_details_quarantined": ApprovedTemplate(
+        ("recipientName", "businessName", "last4", "reason"),
+        "Hi {{1}}, payouts of {{2}} to the account ending in {{3}} are stopped. The reason is: {{4}}. "
+        "Check your bank details in the app.",
+    ),
+    "vendor_application_decided": ApprovedTemplate(
+        ("recipientName", "outcome"),
+        "Hi {{1}}, your application to sell was decided. The decision is: {{2}}. Read more in the app.",
+    ),
+    "vendor_suspended": ApprovedTemplate(
+        ("recipientName", "businessName", "reason"),
+        "Hi {{1}}, your shop {{2}} is suspended. The reason is: {{3}}. Our support in the app can help you.",
+    ),
+    "vendor_reinstated": ApprovedTemplate(
+        ("recipientName", "businessName"),
+        "Hi {{1}}, the suspension of your shop {{2}} is over. You can sell again.",
+    ),
+    "ticket_reply": ApprovedTemplate(
+        ("recipientName", "ticketId"),
+        "Hi {{1}}, support has answered your ticket {{2}} today. Write here to go on with it, or read it in the app.",
+    ),
+    "erasure_refused": ApprovedTemplate(
+        ("recipientName", "matters"),
+        "Hi {{1}}, your account cannot be erased yet. Still open: {{2}}. Finish it and ask again.",
+    ),
+    "credentials_changed": ApprovedTemplate(
+        ("recipientName",),
+        "Hi {{1}}, your sign-in was changed. If it was not you, set a new password at once and tell our support.",
+    ),
+    "one_time_code": ApprovedTemplate(
+        ("code",), category="AUTHENTICATION", warns_about_sharing=True, lifetime_seconds=600
+    ),
+}
+
+
+def registration_of(name: str, language: str, example: Sequence[str]) -> dict[str, Any]:
+    """Return the payload that registers a template: `POST {business account}/message_templates`.
+
+    `example` has one value for each parameter; the reviewer reads it.
+    """
+    template = APPROVED_TEMPLATES[name]
+    lifetime = {} if template.lifetime_seconds is None else {"message_send_ttl_seconds": template.lifetime_seconds}
+    components = _components(template, example)
+    return {"name": name, "language": language, "category": template.category, **lifetime, "components": components}
+
+
+def _components(template: ApprovedTemplate, example: Sequence[str]) -> list[dict[str, Any]]:
+    if template.category == "UTILITY":
+        return [{"type": "BODY", "text": template.body, "example": {"body_text": [list(example)]}}]
+    return [
+        {"type": "BODY", "add_security_recommendation": template.warns_about_sharing},
+        {"type": "BUTTONS", "buttons": [{"type": "OTP", "otp_type": "COPY_CODE", "text": COPY_BUTTON}]},
+    ]
+
+
+def placeholders_of(body: str) -> list[int]:
+    """Return the numbers of the placeholders in their order."""
+    return [int(number) for number in _PLACEHOLDER.findall(body)]

@@ -84,6 +84,10 @@ class RecipientUnreachable(ProviderRejected):
     """This recipient cannot receive messages of this provider. Others can."""
 
 
+class FreeTextRejected(ProviderRejected):
+    """The messaging app accepts only an approved template for this recipient now."""
+
+
 class DeviceUnregistered(ProviderRejected):
     """The app was uninstalled or the browser permission revoked."""
 

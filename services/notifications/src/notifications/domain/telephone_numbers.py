@@ -1,4 +1,4 @@
-"""Phone numbers of the messaging app in E.164, as identity stores them."""
+"""Addresses in the messaging app: phone numbers in E.164, as identity stores them, and the app's own user ids."""
 
 import hashlib
 import hmac
@@ -8,6 +8,8 @@ from typing import Final
 import phonenumbers
 
 _DIGITS: Final = re.compile(r"[0-9]{5,20}", re.ASCII)
+# `NG.13491208655302741918`, of a group of businesses `NG.ENT.11815799212886844830`. A phone number contains no period.
+_APP_USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}", re.ASCII)
 
 
 def e164_of(wa_id: str) -> str | None:
@@ -23,6 +25,11 @@ def e164_of(wa_id: str) -> str | None:
     except phonenumbers.NumberParseException:
         return f"+{digits}"
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def is_app_user_id(address: str) -> bool:
+    """Return whether an address is the app's id of a user for our business. It replaces a number that the user hides."""
+    return _APP_USER_ID.fullmatch(address) is not None
 
 
 def key_of(hash_key: bytes, phone: str) -> str:

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from notifications.domain.approved_templates import APPROVED
+from notifications.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.domain.channels import CHANNELS, CHANNELS_BY_TEMPLATE
 from notifications.domain.sms_segments import segment_count
 from notifications.domain.templates import CATALOG
@@ -57,7 +57,7 @@ def _section(renderer: MessageRenderer, name: str) -> str:
                 _shown(f"sms, {len(message.text)} characters, parts: {segment_count(message.text)}", message.text)
             )
         elif channel == "messaging":
-            pairs = zip(APPROVED[name], message.parameters, strict=True)
+            pairs = zip(APPROVED_TEMPLATES[name].parameters, message.parameters, strict=True)
             parts.append(_shown("messaging", "\n".join(f"{parameter}: {value}" for parameter, value in pairs)))
         elif channel == "push":
             parts.append(_shown("push", f"{message.subject}\n{message.text}"))

@@ -5,7 +5,7 @@ from typing import Final
 
 import jinja2
 
-from notifications.domain.approved_templates import APPROVED, NOT_GIVEN, PARAMETER_MAX
+from notifications.domain.approved_templates import APPROVED_TEMPLATES, NOT_GIVEN, PARAMETER_MAX
 from notifications.domain.deliveries import Message
 from notifications.domain.feed import FeedEntry
 from notifications.domain.sms_segments import truncate_to_segments
@@ -59,9 +59,8 @@ class MessageRenderer:
         if channel == "push":
             return self._push(template, values)
         if channel == "messaging":
-            return Message(
-                text="", parameters=tuple(_approved_parameter(template, name, values) for name in APPROVED[template])
-            )
+            names = APPROVED_TEMPLATES[template].parameters
+            return Message(text="", parameters=tuple(_approved_parameter(template, name, values) for name in names))
         return Message(text=truncate_to_segments(self._line(template, "sms", values)))
 
     def _push(self, template: str, values: Mapping[str, object]) -> Message:

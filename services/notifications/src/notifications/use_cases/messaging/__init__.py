@@ -1,7 +1,9 @@
-"""Incoming messages of the messaging app."""
+"""Incoming messages of the messaging app, and its approved templates."""
 
 __all__ = [
+    "compare_templates",
     "process_messaging_item",
+    "push_templates",
     "receive_messaging_webhook",
     "split_messaging_webhook",
 ]

@@ -1,0 +1,74 @@
+"""The messaging app's approved templates."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
+from operations.campusctl.registering import Operator, Yes, command
+from operations.campusctl.showing import Output
+
+_COMMAND: Final = "message-templates"
+_STATE_COLUMNS: Final = ("name", "state", "status", "category", "reason")
+_PUSH_COLUMNS: Final = ("name", "action", "error")
+
+
+def register(app: typer.Typer) -> None:
+    messaging = typer.Typer(help="The messaging app (WhatsApp).", no_args_is_help=True)
+    templates = typer.Typer(help="Approved templates of the messaging app.", no_args_is_help=True)
+    command(templates, "export", "campusctl messaging templates export --out templates.json")(export_templates)
+    command(templates, "push", "campusctl messaging templates push --yes")(push_templates)
+    command(templates, "status", "campusctl messaging templates status --json")(show_templates)
+    messaging.add_typer(templates, name="templates")
+    app.add_typer(messaging, name="messaging")
+
+
+def export_templates(
+    operator: Operator,
+    out: Annotated[Path, typer.Option(help="File to write: the payload that registers each template.")],
+    language: Annotated[str, typer.Option(help="Language code of the templates.")] = "en",
+) -> Output:
+    """Write the templates as a file for the provider, on the system's machine (STATE_DIR)."""
+    operator.own.must("notifications", _COMMAND, "export", "--out", str(out.resolve()), "--language", language)
+    return Output({"written": str(out)})
+
+
+def push_templates(operator: Operator, yes: Yes = False) -> Output:
+    """Register missing templates at the provider and replace changed ones, on the system's machine (STATE_DIR).
+
+    A repetition changes nothing. Exit code 1: the provider rejected a template; its reason is shown.
+    """
+    operator.own.secrets()
+    operator.confirm("Submit the approved templates to the messaging app for review?", yes=yes)
+    exit_code, rows = _run(operator, "push")
+    return Output(rows, _PUSH_COLUMNS, exit_code=exit_code)
+
+
+def show_templates(operator: Operator) -> Output:
+    """Compare the templates with the provider's, on the system's machine (STATE_DIR). Exit code 4: not all are approved.
+
+    `rejected` shows the reviewer's reason; `differs` is registered with another text: push it.
+    """
+    exit_code, rows = _run(operator, "status")
+    return Output(rows, _STATE_COLUMNS, exit_code=exit_code)
+
+
+def templates_not_approved(operator: Operator) -> list[dict[str, Any]]:
+    """Return the templates that cannot be sent: `{name, state, status, category, reason}`; empty when all are approved.
+
+    Raises Refused: the provider rejects the token or account, or is not reachable.
+    """
+    _, rows = _run(operator, "status")
+    return [row for row in rows if row["state"] != "approved"]
+
+
+def _run(operator: Operator, action: str) -> tuple[int, list[dict[str, Any]]]:
+    """Run the service's command; its document is on its standard output, also with findings."""
+    ended = operator.own.run("notifications", _COMMAND, action)
+    if ended.output:
+        return (ended.exit_code if ended.exit_code in (REFUSED, FINDINGS) else 0), json.loads(ended.output)
+    lines = ended.complained.splitlines() or [f"exit code {ended.exit_code}"]
+    exit_code = ended.exit_code if ended.exit_code in (MISUSED, NOT_REACHABLE) else REFUSED
+    raise Refused(lines[-1], f"Failed command: python -m notifications {_COMMAND} {action}", exit_code)
