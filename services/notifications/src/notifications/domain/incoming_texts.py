@@ -1,6 +1,14 @@
 """Conversion of the messaging app's messages to ticket texts.
 
-Images, audio and files stay with the app; the text contains their kind, caption and name.
+| Kind | Text | Without a ticket |
+|---|---|---|
+| `text`, `button`, `interactive` | what the customer wrote or chose | opens one |
+| images, audio, files, `location`, `contacts`, `order` | the kind, with caption, name or note; the file stays with the app | opens one |
+| `edit` | `[edited]` and the new text | opens one |
+| `unsupported` and unknown kinds | the kind, with the type that the app names | opens one |
+| `reaction`, `revoke` | `[reaction]` and the sign; that a message was deleted | ignored |
+| `system`: another number or id | a sentence of ours, without number and name | ignored |
+| other `system`, `request_welcome` | none | ignored |
 """
 
 from collections.abc import Mapping
@@ -10,12 +18,19 @@ from typing import Any, Final
 TEXT_MAX: Final = 4096
 _KIND_MAX: Final = 40
 _CAPTIONED: Final = frozenset({"image", "video", "audio", "voice", "document", "sticker"})
-# A reaction continues a conversation and opens none.
-OPENS_NO_TICKET: Final = frozenset({"reaction"})
+# These continue a conversation and open none.
+OPENS_NO_TICKET: Final = frozenset({"reaction", "revoke", "system"})
+# Kinds of which a ticket shows nothing.
+WITHOUT_TEXT: Final = frozenset({"request_welcome"})
+_SYSTEM_TEXTS: Final = {
+    "user_changed_number": "[system] The customer has another phone number now.",
+    "customer_changed_number": "[system] The customer has another phone number now.",
+    "user_changed_user_id": "[system] The customer has another id in the app now.",
+}
 
 
 def text_of_message(message: Mapping[str, Any]) -> tuple[str, str]:
-    """Return kind and text of a message, never empty. An unknown kind is its name in brackets."""
+    """Return kind and text of a message. An unknown kind is its name in brackets; an empty text is for no ticket."""
     declared = message.get("type")
     kind = cleaned(declared, _KIND_MAX) if isinstance(declared, str) and declared else "unknown"
     content = message.get(kind)
@@ -25,6 +40,18 @@ def text_of_message(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _content_text(kind: str, content: Any) -> str:
+    if kind in WITHOUT_TEXT:
+        return ""
+    if kind == "system":
+        return _SYSTEM_TEXTS.get(_field(content, "type"), "")
+    if kind == "edit":
+        return _edited(_inner(content, "message"))
+    if kind == "revoke":
+        return "[revoke] The customer deleted a message."
+    if kind == "unsupported":
+        return _joined("[unsupported]", _field(content, "type"))
+    if kind == "order":
+        return _joined("[order]", _field(content, "text"))
     if kind in _CAPTIONED:
         return _joined(f"[{kind}]", _field(content, "filename"), _field(content, "caption"))
     if kind == "location":
@@ -36,12 +63,22 @@ def _content_text(kind: str, content: Any) -> str:
         return _joined("[contacts]", ", ".join(name for name in names if name))
     if kind == "interactive":
         chosen = _inner(content, "button_reply") or _inner(content, "list_reply")
-        return _joined(_field(chosen, "title"), _field(chosen, "description")) or "[interactive]"
+        flow = _inner(content, "nfm_reply")
+        return _joined(_field(chosen, "title"), _field(chosen, "description")) or _joined(
+            "[interactive]", _field(flow, "body")
+        )
     if kind == "button":
         return _field(content, "text") or "[button]"
     if kind == "reaction":
         return _joined("[reaction]", _field(content, "emoji"))
     return _joined(f"[{kind}]", _field(content, "body"))
+
+
+def _edited(message: Any) -> str:
+    """Return the new text of an edited message. An edit within an edit has none."""
+    if not isinstance(message, dict) or message.get("type") == "edit":
+        return "[edited]"
+    return _joined("[edited]", text_of_message(message)[1])
 
 
 def cleaned(text: str, characters_max: int) -> str:

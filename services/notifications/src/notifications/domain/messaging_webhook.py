@@ -9,10 +9,12 @@ import hmac
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from notifications.domain.incoming_texts import cleaned, text_of_message
+from notifications.domain.messaging_errors import MessagingError, read_error
+from notifications.domain.telephone_numbers import is_app_user_id
 
 PROVIDER: Final = "messaging_app"
 UNREADABLE: Final = "unreadable"
@@ -20,7 +22,6 @@ UNREADABLE: Final = "unreadable"
 STATUSES: Final = frozenset({"sent", "delivered", "read", "failed"})
 # Longer than any id of the app, shorter than PostgreSQL's limit for an index entry.
 _ID_CHARACTERS_MAX: Final = 200
-_NAME_CHARACTERS_MAX: Final = 100
 _SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
 
 
@@ -72,11 +73,9 @@ def event_type_of(body: Any) -> str:
 def items_of(body: Any) -> list[Item]:
     """Return every distinct message and status of the body, in its order."""
     found: dict[str, Item] = {}
-    for change in _changes(body):
-        value = _fields(change.get("value"))
-        names = _names(value)
+    for value in _values(body):
         for message in _list(value.get("messages")):
-            item = _message(message, names)
+            item = _message(message)
             found.setdefault(item.key, item)
         for status in _list(value.get("statuses")):
             item = _status(status)
@@ -84,28 +83,37 @@ def items_of(body: Any) -> list[Item]:
     return list(found.values())
 
 
-def _message(message: Mapping[str, Any], names: Mapping[str, str]) -> Item:
-    sender = message.get("from")
+def errors_of(body: Any) -> list[MessagingError]:
+    """Return the errors that the app reports beside messages and statuses, such as a rate limit of our number."""
+    return [read_error(error) for value in _values(body) for error in _list(value.get("errors"))]
+
+
+def _message(message: Mapping[str, Any]) -> Item:
     kind, text = text_of_message(message)
-    number = cleaned(sender, 40) if isinstance(sender, str) else ""
-    content = {
-        "from": number,
-        "name": names.get(number, ""),
-        "kind": kind,
-        "text": text,
-        "at": _seconds(message.get("timestamp")),
-    }
+    content = {"from": _sender(message), "kind": kind, "text": text, "at": _seconds(message.get("timestamp"))}
     return Item(f"message:{_id_of(message)}", "message", content)
+
+
+def _sender(message: Mapping[str, Any]) -> str:
+    """Return the sender's number, else the app's id of a user who hides it; empty for a group or without either."""
+    if message.get("group_id"):
+        return ""
+    number, user_id = message.get("from"), message.get("from_user_id")
+    if isinstance(number, str) and number:
+        return cleaned(number, 40)
+    return user_id if isinstance(user_id, str) and is_app_user_id(user_id) else ""
 
 
 def _status(status: Mapping[str, Any]) -> Item:
     reported = status.get("status")
     given = status.get("biz_opaque_callback_data")
+    errors = _list(status.get("errors"))
     content = {
         "id": status.get("id") if _is_id(status.get("id")) else None,
         "status": reported if isinstance(reported, str) and reported in STATUSES else None,
         "deliveryId": given if _is_id(given) else None,
         "at": _seconds(status.get("timestamp")),
+        "error": asdict(read_error(errors[0])) if errors else None,
     }
     label = cleaned(reported, 40) if isinstance(reported, str) else "unknown"
     return Item(f"status:{_id_of(status)}:{label}", "status", content)
@@ -134,13 +142,9 @@ def _seconds(value: object) -> int | None:
     return int(text)
 
 
-def _names(value: Mapping[str, Any]) -> dict[str, str]:
-    names = {}
-    for contact in _list(value.get("contacts")):
-        number, name = contact.get("wa_id"), _fields(contact.get("profile")).get("name")
-        if isinstance(number, str) and isinstance(name, str):
-            names[number] = cleaned(name, _NAME_CHARACTERS_MAX)
-    return names
+def _values(body: Any) -> Iterator[Mapping[str, Any]]:
+    for change in _changes(body):
+        yield _fields(change.get("value"))
 
 
 def _changes(body: Any) -> Iterator[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from common.primitives.encryption import Encryptor
 from common.primitives.ids import parse_uuid
 from notifications.domain.errors import WebhookUnknown
 from notifications.domain.statuses import Status
-from notifications.domain.telephone_numbers import e164_of
+from notifications.domain.telephone_numbers import e164_of, is_app_user_id
 from notifications.domain.tickets import reported_instant
 from notifications.store import messaging
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
@@ -51,10 +51,11 @@ async def process_messaging_item(
 async def _record_message(
     uow: UnitOfWork, content: Mapping[str, Any], phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
 ) -> UUID | None:
-    phone = e164_of(str(content["from"]))
-    if phone is None:
+    sender = str(content["from"])
+    address = sender if is_app_user_id(sender) else e164_of(sender)
+    if address is None or not content["text"]:
         return None
-    message = CustomerMessage(phone, content["kind"], content["text"], reported_instant(content["at"], now))
+    message = CustomerMessage(address, content["kind"], content["text"], reported_instant(content["at"], now))
     return await record_customer_message(uow, message, phone_hasher, encryptor, now)
 
 

@@ -31,7 +31,8 @@ class PhoneHasher:
 
 @dataclass(frozen=True, slots=True)
 class CustomerMessage:
-    """A message of the messaging app. `phone` is E.164; `sent_at` is the app's time."""
+    """A message of the messaging app. `phone` is E.164, or the app's id of a user who hides the number; `sent_at` is the
+    app's time."""
 
     phone: str
     kind: str
@@ -42,7 +43,7 @@ class CustomerMessage:
 async def record_customer_message(
     uow: UnitOfWork, message: CustomerMessage, phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
 ) -> UUID | None:
-    """Continue or open a ticket and return it (contract section 12); None for a reaction without a ticket.
+    """Continue or open a ticket and return it (contract section 12); None for a kind that opens none.
 
     The ticket belongs to the user with the proven number, else to the number alone. A ticket that was closed within seven
     days reopens. Concurrent messages of a number are serialized.
