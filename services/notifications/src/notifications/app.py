@@ -1,6 +1,7 @@
 """Composition root of the notifications service."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Final
 
 import httpx
 
+from common.auth.caller import THE_SERVICE
 from common.database.hash_keys import ensure_hash_key
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import EncryptedMessages, reencrypt_by_command
@@ -69,6 +71,7 @@ from notifications.use_cases.assistant.open_turn import TurnLimits
 from notifications.use_cases.assistant.query_model import MonitoredModel
 from notifications.use_cases.assistant.run_turn import Assistant
 from notifications.use_cases.deliveries.check_message_key import check_message_key
+from notifications.use_cases.deliveries.resume_provider import resume_provider
 from notifications.use_cases.deliveries.send_delivery import ChannelProvider, DeliverySender
 from notifications.use_cases.devices.register_device import PushSettings
 from notifications.use_cases.tickets.record_customer_message import PhoneHasher
@@ -251,6 +254,13 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
     await reencrypt_by_command(dependencies.database, encrypted_rows(encryption), [received], option)
 
 
+async def resume_provider_command(dependencies: Dependencies, provider: str) -> None:
+    """`python -m notifications resume-provider PROVIDER`: its messages are sent again, before the next probe."""
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        is_resumed = await resume_provider(uow, provider, dependencies.clock.now())
+    sys.stdout.write(f"{provider} {'is resumed' if is_resumed else 'was not paused'}\n")
+
+
 def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
     """Open the streams of this process, subscribed to the broadcasts of all processes."""
     streams = FeedStreams(
@@ -346,6 +356,6 @@ SERVICE: Final = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
-    commands={REENCRYPT: re_encrypt_command},
+    commands={REENCRYPT: re_encrypt_command, "resume-provider": resume_provider_command},
     retention_rules=lambda dependencies: retention_rules(dependencies.retention_periods),
 )

@@ -220,6 +220,15 @@ pin_watches = sa.Table(
     sa.Index("pin_watches_of_order", "order_id"),
 )
 
+provider_pauses = sa.Table(
+    "provider_pauses",
+    metadata,
+    sa.Column("provider", sa.Text, primary_key=True),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("failed_at", _INSTANT, nullable=False),
+    sa.Column("probe_at", _INSTANT, nullable=False),
+)
+
 notification_resends = sa.Table(
     "notification_resends",
     metadata,

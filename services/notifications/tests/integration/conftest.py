@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -63,6 +64,8 @@ SERVICE_HEADERS = {"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
 DELIVER_NOTIFICATION = "/functions/v1/deliver-notification"
 DELIVERIES = "notifications.deliveries"
 PHONE = "+2348030000001"
+MESSAGING_SECRET = "an app secret for these tests"
+MESSAGING_VERIFY_TOKEN = "a verify token for these tests"
 
 
 @dataclass(slots=True)
@@ -528,6 +531,13 @@ def every_channel(providers: Providers) -> dict[str, Any]:
         "vapid_private_key": base64url(os.urandom(32)),
         "sms_receipt_key": RECEIPT_KEY,
     }
+
+
+@pytest.fixture
+def messaging_settings(every_channel: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    """Settings with every channel and the two secrets of the messaging app's webhooks."""
+    secrets = {"messaging_app_secret": MESSAGING_SECRET, "messaging_verify_token": MESSAGING_VERIFY_TOKEN}
+    return {**every_channel, **secrets, "media_folder": tmp_path}
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -271,7 +271,10 @@ async def test_a_pin_without_a_receipt_falls_back_to_the_next_channel(full_scena
     assert await advance_pins_once(full_scenario.app.dependencies) == 0
     await full_scenario.send_queued()
     [message] = providers.approved
-    assert [one["text"] for one in message["template"]["components"][0]["parameters"]][1] == "042917"
+    # An authentication template: the code in its text and in the button that copies it.
+    body, button = message["template"]["components"]
+    assert body["parameters"] == button["parameters"] == [{"type": "text", "text": "042917"}]
+    assert (button["type"], button["sub_type"], button["index"]) == ("button", "url", "0")
     # The provider reports a failure: the next channel is due at once.
     assert await record_status(full_scenario, "messaging", "wamid.1", "failed") is True
     assert await advance_pins_once(full_scenario.app.dependencies) == 1

@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +23,7 @@ from notifications.store.tickets import MEDIA
 from testkit.service_kit import OpenService
 
 from .conftest import OpenScenario, Providers, Scenario, provisioned
-from .test_messaging_webhook import SECRET, VERIFY_TOKEN, post, process, text
+from .messaging_app import post, process, text
 
 QUEUE = "notifications.support"
 DELIVERIES = "notifications.deliveries"
@@ -35,10 +34,9 @@ OTHER_USER = new_id()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def scenario(open_scenario: OpenScenario, every_channel: dict[str, Any], tmp_path: Path):
+async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, Any]):
     """The service with its users and one order projected."""
-    secrets = {"messaging_app_secret": SECRET, "messaging_verify_token": VERIFY_TOKEN}
-    async with open_scenario(**every_channel, **secrets, media_folder=tmp_path) as scenario:
+    async with open_scenario(**messaging_settings) as scenario:
         await scenario.project_users()
         await scenario.project_order()
         yield scenario

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import httpx
 
-from notifications.clients.messaging import PROVIDER, fault_of
+from notifications.clients.messaging import fault_of
 from notifications.clients.responses import json_object, request_fault
 from notifications.domain.errors import ProviderUnavailable
+from notifications.domain.messaging_errors import PROVIDER
 from notifications.domain.registered_templates import RegisteredTemplate, read_registered
 
 _FIELDS: Final = "id,name,language,category,status,rejected_reason,rejection_info,components"

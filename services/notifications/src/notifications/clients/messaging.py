@@ -3,7 +3,7 @@
 `POST {url}/{version}/{phone_number_id}/messages`
 """
 
-from typing import Any, Final
+from typing import Any
 
 import httpx
 
@@ -11,17 +11,15 @@ from notifications.clients.responses import json_object, request_fault
 from notifications.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.domain.deliveries import OutboundMessage
 from notifications.domain.errors import (
+    AccountFault,
     DeliveryError,
     FreeTextRejected,
-    AccountFault,
     ProviderRejected,
     ProviderUnavailable,
     RecipientUnreachable,
 )
-from notifications.domain.messaging_errors import classify_error, read_error
+from notifications.domain.messaging_errors import PROVIDER, classify_error, read_error
 from notifications.domain.telephone_numbers import is_app_user_id
-
-PROVIDER: Final = "messaging-app"
 
 
 class Messaging:

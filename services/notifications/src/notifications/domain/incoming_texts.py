@@ -11,7 +11,7 @@
 | other `system`, `request_welcome` | none | ignored |
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 # The app's limit for a text.
@@ -20,8 +20,8 @@ _KIND_MAX: Final = 40
 _CAPTIONED: Final = frozenset({"image", "video", "audio", "voice", "document", "sticker"})
 # These continue a conversation and open none.
 OPENS_NO_TICKET: Final = frozenset({"reaction", "revoke", "system"})
-# Kinds of which a ticket shows nothing.
-WITHOUT_TEXT: Final = frozenset({"request_welcome"})
+# The member of a kind that holds its text, where it is not `body`.
+_NOTE_FIELDS: Final = {"reaction": "emoji", "unsupported": "type", "order": "text"}
 _SYSTEM_TEXTS: Final = {
     "user_changed_number": "[system] The customer has another phone number now.",
     "customer_changed_number": "[system] The customer has another phone number now.",
@@ -40,42 +40,38 @@ def text_of_message(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _content_text(kind: str, content: Any) -> str:
-    if kind in WITHOUT_TEXT:
-        return ""
-    if kind == "system":
-        return _SYSTEM_TEXTS.get(_field(content, "type"), "")
-    if kind == "edit":
-        return _edited(_inner(content, "message"))
-    if kind == "revoke":
-        return "[revoke] The customer deleted a message."
-    if kind == "unsupported":
-        return _joined("[unsupported]", _field(content, "type"))
-    if kind == "order":
-        return _joined("[order]", _field(content, "text"))
     if kind in _CAPTIONED:
         return _joined(f"[{kind}]", _field(content, "filename"), _field(content, "caption"))
-    if kind == "location":
-        # Coordinates are left out: tickets mask runs of digits.
-        return _joined("[location]", _field(content, "name"), _field(content, "address"))
-    if kind == "contacts":
-        contacts = content if isinstance(content, list) else []
-        names = [_field(_inner(one, "name"), "formatted_name") for one in contacts]
-        return _joined("[contacts]", ", ".join(name for name in names if name))
-    if kind == "interactive":
-        chosen = _inner(content, "button_reply") or _inner(content, "list_reply")
-        flow = _inner(content, "nfm_reply")
-        return _joined(_field(chosen, "title"), _field(chosen, "description")) or _joined(
-            "[interactive]", _field(flow, "body")
-        )
-    if kind == "button":
-        return _field(content, "text") or "[button]"
-    if kind == "reaction":
-        return _joined("[reaction]", _field(content, "emoji"))
-    return _joined(f"[{kind}]", _field(content, "body"))
+    if kind in _READERS:
+        return _READERS[kind](content)
+    return _joined(f"[{kind}]", _field(content, _NOTE_FIELDS.get(kind, "body")))
 
 
-def _edited(message: Any) -> str:
+def _location(content: Any) -> str:
+    """Coordinates are left out: tickets mask runs of digits."""
+    return _joined("[location]", _field(content, "name"), _field(content, "address"))
+
+
+def _contacts(content: Any) -> str:
+    contacts = content if isinstance(content, list) else []
+    names = [_field(_inner(one, "name"), "formatted_name") for one in contacts]
+    return _joined("[contacts]", ", ".join(name for name in names if name))
+
+
+def _interactive(content: Any) -> str:
+    """Return the chosen button or row, or the closing text of a flow."""
+    chosen = _inner(content, "button_reply") or _inner(content, "list_reply")
+    words = _joined(_field(chosen, "title"), _field(chosen, "description"))
+    return words or _joined("[interactive]", _field(_inner(content, "nfm_reply"), "body"))
+
+
+def _system(content: Any) -> str:
+    return _SYSTEM_TEXTS.get(_field(content, "type"), "")
+
+
+def _edited(content: Any) -> str:
     """Return the new text of an edited message. An edit within an edit has none."""
+    message = _inner(content, "message")
     if not isinstance(message, dict) or message.get("type") == "edit":
         return "[edited]"
     return _joined("[edited]", text_of_message(message)[1])
@@ -98,3 +94,16 @@ def _inner(value: Any, name: str) -> Any:
 def _field(value: Any, name: str) -> str:
     found = _inner(value, name)
     return found if isinstance(found, str) else ""
+
+
+_READERS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "location": _location,
+    "contacts": _contacts,
+    "interactive": _interactive,
+    "button": lambda content: _field(content, "text") or "[button]",
+    "edit": _edited,
+    "revoke": lambda _content: "[revoke] The customer deleted a message.",
+    "system": _system,
+    # The customer opened the chat for the first time.
+    "request_welcome": lambda _content: "",
+}

@@ -11,11 +11,14 @@
 The code decides. The subcode refines code 100; the HTTP status decides where the code is unknown.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from notifications.domain.ticket_texts import mask_digits
 
+# The provider's name in circuits, pauses, logs and alerts.
+PROVIDER: Final = "messaging-app"
 ErrorClass = Literal["account", "throttled", "recipient", "window", "message"]
 
 _ACCOUNT: Final = frozenset(
@@ -32,6 +35,8 @@ _OBJECT_UNKNOWN: Final = 33
 # Statuses of an invalid request; every other one may pass.
 _PERMANENT: Final = frozenset({400, 404, 413, 422})
 _TEXT_MAX: Final = 160
+# The app begins messages with the code: `(#131026) Message undeliverable`.
+_CODE_PREFIX: Final = re.compile(r"^\(#[0-9]+\)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +96,4 @@ def _number(value: Any) -> int | None:
 
 def _shown(text: str) -> str:
     storable = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-    return mask_digits(" ".join(storable.split())[:_TEXT_MAX])
+    return mask_digits(" ".join(_CODE_PREFIX.sub("", storable).split())[:_TEXT_MAX])

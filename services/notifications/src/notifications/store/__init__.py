@@ -66,13 +66,21 @@ from notifications.store.pins import (
     start_watch,
 )
 from notifications.store.preferences import delete_preferences, save_preferences
+from notifications.store.provider_pauses import (
+    claim_probe,
+    delete_provider_pause,
+    find_probe_time,
+    save_provider_pause,
+)
 from notifications.store.queue import DELIVERIES_QUEUE, delivery_queue_of
 from notifications.store.statuses import (
     enqueue_receipt,
     find_reported_attempt,
     find_reported_delivery,
     record_resend_if_new,
+    requeue_as_template,
     requeue_delivery,
+    requeue_failed,
     save_attempt_status,
     save_delivery_status,
 )
@@ -83,6 +91,7 @@ __all__ = [
     "claim_delivery",
     "claim_due_deliveries",
     "claim_open_alerts",
+    "claim_probe",
     "close_watches",
     "count_other_devices",
     "count_turns",
@@ -90,6 +99,7 @@ __all__ = [
     "delete_devices",
     "delete_devices_registered_before",
     "delete_preferences",
+    "delete_provider_pause",
     "delete_unregistered_device",
     "delivery_queue_of",
     "encrypted_of",
@@ -99,6 +109,7 @@ __all__ = [
     "erase_contact",
     "find_first_delivery",
     "find_last_closed_at",
+    "find_probe_time",
     "find_reported_attempt",
     "find_reported_delivery",
     "finish_turn",
@@ -121,7 +132,9 @@ __all__ = [
     "release_claim",
     "remove_conversation",
     "remove_device",
+    "requeue_as_template",
     "requeue_delivery",
+    "requeue_failed",
     "save_alert_closed",
     "save_all_read",
     "save_attempt_status",
@@ -136,6 +149,7 @@ __all__ = [
     "save_paged",
     "save_payment_under_review",
     "save_preferences",
+    "save_provider_pause",
     "save_read",
     "save_repetition",
     "save_sent",

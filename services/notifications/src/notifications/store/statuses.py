@@ -15,7 +15,7 @@ WHERE channel = $1 AND provider_message_id = $2 ORDER BY attempted_at DESC LIMIT
 """
 _IS_OURS: Final = "SELECT EXISTS (SELECT FROM notification_deliveries WHERE id = $1 AND channel = $2)"
 _ATTEMPT: Final = """
-SELECT l.id, l.status, l.id = (
+SELECT l.id, l.status, l.attempted_at, l.id = (
     SELECT id FROM notification_delivery_logs WHERE delivery_id = $1 ORDER BY attempted_at DESC, id DESC LIMIT 1
 ) AS is_newest
 FROM notification_delivery_logs l
@@ -44,9 +44,23 @@ WHERE id = $1
 """
 
 
+_REQUEUE_FAILED: Final = """
+UPDATE notification_deliveries
+SET status = 'queued', due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL WHERE id = $1
+"""
+# Without the id of support's text the approved template is sent.
+_REQUEUE_AS_TEMPLATE: Final = """
+UPDATE notification_deliveries
+SET status = 'queued', payload = payload - 'messageId', due_at = $2, claim_id = NULL, claimed_at = NULL,
+    provider_message_id = NULL
+WHERE id = $1
+"""
+
+
 class ReportedAttempt(NamedTuple):
     id: UUID
     status: str
+    attempted_at: datetime
     is_newest: bool
 
 
@@ -86,6 +100,16 @@ async def record_resend_if_new(
 async def requeue_delivery(uow: UnitOfWork, delivery_id: UUID) -> None:
     """Reset the delivery, so that its retries start again."""
     await uow.execute(_REQUEUE, delivery_id)
+
+
+async def requeue_failed(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
+    """Queue a message again that was reported as failed. Its attempts go on counting."""
+    await uow.execute(_REQUEUE_FAILED, delivery_id, due_at)
+
+
+async def requeue_as_template(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
+    """Queue a rejected free text again as its approved template."""
+    await uow.execute(_REQUEUE_AS_TEMPLATE, delivery_id, due_at)
 
 
 def enqueue_receipt(

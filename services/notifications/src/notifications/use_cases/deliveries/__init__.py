@@ -11,6 +11,7 @@ __all__ = [
     "receive_receipt",
     "record_delivery_status",
     "resend_delivery",
+    "resume_provider",
     "send_delivery",
 ]
 
@@ -18,6 +19,9 @@ STEPS = (
     "alert_account_fault",
     "alert_provider_paused",
     "clear_provider_alerts",
+    "hold_delivery",
+    "pause_provider",
     "publish_delivery_lost",
     "publish_delivery_settled",
+    "retry_reported_failure",
 )

@@ -7,9 +7,14 @@ from common.database.unit_of_work import UnitOfWork
 from common.observability import telemetry
 from notifications import store
 from notifications.domain.errors import MessageUnknown
+from notifications.domain.messaging_errors import PROVIDER, MessagingError, classify_error
 from notifications.domain.statuses import LOST, Status, advances
+from notifications.domain.templates import CATALOG
+from notifications.store import LockedDelivery
 from notifications.use_cases.deliveries.publish_delivery_lost import publish_delivery_lost
 from notifications.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
+from notifications.use_cases.deliveries.resume_provider import resume_provider
+from notifications.use_cases.deliveries.retry_reported_failure import retry_reported_failure
 
 
 async def record_delivery_status(
@@ -21,10 +26,13 @@ async def record_delivery_status(
     *,
     delivery_id: UUID | None = None,
     error: str = "",
+    failure: MessagingError | None = None,
+    now: datetime | None = None,
 ) -> bool:
     """Advance the attempt and its delivery; return whether the status was new (contract sections 9 and 12).
 
-    `at` is the provider's time; `delivery_id` is our id where the provider repeats it; `error` is its reason of a failure.
+    `at` is the provider's time; `delivery_id` is our id where the provider repeats it; `error` is its reason of a failure,
+    `failure` that of the messaging app, which may pass: then the message is queued again.
     A failed attempt that was followed by another one does not change the delivery. With our id an acceptance is recorded
     before the worker records it, because the worker may have died. Raises MessageUnknown before the message id is recorded.
     """
@@ -35,6 +43,8 @@ async def record_delivery_status(
         raise MessageUnknown
     if attempt.status == "sending" and (status in LOST or delivery_id is None):
         raise MessageUnknown
+    if channel == "messaging" and status not in LOST:
+        await resume_provider(uow, PROVIDER, attempt.attempted_at)
     if not advances(attempt.status, status):
         telemetry.STALE_EVENTS.labels("delivery_status").inc()
         return False
@@ -42,10 +52,19 @@ async def record_delivery_status(
     is_overtaken = status in LOST and (not attempt.is_newest or delivery.status == "queued")
     if is_overtaken or not advances(delivery.status, status):
         return True
+    if failure is not None and await retry_reported_failure(uow, delivery, failure, now or at):
+        return True
     await store.save_delivery_status(uow, delivery.id, status, provider_message_id)
     if status in LOST:
         reason = f"the provider reported that it was not delivered: {error}".removesuffix(": ")
-        publish_delivery_lost(uow, delivery, reason, status)
+        publish_delivery_lost(uow, delivery, reason, status, alert=_is_alerted(delivery, failure))
     else:
         publish_delivery_settled(uow, delivery, status)
     return True
+
+
+def _is_alerted(delivery: LockedDelivery, failure: MessagingError | None) -> bool:
+    """A lost message raises an alert, except one that only its recipient can receive again, or during a pause; a lost
+    PIN or code always does."""
+    is_expected = failure is not None and classify_error(failure) in ("recipient", "account")
+    return CATALOG[delivery.template].sensitive or not is_expected

@@ -29,11 +29,13 @@ from notifications.domain.errors import (
     AccountFault,
     DeviceOfOtherAccount,
     DeviceUnregistered,
+    FreeTextRejected,
     ProviderRejected,
     ProviderTimeout,
     ProviderUnavailable,
     RecipientUnreachable,
 )
+from notifications.domain.messaging_errors import PROVIDER
 from notifications.domain.templates import CATALOG
 from notifications.domain.tickets import may_write_freely
 from notifications.queries.tickets import find_free_text
@@ -44,7 +46,10 @@ from notifications.use_cases.deliveries.alert_account_fault import alert_account
 from notifications.use_cases.deliveries.alert_provider_paused import alert_provider_paused
 from notifications.use_cases.deliveries.clear_provider_alerts import clear_provider_alerts
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
+from notifications.use_cases.deliveries.hold_delivery import hold_delivery
+from notifications.use_cases.deliveries.pause_provider import PROBE_EVERY, pause_provider
 from notifications.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
+from notifications.use_cases.deliveries.resume_provider import resume_provider
 
 # Retry time for the commit of an outcome while the database is unavailable. A lost outcome could not be reconstructed.
 RECORD_SECONDS_MAX: Final = 60
@@ -99,6 +104,7 @@ class _Claimed:
     device: Device | None
     has_another: bool
     free_text: str | None = None
+    is_probe: bool = False
 
     @property
     def circuit_name(self) -> str:
@@ -164,6 +170,9 @@ async def _record_unavailable(
     sender: DeliverySender, claimed: _Claimed, error: ProviderUnavailable, reason: str
 ) -> None:
     """Record the failed attempt. An account fault pauses the provider at once; its first one raises an alert."""
+    if isinstance(error, AccountFault) and claimed.delivery.channel == "messaging":
+        await _record_pause(sender, claimed, error, reason)
+        return
     circuit = sender.circuits.of(claimed.circuit_name)
     is_account_fault = isinstance(error, AccountFault)
     is_first = circuit.suspend() if is_account_fault else circuit.failed()
@@ -175,6 +184,19 @@ async def _record_unavailable(
         await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason, status)
         if is_first:
             (alert_account_fault if is_account_fault else alert_provider_paused)(uow, claimed.circuit_name, reason)
+
+    await _record(sender, record)
+
+
+async def _record_pause(sender: DeliverySender, claimed: _Claimed, error: AccountFault, reason: str) -> None:
+    """Pause the messaging app for all processes: it reports such faults in statuses too, after it took the message."""
+    sender.circuits.of(claimed.circuit_name).succeeded()
+    now = sender.clock.now()
+
+    async def record(uow: UnitOfWork) -> None:
+        await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason)
+        until = await pause_provider(uow, error.provider, reason, now)
+        await hold_delivery(uow, claimed.delivery, until, now)
 
     await _record(sender, record)
 
@@ -192,6 +214,9 @@ async def _record_rejection(sender: DeliverySender, claimed: _Claimed, error: Pr
         if isinstance(error, DeviceOfOtherAccount):
             alert_account_fault(uow, error.provider, reason)
         await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason)
+        if isinstance(error, FreeTextRejected):
+            await store.requeue_as_template(uow, claimed.delivery.id, sender.clock.now())
+            return
         await fail_delivery(uow, claimed.delivery.id, reason, alert=_is_alerted(error, claimed.delivery))
 
     await _record_response(sender, claimed, record)
@@ -208,12 +233,19 @@ def _is_alerted(error: ProviderRejected, delivery: LockedDelivery) -> bool:
 async def _record_response(
     sender: DeliverySender, claimed: _Claimed, record: Callable[[UnitOfWork], Awaitable[None]]
 ) -> None:
-    """Record an acceptance or rejection; either one shows that the provider works."""
+    """Record an acceptance or rejection; either one shows that the provider works.
+
+    The messaging app accepts messages of a rejected account, and a status reports the fault: where statuses are
+    configured, only they end its pause.
+    """
+    ends_pause = claimed.is_probe and not sender.reports_statuses
     is_recovered = sender.circuits.of(claimed.circuit_name).succeeded()
 
     async def record_and_clear(uow: UnitOfWork) -> None:
         await record(uow)
-        if is_recovered:
+        if ends_pause:
+            await resume_provider(uow, claimed.provider_client.provider, sender.clock.now())
+        elif is_recovered and not claimed.is_probe:
             await clear_provider_alerts(uow, claimed.circuit_name)
 
     await _record(sender, record_and_clear)
@@ -268,13 +300,20 @@ async def _claim_for_provider(
     """Claim for the first provider that is not paused; postpone the delivery when all are."""
     name = delivery.channel if device is None else f"push:{'web' if device.kind == 'web' else 'native'}"
     clients = [client for client in sender.providers.get(name, ()) if client.provider not in tried]
+    is_probe = False
+    if delivery.channel == "messaging":
+        probe_at = await store.find_probe_time(uow, PROVIDER)
+        is_probe = probe_at is not None and await store.claim_probe(uow, PROVIDER, now, now + PROBE_EVERY)
+        if probe_at is not None and not is_probe:
+            await hold_delivery(uow, delivery, max(probe_at, now), now)
+            return None
     paused_until: list[datetime] = []
     for number, client in enumerate(clients, start=1):
         until = sender.circuits.of(_circuit_name(client, device)).admit()
         if until is None:
             claim_id = await store.claim_delivery(uow, delivery, client.provider, now)
             free_text = await _free_text(uow, delivery, now)
-            return _Claimed(delivery, claim_id, client, device, number < len(clients), free_text)
+            return _Claimed(delivery, claim_id, client, device, number < len(clients), free_text, is_probe)
         paused_until.append(until)
     if paused_until:
         await store.postpone_delivery(uow, delivery.id, min(paused_until))

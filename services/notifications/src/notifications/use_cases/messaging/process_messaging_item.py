@@ -7,10 +7,12 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability import telemetry
+from common.observability.logging import get_logger
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import parse_uuid
 from notifications.domain.errors import WebhookUnknown
-from notifications.domain.statuses import Status
+from notifications.domain.messaging_errors import MessagingError
+from notifications.domain.statuses import LOST, Status
 from notifications.domain.telephone_numbers import e164_of, is_app_user_id
 from notifications.domain.tickets import reported_instant
 from notifications.store import messaging
@@ -20,6 +22,8 @@ from notifications.use_cases.tickets.record_customer_message import (
     PhoneHasher,
     record_customer_message,
 )
+
+log: Final = get_logger(__name__)
 
 CHANNEL: Final = "messaging"
 
@@ -64,5 +68,19 @@ async def _record_status(uow: UnitOfWork, content: Mapping[str, Any], now: datet
         return "ignored"
     delivery_id: UUID | None = parse_uuid(content["deliveryId"] or "")
     status, at = cast("Status", content["status"]), reported_instant(content["at"], now)
-    is_new = await record_delivery_status(uow, CHANNEL, content["id"], status, at, delivery_id=delivery_id)
+    # An item of the release before has no error.
+    failure = MessagingError(**content["error"]) if content.get("error") else None
+    if failure is not None:
+        log.warning("the messaging app reports an error", delivery_id=str(delivery_id), error=failure.summary)
+    is_new = await record_delivery_status(
+        uow,
+        CHANNEL,
+        content["id"],
+        status,
+        at,
+        delivery_id=delivery_id,
+        error=failure.summary if failure else "",
+        failure=failure if status in LOST else None,
+        now=now,
+    )
     return "done" if is_new else "ignored"

@@ -1,11 +1,17 @@
 """Split a webhook of the messaging app into its messages and statuses."""
 
 from datetime import datetime
+from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
+from common.observability.logging import get_logger
 from notifications.domain.errors import WebhookUnknown
-from notifications.domain.messaging_webhook import items_of, read_body
+from notifications.domain.messaging_errors import PROVIDER, MessagingError, classify_error
+from notifications.domain.messaging_webhook import errors_of, items_of, read_body
 from notifications.store import messaging
+from notifications.use_cases.deliveries.pause_provider import pause_provider
+
+log: Final = get_logger(__name__)
 
 
 async def split_messaging_webhook(uow: UnitOfWork, webhook_id: str, now: datetime) -> int:
@@ -15,7 +21,17 @@ async def split_messaging_webhook(uow: UnitOfWork, webhook_id: str, now: datetim
         raise WebhookUnknown
     if webhook.outcome in ("done", "ignored"):
         return 0
-    items = items_of(read_body(webhook.raw))
+    body = read_body(webhook.raw)
+    for error in errors_of(body):
+        await _record_account_error(uow, error, now)
+    items = items_of(body)
     new = await messaging.record_messaging_items_if_new(uow, webhook_id, items, now)
     await messaging.save_messaging_webhook(uow, webhook_id, "done" if items else "ignored")
     return new
+
+
+async def _record_account_error(uow: UnitOfWork, error: MessagingError, now: datetime) -> None:
+    """Log an error that concerns no single message; a fault of our account pauses the provider."""
+    log.warning("the messaging app reports an error of our account", error=error.summary)
+    if classify_error(error) == "account":
+        await pause_provider(uow, PROVIDER, error.summary, now)
