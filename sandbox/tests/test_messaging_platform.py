@@ -2,10 +2,28 @@
 
 import pytest
 
+from testkit.providers.whatsapp.checking import check_request, check_response, check_webhook
+
 ACCOUNT = "/messaging/v21.0/102290129340398"
 TEMPLATES = f"{ACCOUNT}/message_templates"
 MESSAGES = "/messaging/v21.0/106540352242922/messages"
 USER_ID = "NG.13491208655302741918"
+
+
+@pytest.fixture(autouse=True)
+async def conformance(sandbox, receiver):
+    """Every answer of the messaging app, and every webhook, is one that WhatsApp could have sent."""
+
+    async def check(response):
+        path = response.request.url.path.removeprefix("/messaging")
+        if path != response.request.url.path:
+            await response.aread()
+            check_response(response.request.method, path, response.status_code, response.json())
+
+    sandbox.client.event_hooks["response"].append(check)
+    yield
+    for body in receiver.messaging():
+        check_webhook(body)
 
 
 def template(name="order_dispatched", text="Hi {{1}}, order {{2}} is on its way.", **changes):
@@ -130,6 +148,35 @@ async def test_a_failed_status_has_the_error_of_the_platform(sandbox, receiver, 
     [status] = value["statuses"]
     assert [error["code"] for error in status["errors"]] == [131042]
     assert "contacts" not in value
+
+
+def test_the_calls_of_these_tests_are_calls_of_the_platform():
+    path = MESSAGES.removeprefix("/messaging")
+    for body in (message("order_dispatched", "Ada"), message("ticket_reply", "Ada", recipient=USER_ID)):
+        check_request("POST", path, {}, {**body, "recipient_type": "individual", "biz_opaque_callback_data": "x"})
+    for body in (template(), code_template()):
+        check_request("POST", TEMPLATES.removeprefix("/messaging"), {}, body)
+
+
+KINDS = [
+    {"type": "image", "image": {"id": "7", "caption": "broken"}},
+    {"type": "reaction", "reaction": {"message_id": "wamid.1", "emoji": "+1"}},
+    {"type": "edit", "edit": {"original_message_id": "wamid.1", "message": {"type": "text", "text": {"body": "x"}}}},
+    {"type": "system", "system": {"type": "user_changed_number", "body": "x", "wa_id": "2348012345679"}},
+    {"type": "unsupported", "errors": [{"code": 131051, "title": "Message type unknown"}]},
+]
+
+
+async def test_messages_of_customers_are_those_of_the_platform(sandbox, receiver, eventually):
+    for content in KINDS:
+        body = {"from": "2348012345678", "name": "Tolu", "message": content}
+        assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
+    await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.01)
+    await sandbox.client.post(MESSAGES, json=message("anything", "x"))
+    await sandbox.client.post(MESSAGES, json=message("anything", "x", recipient=USER_ID))
+    await sandbox.client.post(TEMPLATES, json=template())
+    await sandbox.client.post("/control/messaging/templates/order_dispatched/reject", json={})
+    await eventually(lambda: len(receiver.messaging()) == len(KINDS) + 7)
 
 
 async def test_a_user_without_a_number_writes_and_is_written_to(sandbox, receiver, eventually):
