@@ -1,4 +1,4 @@
-"""The messaging app's approved templates."""
+"""The messaging app: its approved templates, and the end of a pause."""
 
 import json
 from pathlib import Path
@@ -11,6 +11,7 @@ from operations.campusctl.registering import Operator, Yes, command
 from operations.campusctl.showing import Output
 
 _COMMAND: Final = "message-templates"
+_PROVIDER: Final = "messaging-app"
 _STATE_COLUMNS: Final = ("name", "state", "status", "category", "reason")
 _PUSH_COLUMNS: Final = ("name", "action", "error")
 
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
     command(templates, "export", "campusctl messaging templates export --out templates.json")(export_templates)
     command(templates, "push", "campusctl messaging templates push --yes")(push_templates)
     command(templates, "status", "campusctl messaging templates status --json")(show_templates)
+    command(messaging, "resume", "campusctl messaging resume --yes")(resume)
     messaging.add_typer(templates, name="templates")
     app.add_typer(messaging, name="messaging")
 
@@ -53,6 +55,13 @@ def show_templates(operator: Operator) -> Output:
     """
     exit_code, rows = _run(operator, "status")
     return Output(rows, _STATE_COLUMNS, exit_code=exit_code)
+
+
+def resume(operator: Operator, yes: Yes = False) -> Output:
+    """End the pause that a fault of our account caused, on the system's machine (STATE_DIR). A new fault pauses again."""
+    operator.own.secrets()
+    operator.confirm("Send by the messaging app again?", yes=yes)
+    return Output({"said": operator.own.must("notifications", "resume-provider", _PROVIDER)})
 
 
 def templates_not_approved(operator: Operator) -> list[dict[str, Any]]:
