@@ -16,14 +16,14 @@ from sandbox.web import JsonResponse, RefusedError, read_json
 from sandbox.world import World, world_of
 
 CATEGORIES = frozenset({"AUTHENTICATION", "MARKETING", "UTILITY"})
-ACTS = {"approve": "APPROVED", "reject": "REJECTED", "pause": "PAUSED", "disable": "DISABLED"}
+REVIEWS = {"approve": "APPROVED", "reject": "REJECTED", "pause": "PAUSED", "disable": "DISABLED"}
 EDITABLE = frozenset({"APPROVED", "REJECTED", "PAUSED"})
 ROWS_DEFAULT, ROWS_MAX = 25, 1000
 FIRST_ID = 1_689_556_908_000_000
 PLACEHOLDER = re.compile(r"\{\{([0-9]+)\}\}")
 
 
-class Refusal(Exception):
+class ContentRejected(Exception):
     """The content of a template is not acceptable."""
 
     def __init__(self, subcode: int, title: str, sentence: str) -> None:
@@ -45,12 +45,12 @@ async def create_template(request: Request) -> Response:
         _check_components(body["category"].upper(), body["components"])
     except RefusedError as error:
         return refuse_parameter(f"(#100) {error.message}")
-    except Refusal as refusal:
-        return refusal.response()
+    except ContentRejected as error:
+        return error.response()
     account_id, name, language = request.path_params["account_id"], body["name"], body["language"]
     if find_template(world.database, name, language) is not None:
         sentence = "There is already content in this language for this template. Choose another name."
-        return Refusal(2388024, "Content in This Language Already Exists", sentence).response()
+        return ContentRejected(2388024, "Content in This Language Already Exists", sentence).response()
     template_id = world.database.run(
         "INSERT INTO message_templates (account_id, name, language, category, status, reason, components)"
         " VALUES (?, ?, ?, ?, ?, 'NONE', ?)",
@@ -81,10 +81,10 @@ async def edit_template(request: Request) -> Response:
         _check_components(category, body.get("components"))
     except RefusedError as error:
         return refuse_parameter(f"(#100) {error.message}")
-    except Refusal as refusal:
-        return refusal.response()
+    except ContentRejected as error:
+        return error.response()
     if template["status"] not in EDITABLE or (template["status"] == "APPROVED" and category != template["category"]):
-        return Refusal(2388003, "Template Cannot Be Edited", "This template cannot be edited now.").response()
+        return ContentRejected(2388003, "Template Cannot Be Edited", "This template cannot be edited now.").response()
     world.database.run(
         "UPDATE message_templates SET category = ?, status = ?, reason = 'NONE', components = ? WHERE id = ?",
         category,
@@ -127,7 +127,7 @@ async def list_templates(request: Request) -> Response:
 async def review_template(request: Request) -> Response:
     """`POST /control/messaging/templates/{name}/{approve|reject|pause|disable}` `{language?, reason?}`."""
     world = world_of(request)
-    status = ACTS.get(request.path_params["act"])
+    status = REVIEWS.get(request.path_params["act"])
     name = request.path_params["name"]
     body = await read_json(request)
     template = find_template(world.database, name, str(body.get("language", "en")))
@@ -169,13 +169,13 @@ def check_message(database: Database, template: dict[str, Any]) -> Response | No
     given = {one.get("type"): len(one.get("parameters", [])) for one in template.get("components", [])}
     components = msgspec.json.decode(found["components"])
     if found["category"] == "AUTHENTICATION":
-        wanted = {"body": 1, "button": 1}
+        expected = {"body": 1, "button": 1}
     else:
         count = len(PLACEHOLDER.findall(_body_of(components).get("text", "")))
-        wanted = {"body": count} if count else {}
-    if given != wanted:
+        expected = {"body": count} if count else {}
+    if given != expected:
         return refuse_code(
-            132000, f"number of localizable_params ({given}) does not match the expected number ({wanted})"
+            132000, f"number of localizable_params ({given}) does not match the expected number ({expected})"
         )
     return None
 
@@ -247,20 +247,20 @@ def _check_components(category: str, components: Any) -> None:
         buttons = next((one.get("buttons") for one in components if str(one.get("type")).upper() == "BUTTONS"), None)
         if "text" in body or not buttons or str(buttons[0].get("type")).upper() != "OTP":
             sentence = "An authentication template has a preset text and a button of type OTP."
-            raise Refusal(2388299, "Authentication template is not valid", sentence)
+            raise ContentRejected(2388299, "Authentication template is not valid", sentence)
         return
     text = body.get("text", "")
     if not text or len(text) > 1024:
-        raise Refusal(2388040, "Body is missing or too long", "The body has 1 to 1024 characters.")
+        raise ContentRejected(2388040, "Body is missing or too long", "The body has 1 to 1024 characters.")
     count = len(PLACEHOLDER.findall(text))
     example = body.get("example", {}).get("body_text")
     if count and (not isinstance(example, list) or not example or len(example[0]) != count):
         sentence = "component of type BODY is missing expected field(s) (example)"
-        raise Refusal(2388043, "Components are missing expected field(s)", sentence)
+        raise ContentRejected(2388043, "Components are missing expected field(s)", sentence)
     if PLACEHOLDER.match(text) or re.search(r"\}\}\W*$", text):
-        raise Refusal(
+        raise ContentRejected(
             2388299, "Leading or trailing parameters", "Variables can't be at the start or end of the template."
         )
     if count and len(re.findall(r"\w+", PLACEHOLDER.sub(" ", text))) < 2 * count + 1:
         sentence = "This template has too many variables for its length."
-        raise Refusal(2388293, "Parameters words ratio exceeds limit", sentence)
+        raise ContentRejected(2388293, "Parameters words ratio exceeds limit", sentence)

@@ -68,28 +68,30 @@ def read_registered(given: object) -> RegisteredTemplate | None:
     )
 
 
-def compare_template(wanted: Mapping[str, Any], registered: Sequence[RegisteredTemplate]) -> TemplateState:
+def compare_template(registration: Mapping[str, Any], registered: Sequence[RegisteredTemplate]) -> TemplateState:
     """Return the state of one registration payload among the provider's templates."""
-    name, language = wanted["name"], wanted["language"]
+    name, language = registration["name"], registration["language"]
     found = next((one for one in registered if (one.name, one.language) == (name, language)), None)
     if found is None:
         return TemplateState(name, "missing")
-    return TemplateState(name, _state(wanted, found), found.status, found.category, found.reason, found.template_id)
+    return TemplateState(
+        name, _state(registration, found), found.status, found.category, found.reason, found.template_id
+    )
 
 
-def _state(wanted: Mapping[str, Any], found: RegisteredTemplate) -> State:
+def _state(registration: Mapping[str, Any], found: RegisteredTemplate) -> State:
     if found.status in _UNDER_REVIEW:
         return "pending"
-    if found.status in _EDITABLE and not _is_same(wanted, found):
+    if found.status in _EDITABLE and not _is_same(registration, found):
         return "differs"
     return {"APPROVED": "approved", "REJECTED": "rejected"}.get(found.status, "unavailable")  # type: ignore[return-value]
 
 
-def _is_same(wanted: Mapping[str, Any], found: RegisteredTemplate) -> bool:
+def _is_same(registration: Mapping[str, Any], found: RegisteredTemplate) -> bool:
     """The provider may change a category to MARKETING, and writes the text of an authentication template itself."""
-    if "AUTHENTICATION" in (wanted["category"], found.category):
-        return bool(wanted["category"] == found.category)
-    return bool(_body(wanted["components"]) == found.body)
+    if "AUTHENTICATION" in (registration["category"], found.category):
+        return bool(registration["category"] == found.category)
+    return bool(_body(registration["components"]) == found.body)
 
 
 def _body(components: object) -> str:

@@ -90,12 +90,12 @@ def _export(language: str, out: Path | None) -> int:
 async def _call(account: TemplateAccount, action: str) -> int:
     async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, verify=client_tls()) as http:
         templates = MessageTemplates(http, account.api_url, account.version, account.business_account_id, account.token)
-        wanted = registrations(account.language)
+        expected = registrations(account.language)
         if action == "push":
-            pushed = await push_templates(templates, wanted)
+            pushed = await push_templates(templates, expected)
             _print([asdict(one) for one in pushed])
             return REJECTED if any(one.action == "rejected" for one in pushed) else 0
-        states = await compare_templates(templates, wanted)
+        states = await compare_templates(templates, expected)
         _print([asdict(one) for one in states])
         return 0 if all(one.is_approved for one in states) else NOT_APPROVED
 
