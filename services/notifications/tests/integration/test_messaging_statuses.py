@@ -7,6 +7,7 @@ import pytest_asyncio
 from starlette.responses import JSONResponse
 
 from common.primitives.ids import new_id
+from contracts.identity import UserErased
 from notifications.domain.errors import MessageUnknown
 from notifications.timers import enqueue_due_once
 from notifications.use_cases.deliveries.retry_reported_failure import THROTTLED_FOR
@@ -122,6 +123,14 @@ async def test_a_repeated_rate_limit_ends(scenario: Scenario, providers: Provide
         await enqueue_due_once(scenario.app.dependencies)
     assert (await scenario.channel_statuses())["messaging"] == "failed"
     assert len(providers.approved) == 10
+
+
+async def test_a_message_to_an_erased_user_is_not_queued_again(scenario: Scenario, providers: Providers):
+    await queue_confirmation(scenario, providers)
+    await scenario.send_queued()
+    await scenario.receive(UserErased(user_id=scenario.buyer_id))
+    await process(scenario, {"statuses": [failed(130429)]})
+    assert (await scenario.channel_statuses())["messaging"] == "failed"
 
 
 @pytest.mark.parametrize(

@@ -48,12 +48,12 @@ _REQUEUE_FAILED: Final = """
 UPDATE notification_deliveries
 SET status = 'queued', due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL WHERE id = $1
 """
-# Without the id of support's text the approved template is sent.
+# Without the id of support's text the approved template is sent. A repetition changes nothing.
 _REQUEUE_AS_TEMPLATE: Final = """
 UPDATE notification_deliveries
 SET status = 'queued', payload = payload - 'messageId', due_at = $2, claim_id = NULL, claimed_at = NULL,
     provider_message_id = NULL
-WHERE id = $1
+WHERE id = $1 AND payload ? 'messageId'
 """
 
 

@@ -22,12 +22,15 @@ async def retry_reported_failure(
 ) -> bool:
     """Queue the message for later, or a free text as its approved template; return False for a final failure.
 
-    A fault of our account pauses the provider. A PIN or code is never queued again: its next channel follows.
+    A fault of our account pauses the provider. A PIN or code is never queued again: its next channel follows. The address
+    of an erased user is gone.
     """
     error_class = classify_error(error)
     due_at = now + THROTTLED_FOR
     if error_class == "account":
         due_at = await pause_provider(uow, PROVIDER, error.summary, now)
+    if delivery.recipient.startswith("erased:"):
+        return False
     if error_class == "window" and "messageId" in delivery.payload:
         await store.requeue_as_template(uow, delivery.id, now)
         return True
