@@ -439,6 +439,16 @@ CREATE INDEX processed_webhook_events_oldest ON processed_webhook_events USING b
 ALTER TABLE processed_webhook_events ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON processed_webhook_events TO campus_notifications_service;
 
+CREATE TABLE provider_pauses (
+    provider text NOT NULL,
+    reason text NOT NULL,
+    failed_at timestamp with time zone NOT NULL,
+    probe_at timestamp with time zone NOT NULL,
+    CONSTRAINT provider_pauses_pkey PRIMARY KEY (provider)
+);
+ALTER TABLE provider_pauses ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON provider_pauses TO campus_notifications_service;
+
 CREATE TABLE session_revocations (
     user_id uuid NOT NULL,
     session_id uuid,
