@@ -24,6 +24,7 @@ PASSED_TO_SERVICES: Final = frozenset(
         b"user-agent",
         b"x-hub-signature-256",
         b"x-termii-signature",
+        b"x-twilio-signature",
     }
 )
 # The response headers that are dropped: hop-by-hop headers (RFC 9110, 7.6.1), and headers that the gateway sets itself.

@@ -15,7 +15,7 @@ from notifications.dependencies import Dependencies
 from notifications.use_cases.feed.unsubscribe_from_mail import unsubscribe_from_mail
 
 PATH: Final = "/functions/v1/mail-unsubscribe"
-_HEADERS: Final[dict[str, str]] = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+_HEADERS: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 _HEAD: Final = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Mails</title>'
 _QUESTION: Final = (
     f"{_HEAD}<p>Switch off mails about your orders and tickets? Codes and security notices still arrive.</p>"
