@@ -9,12 +9,16 @@ from urllib.parse import urlencode
 import pytest
 from starlette.responses import JSONResponse, Response
 
+from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
+from notifications.consumers.encrypted_events import CODE_DELIVERY
+from notifications.domain.deliveries import ATTEMPTS_MAX
 from notifications.domain.errors import ProviderUnavailable
 from notifications.timers import enqueue_due_once
+from notifications.use_cases.deliveries.send_delivery import send_delivery
 
-from .conftest import OpenScenario, Providers, Scenario
+from .conftest import KEYS, PHONE, OpenScenario, Providers, Scenario, code_issued
 
 RECEIPTS = "/functions/v1/sms-receipts/twilio"
 
@@ -93,6 +97,36 @@ async def test_the_alert_about_an_account_closes_when_messages_are_accepted(
         assert len(providers.texts) == 1
         [cleared] = await scenario.published("operations.alert_cleared.v1")
         assert cleared["dedupKey"] == "provider-account:sms-http"
+
+
+async def test_a_message_waits_for_the_account_however_long_it_takes(open_scenario: OpenScenario, providers: Providers):
+    async with open_scenario(provider_rest_seconds=30) as scenario:
+        await scenario.project_users()
+        probes = ATTEMPTS_MAX + 2
+        providers.sms_faults += [insufficient_balance() for _ in range(probes)]
+        with pytest.raises(ProviderUnavailable):
+            await send_pin(scenario)
+        for _ in range(probes - 1):
+            scenario.clock.advance(timedelta(seconds=31))
+            [delivery] = await scenario.deliveries()
+            with pytest.raises(ProviderUnavailable):
+                await send_delivery(delivery["id"], scenario.app.dependencies.delivery_sender)
+        scenario.clock.advance(timedelta(seconds=31))
+        await send_delivery(delivery["id"], scenario.app.dependencies.delivery_sender)
+        assert await scenario.delivery_statuses() == ["sent"]
+        assert len(await scenario.published("operations.alert_raised.v1")) == 1
+
+
+async def test_a_code_that_expired_meanwhile_is_not_sent(open_scenario: OpenScenario, providers: Providers):
+    async with open_scenario() as scenario:
+        await scenario.project_users()
+        codes = Encryptor(CODE_DELIVERY, KEYS["code_delivery_key"])
+        await scenario.receive(code_issued(codes, "sms", PHONE))
+        scenario.clock.advance(timedelta(minutes=10))
+        await scenario.send_queued()
+        assert providers.texts == []
+        assert await scenario.delivery_statuses() == ["failed"]
+        assert await scenario.published("operations.alert_raised.v1") == []
 
 
 @pytest.mark.parametrize("message", ["DND Active on Phone Number", "Invalid phone number"])

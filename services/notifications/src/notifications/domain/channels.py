@@ -134,3 +134,9 @@ def redelivery_policy(template: str, channel: str, *, reports_statuses: bool) ->
 def secret_lifetime(template: str, purpose: object) -> timedelta | None:
     """Return the validity of a message's secret after its creation; None without a time limit."""
     return _CODE_LIFETIMES.get(purpose, _CODE_LIFETIME) if template in ("one_time_code", "confirm_email") else None
+
+
+def is_expired(template: str, purpose: object, age: timedelta) -> bool:
+    """Return whether a message of this age holds a code that is not valid any more."""
+    lifetime = secret_lifetime(template, purpose)
+    return lifetime is not None and age >= lifetime

@@ -42,7 +42,8 @@ def fcm_fault(
         return DeviceUnregistered(provider, f"{reason}: the device token is invalid")
     if "SENDER_ID_MISMATCH" in codes:
         return DeviceOfOtherAccount(provider, f"{reason}: the device registered with another project")
-    if status in (401, 403, 404):
+    # 404 without a device: the project or the path is unknown.
+    if status in (401, 403) or (status == 404 and name in ("", "NOT_FOUND")):
         return AccountFault(provider, reason)
     if 400 <= status < 500 and status not in (408, 429):
         return ProviderRejected(provider, reason)

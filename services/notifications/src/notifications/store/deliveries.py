@@ -58,6 +58,7 @@ UPDATE notification_deliveries
 SET status = 'sent', provider_message_id = $2, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
 WHERE id = $1 AND status = 'queued'
 """
+_RETURN_ATTEMPT: Final = "UPDATE notification_deliveries SET attempts = greatest(attempts - 1, 0) WHERE id = $1"
 _RELEASE_CLAIM: Final = """
 UPDATE notification_deliveries SET claim_id = NULL, claimed_at = NULL WHERE id = $1 AND claim_id = $2
 """
@@ -173,6 +174,11 @@ async def save_failed_attempt(
     """Record a failed or `unknown` attempt and release the claim."""
     await uow.execute(_LOG_OUTCOME, claim_id, status, None, error)
     await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
+
+
+async def return_attempt(uow: UnitOfWork, delivery_id: UUID) -> None:
+    """Count one attempt less, for one that the provider could not accept from anybody with our account."""
+    await uow.execute(_RETURN_ATTEMPT, delivery_id)
 
 
 async def save_failed(uow: UnitOfWork, delivery: LockedDelivery) -> bool:

@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
 from common.primitives.problems import NotFound
 from notifications import queries, store
-from notifications.domain.channels import secret_lifetime
+from notifications.domain.channels import is_expired
 from notifications.domain.errors import DeliveryInProgress, RecipientDeleted, SecretExpired
 from notifications.domain.templates import CATALOG
 from notifications.store import LockedDelivery
@@ -47,6 +47,6 @@ async def _check_resendable(uow: UnitOfWork, delivery: LockedDelivery, now: date
             raise RecipientDeleted
     if not CATALOG[delivery.template].sensitive:
         return
-    lifetime = secret_lifetime(delivery.template, delivery.payload.get("purpose"))
-    if not delivery.sealed or (lifetime is not None and now - delivery.created_at >= lifetime):
+    age = now - delivery.created_at
+    if not delivery.sealed or is_expired(delivery.template, delivery.payload.get("purpose"), age):
         raise SecretExpired

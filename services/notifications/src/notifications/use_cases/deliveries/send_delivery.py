@@ -13,7 +13,7 @@ from common.primitives.circuit_breaker import Circuits
 from common.primitives.clock import Clock
 from common.primitives.encryption import DecryptionFailed, Encryptor, UnknownKey
 from notifications import queries, store
-from notifications.domain.channels import is_unsubscribable, redelivery_policy
+from notifications.domain.channels import is_expired, is_unsubscribable, redelivery_policy
 from notifications.domain.deliveries import (
     PROVIDER_SECONDS_MAX,
     AttemptsExhausted,
@@ -182,6 +182,9 @@ async def _record_unavailable(
 
     async def record(uow: UnitOfWork) -> None:
         await store.save_failed_attempt(uow, claimed.delivery.id, claimed.claim_id, reason, status)
+        if is_account_fault:
+            # The message waits for the operator, however long that takes.
+            await store.return_attempt(uow, claimed.delivery.id)
         if is_first:
             (alert_account_fault if is_account_fault else alert_provider_paused)(uow, claimed.circuit_name, reason)
 
@@ -281,6 +284,9 @@ async def _claim(delivery_id: UUID, sender: DeliverySender, tried: Collection[st
         if isinstance(verdict, OutcomeUnknown):
             await fail_delivery(uow, delivery_id, OUTCOME_UNKNOWN)
         if not isinstance(verdict, Claimable):
+            return None
+        if is_expired(delivery.template, delivery.payload.get("purpose"), now - delivery.created_at):
+            await fail_delivery(uow, delivery_id, "the code expired before a provider took the message", alert=False)
             return None
         device = await _device(uow, delivery)
         if delivery.channel == "push" and device is None:
