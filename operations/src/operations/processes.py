@@ -10,6 +10,8 @@ GATEWAY_INTERNAL_PORT = 10
 _API_PORTS = {"api-gateway": 0, "identity": 1, "orders": 2, "payments": 3, "payouts": 4, "notifications": 5}
 _WORKER_PORTS = {"identity": 21, "orders": 22, "payments": 23, "payouts": 24, "notifications": 25}
 
+KEYS_OF_THE_IMAGE_STORE = ("MEDIA_S3_ACCESS_KEY", "MEDIA_S3_SECRET_KEY", "MEDIA_S3_SESSION_TOKEN")
+
 SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
     # The gateway has no secret: it verifies tokens with identity's public keys and signs nothing.
     "api-gateway": (),
@@ -23,7 +25,7 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "BOOTSTRAP_ADMIN_EMAIL",
         "BOOTSTRAP_ADMIN_PASSWORD",
     ),
-    "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY", "PIN_DELIVERY_KEY"),
+    "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY", "PIN_DELIVERY_KEY", *KEYS_OF_THE_IMAGE_STORE),
     "payments": ("CURSOR_KEY", "GATEWAY_SECRET_KEY", "RELEASE_SIGNING_KEY"),
     "payouts": ("CURSOR_KEY", "SEALING_KEY", "ACCOUNT_NUMBER_KEY", "GATEWAY_SECRET_KEY", "RELEASE_VERIFY_KEYS"),
     "notifications": (
@@ -39,6 +41,7 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "VAPID_PRIVATE_KEY",
         "FCM_SERVICE_ACCOUNT",
         "AI_API_KEY",
+        *KEYS_OF_THE_IMAGE_STORE,
     ),
     "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET", "SMS_RECEIPT_KEY"),
 }

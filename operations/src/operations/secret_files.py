@@ -28,7 +28,9 @@ from operations.services import SERVICES
 RUNNING_USER = 10001
 MIGRATING_USER = 10002
 
-_OF_THE_SERVERS = ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD")
+_OF_THE_SERVERS = ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD", "MEDIA_S3_SECRET_KEY")
+# The name of the MinIO account; another store's key comes from the environment.
+_IMAGE_STORE_ACCOUNT = "campus-media"
 
 
 def write_secret_files(
@@ -44,6 +46,10 @@ def write_secret_files(
     """
     kept = load_secrets(folder / "system", environment)
     kept |= {name: environment.get(name) or kept.get(name) or secrets.token_hex(24) for name in _OF_THE_SERVERS}
+    kept["MEDIA_S3_ACCESS_KEY"] = (
+        environment.get("MEDIA_S3_ACCESS_KEY") or kept.get("MEDIA_S3_ACCESS_KEY") or _IMAGE_STORE_ACCOUNT
+    )
+    kept["MEDIA_S3_SESSION_TOKEN"] = environment.get("MEDIA_S3_SESSION_TOKEN", "")
     administrator = _with_password(environment["DATABASE_URL"], kept["POSTGRES_PASSWORD"])
     broker = _with_password(environment["BROKER_URL"], kept["RABBITMQ_PASSWORD"])
     management = _with_password(environment["BROKER_MANAGEMENT_URL"], kept["RABBITMQ_PASSWORD"])
@@ -58,6 +64,9 @@ def write_secret_files(
     # The servers read their files with the user ids of their images; only they mount these folders.
     _write(folder / "postgres" / "password", kept["POSTGRES_PASSWORD"], mode=0o444)
     _write(folder / "rabbitmq" / "rabbitmq.conf", _broker_settings(broker, kept["RABBITMQ_PASSWORD"]), mode=0o444)
+    image_store = {name: kept[name] for name in ("MEDIA_S3_ACCESS_KEY", "MEDIA_S3_SECRET_KEY")}
+    _write(folder / "minio" / "config.env", _image_store_settings(image_store), mode=0o444)
+    _write_variables(folder / "minio" / "environment", image_store, running_user)
     provision = {name: kept[name] for name in ("DATABASE_URL", "BROKER_URL", *ROLE_PASSWORDS, *LOGIN_SUFFIXES)}
     _write_variables(
         folder / "provision" / "environment", {**provision, "BROKER_MANAGEMENT_URL": management}, running_user
@@ -88,6 +97,11 @@ def _with_password(url: str, password: str) -> str:
 
 def _broker_settings(broker_url: str, password: str) -> str:
     return f"default_user = {urlsplit(broker_url).username}\ndefault_pass = {password}\n"
+
+
+def _image_store_settings(key: Mapping[str, str]) -> str:
+    """Return MinIO's settings file: its account is the key of the services."""
+    return f"MINIO_ROOT_USER={key['MEDIA_S3_ACCESS_KEY']}\nMINIO_ROOT_PASSWORD={key['MEDIA_S3_SECRET_KEY']}\n"
 
 
 def _write_variables(path: Path, variables: Mapping[str, str], reader: int) -> None:

@@ -196,7 +196,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             messaging_app_secret=settings.messaging_app_secret,
             phone_hasher=PhoneHasher(await _hash_key(settings, runtime.database, encryption)),
             encryption=encryption,
-            media=await open_media_store(settings, runtime.clock, stack, under=IMAGE_FOLDER),
+            media=await open_media_store(settings, stack, under=IMAGE_FOLDER),
             image_processor=image_processor,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,

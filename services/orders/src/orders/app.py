@@ -40,7 +40,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     async with AsyncExitStack() as stack:
         image_processor = ImageProcessor()
         stack.callback(image_processor.close)
-        media = await open_media_store(settings, runtime.clock, stack)
+        media = await open_media_store(settings, stack)
         hash_key = await ensure_hash_key(runtime.database, _hash_key(settings), "orders", of_release_before=None)
         dependencies = Dependencies(
             settings=settings,

@@ -1,4 +1,4 @@
-"""Images from a merchant's upload to the catalog, stored in a folder and in a bucket."""
+"""Images from a merchant's upload to the catalog, stored in a folder."""
 
 import asyncio
 import io
@@ -7,26 +7,20 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-import httpx
 import pytest
 from PIL import Image
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from common.media.cleanup import remove_images_once
-from common.media.s3_signature import Key, signed_headers
-from common.media.storage import Bucket, Folder, MediaUnavailable
+from common.media.storage import Folder, MediaUnavailable
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.ids import new_id
 from contracts.identity import VendorClosed
 from orders.app import SERVICE
 from orders.store.images import MEDIA
 from testkit.fixtures import DatabaseFactory
-from testkit.service_kit import opened, served
+from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 from .responses import data_of, error_of
@@ -275,59 +269,6 @@ async def test_closing_a_vendor_removes_its_images_only(dated_shop) -> None:
     shop.clock.advance(timedelta(minutes=1))
     assert await removed_of(shop) == 2
     assert files_of(shop) == [f"{stays}-thumbnail.webp", f"{stays}.webp"]
-
-
-class Store:
-    """A store that speaks what of S3 is needed, and checks each signature with the secret that it knows."""
-
-    def __init__(self, key: Key) -> None:
-        self.key, self.objects, self.url = key, {}, ""
-
-    def app(self) -> Starlette:
-        return Starlette(routes=[Route("/{bucket}/{name}", self.response, methods=["GET", "PUT", "DELETE"])])
-
-    async def response(self, request: Request) -> Response:
-        content = await request.body()
-        named = request.headers["authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
-        sent = {
-            name: request.headers[name] for name in named if name not in ("host", "x-amz-date", "x-amz-content-sha256")
-        }
-        when = SystemClock().now()
-        stamp = request.headers["x-amz-date"]
-        when = when.strptime(stamp + "+0000", "%Y%m%dT%H%M%SZ%z")
-        proof = signed_headers(self.key, request.method, str(request.url), sent, content, when)
-        if proof["authorization"] != request.headers["authorization"]:
-            return Response(status_code=403)
-        path = request.url.path
-        if request.method == "PUT":
-            self.objects[path] = content
-        if request.method == "DELETE":
-            return Response(status_code=204 if self.objects.pop(path, None) is not None else 404)
-        return Response(self.objects[path]) if path in self.objects else Response(status_code=404)
-
-
-async def test_a_bucket_stores_images_for_the_holder_of_its_key() -> None:
-    key = Key("id", "secret", "eu-west-1")
-    store = Store(key)
-    async with served(store.app()) as url, httpx.AsyncClient(trust_env=False, timeout=60) as http:
-        bucket = Bucket(http, url + "/", "pictures", key, SystemClock())
-        name = f"{UUID(int=7)}.webp"
-        assert await bucket.get(name) is None
-        for _ in range(2):
-            await bucket.put(name, b"content")
-        assert store.objects == {f"/pictures/{name}": b"content"}
-        assert await bucket.get(name) == b"content"
-        outsider = Bucket(http, url, "pictures", Key("id", "guess"), SystemClock())
-        for call in (outsider.get(name), outsider.put(name, b"other"), outsider.remove(name)):
-            with pytest.raises(MediaUnavailable):
-                await call
-        assert store.objects == {f"/pictures/{name}": b"content"}
-        for _ in range(2):
-            await bucket.remove(name)
-        assert store.objects == {}
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
-        with pytest.raises(MediaUnavailable):
-            await Bucket(http, url, "pictures", key, SystemClock()).get(name)
 
 
 async def test_readers_of_a_folder_never_see_half_a_file(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 __all__ = [
     "cleanup",
     "images",
-    "s3_signature",
+    "s3",
     "storage",
     "uploads",
 ]

@@ -8,21 +8,22 @@ import asyncio
 import os
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Literal, Protocol, Self
 
 import httpx
+from botocore.credentials import Credentials
 from pydantic import Field, model_validator
 
-from common.media.s3_signature import Key, signed_headers
-from common.primitives.clock import Clock
+from common.media.s3 import NO_SUCH_KEY, S3Client, S3Error, S3Location
+from common.observability.logging import get_logger
 from common.primitives.ids import new_id
 from common.primitives.problems import Unavailable
 from common.primitives.tls import client_tls
 from common.process.settings import ServiceSettings
 
+log = get_logger(__name__)
+
 TYPE: Final = "image/webp"
-# For one image of some hundred kilobytes.
-BUCKET_SECONDS_MAX: Final = 10.0
 
 
 class MediaUnavailable(Unavailable):
@@ -90,35 +91,36 @@ class Folder:
 
 
 class Bucket:
-    """Images as objects of a bucket, addressed by path, which every S3 store supports."""
+    """Images as objects of a bucket, below an optional prefix."""
 
-    def __init__(self, http: httpx.AsyncClient, endpoint: str, bucket: str, key: Key, clock: Clock) -> None:
-        self._http, self._key, self._clock = http, key, clock
-        self._url = f"{endpoint.rstrip('/')}/{bucket}"
+    def __init__(self, client: S3Client, under: str = "") -> None:
+        self._client = client
+        self._prefix = f"{under}/" if under else ""
 
     async def put(self, name: str, content: bytes) -> None:
-        response = await self._request("PUT", name, content, {"content-type": TYPE})
-        if response.status_code != 200:
-            raise MediaUnavailable from ValueError(f"the bucket answered {response.status_code} to a PUT")
+        await self._request("PUT", name, content, media_type=TYPE)
 
     async def get(self, name: str) -> bytes | None:
-        response = await self._request("GET", name, b"", {})
-        if response.status_code == 404:
-            return None
-        if response.status_code != 200:
-            raise MediaUnavailable from ValueError(f"the bucket answered {response.status_code} to a GET")
-        return response.content
+        response = await self._request("GET", name)
+        return None if response is None else response.content
 
     async def remove(self, name: str) -> None:
-        response = await self._request("DELETE", name, b"", {})
-        if response.status_code not in (200, 204, 404):
-            raise MediaUnavailable from ValueError(f"the bucket answered {response.status_code} to a DELETE")
+        await self._request("DELETE", name)
 
-    async def _request(self, method: str, name: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
-        url = f"{self._url}/{name}"
-        headers = signed_headers(self._key, method, url, headers, content, self._clock.now())
+    async def _request(
+        self, method: str, name: str, content: bytes = b"", *, media_type: str = ""
+    ) -> httpx.Response | None:
+        """Returns the response, or None when there is no such object.
+
+        Raises MediaUnavailable, and logs what an operator must correct: the user is told to retry in either case.
+        """
         try:
-            return await self._http.request(method, url, headers=headers, content=content, timeout=BUCKET_SECONDS_MAX)
+            return await self._client.request(method, f"{self._prefix}{name}", content, media_type=media_type)
+        except S3Error as error:
+            if error.code == NO_SUCH_KEY:
+                return None
+            log.error("the image store rejected a request", method=method, error=str(error), advice=error.advice)
+            raise MediaUnavailable from error
         except httpx.HTTPError as error:
             raise MediaUnavailable from error
 
@@ -142,6 +144,16 @@ class MediaSettings(ServiceSettings):
     media_s3_secret_key: str = Field(
         default="", description="Secret of the access key", examples=["wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"]
     )
+    media_s3_session_token: str = Field(
+        default="",
+        description="Session token of a temporary access key; empty: the key is permanent",
+        examples=["FwoGZXIvYXdzEBYaDEXAMPLETOKEN"],
+    )
+    media_s3_addressing: Literal["path", "virtual"] = Field(
+        default="path",
+        description="Where the bucket is named: in the path, or in the host name (buckets of AWS made since 2020)",
+        examples=["virtual"],
+    )
 
     @model_validator(mode="after")
     def whole_bucket(self) -> Self:
@@ -152,12 +164,21 @@ class MediaSettings(ServiceSettings):
         return self
 
 
-async def open_media_store(
-    settings: MediaSettings, clock: Clock, stack: AsyncExitStack, *, under: str = ""
-) -> MediaStore:
+async def open_media_store(settings: MediaSettings, stack: AsyncExitStack, *, under: str = "") -> MediaStore:
     """The bucket when one is set, else the folder. `under` is a separate subfolder for private files."""
     if not settings.media_s3_endpoint:
         return Folder(settings.media_folder / under)
-    key = Key(settings.media_s3_access_key, settings.media_s3_secret_key, settings.media_s3_region)
     http = await stack.enter_async_context(httpx.AsyncClient(verify=client_tls()))
-    return Bucket(http, settings.media_s3_endpoint, f"{settings.media_s3_bucket}/{under}".rstrip("/"), key, clock)
+    return Bucket(s3_client(settings, http), under)
+
+
+def s3_client(settings: MediaSettings, http: httpx.AsyncClient) -> S3Client:
+    """The client of the bucket that the settings name."""
+    location = S3Location(
+        settings.media_s3_endpoint,
+        settings.media_s3_bucket,
+        settings.media_s3_region,
+        settings.media_s3_addressing,
+    )
+    token = settings.media_s3_session_token or None
+    return S3Client(http, location, Credentials(settings.media_s3_access_key, settings.media_s3_secret_key, token))
