@@ -60,6 +60,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "push": CALL,
     "push_token": CALL,
     "on_call": CALL,
+    "account": frozenset({"fail"}),
     "smtp": CALL - {"error_before", "error_after"},
 }
 QUALIFIERS = frozenset({"times", "match"})

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from sandbox.database import Database
 from sandbox.faults import respond_with_faults
 from sandbox.gateway.nuban import account_exists, is_account_number, name_of_unknown_account
+from sandbox.sinks.accounts import account_state
 from sandbox.web import RefusedError, ok, refused
 from sandbox.world import world_of
 
@@ -70,7 +71,9 @@ def resolve_name(database: Database, bank_code: str, account_number: str) -> str
 
 
 async def list_banks(request: Request) -> Response:
-    return ok("Banks retrieved", [_bank_view(position, bank) for position, bank in enumerate(BANKS, start=1)])
+    state = account_state(world_of(request), "gateway_banks")
+    listed = BANKS if state == "all" else []
+    return ok("Banks retrieved", [_bank_view(position, bank) for position, bank in enumerate(listed, start=1)])
 
 
 def _bank_view(position: int, bank: dict[str, str]) -> dict[str, Any]:
@@ -113,7 +116,8 @@ async def show_balance(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         currencies = [row["currency"] for row in world.database.all("SELECT DISTINCT currency FROM movements")]
-        listed = ["NGN", *sorted(set(currencies) - {"NGN"})]
+        own = account_state(world, "gateway_balance")
+        listed = [own, *sorted(set(currencies) - {own, "NGN"})]
         return ok("Balances retrieved", [{"currency": c, "balance": world.database.balance_minor(c)} for c in listed])
 
     return await respond_with_faults(request, world.faults, "balance_call", (), work, refused)

@@ -90,6 +90,9 @@ async def send_native(request: Request) -> Response:
     name = f"projects/{request.path_params['project']}/messages/{new_code(length=16)}"
 
     def work(_fault: object) -> Response:
+        if body.get("validate_only") is True:
+            # A dry run reaches no device; the token of one that checks the project only is none.
+            return _refuse_native(400, "INVALID_TOKEN")
         record_message(
             world.database,
             Message(

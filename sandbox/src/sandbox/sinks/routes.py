@@ -2,6 +2,7 @@
 
 from starlette.routing import Route
 
+from sandbox.sinks.accounts import ROUTES as ACCOUNT_ROUTES
 from sandbox.sinks.message_templates import create_template, edit_template, list_templates
 from sandbox.sinks.messaging import send_message
 from sandbox.sinks.on_call import post_alertmanager, post_pagerduty, post_webhook
@@ -24,4 +25,5 @@ ROUTES = [
     Route("/on-call/api/v2/alerts", post_alertmanager, methods=["POST"]),
     Route("/on-call/v2/enqueue", post_pagerduty, methods=["POST"]),
     Route("/on-call/webhook", post_webhook, methods=["POST"]),
+    *ACCOUNT_ROUTES,
 ]
