@@ -89,5 +89,13 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market: Marketpla
     code, said = campusctl("staff", "bootstrap", "nobody@campus.example", "--yes")
     assert (code, said["ok"]) == (1, False)
 
+    code, said = campusctl("doctor", "--only", "settings", "--only", "edge", "--only", "gateway", "--only", "push")
+    states = {(line["subject"], line["state"]) for line in said["data"]}
+    assert (code, said["ok"]) == (4, False)
+    # The real edge rejects unsigned webhooks; a system of development is no system in production.
+    assert {("payment webhook", "ok"), ("messaging webhook", "ok"), ("SMS receipts", "ok")} <= states
+    assert {("gateway bank list", "ok"), ("push token", "ok"), ("push project", "ok")} <= states
+    assert {("GATEWAY_API_URL", "fault"), ("DEMO_DATA", "fault"), ("public TLS", "fault")} <= states
+
     done("logout")
     assert json.loads(kept.read_text()) == {}

@@ -1,7 +1,7 @@
 """`campusctl`: the operators' commands.
 
-Exit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; 4 findings of the audit, a ledger, a rotation
-check or the templates.
+Exit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; 4 findings of doctor, the audit, a ledger, a
+rotation check or the templates.
 """
 
 import typer
@@ -10,6 +10,7 @@ from operations.campusctl.commands import (
     any_endpoint,
     commissions,
     dead_letters,
+    doctor,
     messaging,
     on_the_machine,
     payouts,
@@ -23,13 +24,14 @@ from operations.campusctl.commands import (
 app = typer.Typer(
     name="campusctl",
     help="Operate the campus marketplace.\n\nExit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; "
-    "4 findings of the audit, a ledger, a rotation check or the templates.",
+    "4 findings of doctor, the audit, a ledger, a rotation check or the templates.",
     epilog="Example:\n\ncampusctl exceptions list --status open --json",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
 for part in (
+    doctor,
     signing_in,
     staff,
     on_the_machine,

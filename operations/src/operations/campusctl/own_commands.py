@@ -15,7 +15,7 @@ from operations.environment import Environments
 from operations.ports import is_listening, port_base_of
 from operations.processes import SANDBOX_PORT
 from operations.secrets import read_secrets
-from operations.services import service_named
+from operations.services import SERVICES, service_named
 
 COMMAND_SECONDS_MAX = 600
 _IS_IT_RUNNING = (
@@ -69,6 +69,11 @@ class OwnCommands:
         if not is_listening(address.port or 5432, address.hostname or "127.0.0.1"):
             raise Refused("The system's database is unreachable.", _IS_IT_RUNNING, NOT_REACHABLE)
         return known
+
+    def environment(self) -> dict[str, str]:
+        """Return the settings of all services of the system, its secrets among them."""
+        environments = self._environments()
+        return {name: text for service in SERVICES for name, text in environments.for_demo_data(service).items()}
 
     def run(self, service_name: str, *arguments: str) -> Ended:
         """Run `python -m <service> <arguments>` with that service's environment."""

@@ -1,0 +1,96 @@
+"""The check of a system before and after it goes live."""
+
+import asyncio
+import json
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.campusctl.exits import FINDINGS, MISUSED, Refused
+from operations.campusctl.registering import Operator, command
+from operations.campusctl.showing import Output
+from operations.doctor.run import CHECKS, examine
+from operations.secrets import read_secrets
+
+Checked = StrEnum("Checked", {name: name for name in CHECKS})  # type: ignore[misc]
+
+
+def register(app: typer.Typer) -> None:
+    command(
+        app,
+        "doctor",
+        "campusctl doctor --settings production.env --dkim-selector s1",
+        "campusctl doctor --only gateway --only sms --json",
+    )(doctor)
+
+
+def doctor(
+    operator: Operator,
+    settings: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="NAME=value lines of the services' settings; the environment wins."),
+    ] = None,
+    only: Annotated[list[Checked] | None, typer.Option(help="Only these checks; all when omitted.")] = None,
+    dkim_selector: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="DKIM selector of the mail company.")
+    ] = None,
+    templates: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Exported templates of the messaging app; each must be approved."),
+    ] = None,
+    name_server: Annotated[
+        str | None, typer.Option(metavar="HOST[:PORT]", help="Name server; that of the machine when omitted.")
+    ] = None,
+) -> Output:
+    """Check settings, accounts and addresses for real operation against the live providers, without changing anything.
+
+    Each line is `ok`, `warning` or `fault` and says what to do. Exit code 4: there is a fault. docs/going-live.md.
+    """
+    findings = asyncio.run(
+        examine(
+            _environment(operator, settings or []),
+            only or (),
+            dkim_selectors=tuple(dkim_selector or ()),
+            templates=_names_in(templates),
+            name_server=name_server,
+        )
+    )
+    lines = [
+        {
+            "state": finding.state,
+            "check": name,
+            "subject": finding.subject,
+            "found": finding.found,
+            "advice": finding.advice,
+        }
+        for name, finding in findings
+    ]
+    exit_code = FINDINGS if any(finding.state == "fault" for _, finding in findings) else 0
+    return Output(lines, ("state", "subject", "found", "advice"), exit_code=exit_code)
+
+
+def _names_in(templates: Path | None) -> frozenset[str]:
+    """Return the names in an exported file of templates, a JSON list of objects with `name`."""
+    if templates is None:
+        return frozenset()
+    try:
+        return frozenset(str(template["name"]) for template in json.loads(templates.read_text()))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        advice = "Export it: campusctl messaging templates export --out FILE"
+        raise Refused(f"{templates} is no file of templates: {error}", advice, MISUSED) from None
+
+
+def _environment(operator: Operator, files: list[Path]) -> dict[str, str]:
+    """Return the settings of the files and the environment; without files, those of the system on this machine if there is one."""
+    if not files and (operator.own.state_dir / "secrets.env").exists():
+        return {**operator.own.environment(), "BASE_URL": operator.base_url}
+    given: dict[str, str] = {}
+    for file in files:
+        try:
+            given |= read_secrets(file)
+        except (OSError, ValueError) as error:
+            raise Refused(f"{file} is not readable: {error}", "Write NAME=value lines", MISUSED) from None
+    return {**given, **os.environ}
