@@ -482,7 +482,7 @@ async def test_a_reported_fee_is_posted_once_for_each_charge(app: PaymentsApp) -
     await app.process_webhook({"event": "charge.success", "data": {**body["data"], "id": None}})
     balances = await app.balances()
     assert (balances["gateway_fees"], balances["gateway_cash"]) == (7_500, 492_500)
-    for odd in (None, "7500", 7.5, True, -1, 0, 500_001, {}):
+    for odd in (None, "7,500", 7.5, True, -1, 0, 500_001, {}):
         other = await app.place_order()
         intent = await app.open_intent(other.order_id)
         await app.process_webhook(app.charge(intent["reference"], 500_000, fees=odd))

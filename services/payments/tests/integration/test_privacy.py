@@ -93,7 +93,7 @@ async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(app: Pay
     response = await app.service.client.get(path, headers=app.service.headers(app.buyer))
     assert response.status_code == 200, response.text
     found = {line["section"]: line["record"] for line in response.json()["data"]}
-    assert set(found) == {"payments", "refunds", "refundDestinations"}
+    assert set(found) == {"contact", "payments", "refunds", "refundDestinations"}
     assert found["refundDestinations"]["accountName"] == "Chidi Okafor"
     auditor = app.service.headers(uuid4(), roles=("auditor",))
     assert (await app.service.client.get(path, headers=auditor)).json()["data"] == []

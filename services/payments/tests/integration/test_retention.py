@@ -27,7 +27,9 @@ async def test_a_webhook_resent_after_its_retention_gets_200_and_has_no_effect(a
     requested = app.refund_requested(placed, 100_000)
     await app.service.deliver(requested)
     await app.service.work("payments.refunds")
-    refund = {"id": (await app.gateway.refunds())[-1]["id"], "amount": 100_000, "currency": "NGN"}
+    [sent] = await app.gateway.refunds()
+    await app.gateway.settle_refund(sent, "processed")
+    refund = {"transaction_reference": intent["reference"], "amount": "100000", "currency": "NGN"}
     dispute = {
         "id": 70_001,
         "refund_amount": 200_000,
