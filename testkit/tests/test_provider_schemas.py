@@ -124,6 +124,6 @@ async def test_exchanges_through_an_application_are_checked():
         assert checked.found == []
         await client.get("/gateway/refund/1")
         await client.post("/gateway/refund", json={"amount": "1"})
-    answer, request = checked.found
-    assert answer.startswith("GET /refund/{id}, response 200")
+    response, request = checked.found
+    assert response.startswith("GET /refund/{id}, response 200")
     assert request.startswith("POST /refund, request")

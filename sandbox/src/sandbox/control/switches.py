@@ -13,7 +13,7 @@ from sandbox.gateway.checkout import end_checkout
 from sandbox.gateway.disputes import DISPUTE_ACTIONS, find_dispute, move_dispute, open_dispute
 from sandbox.gateway.fields import read_amount_minor, read_text, row_id
 from sandbox.gateway.refund_routes import refund_view
-from sandbox.gateway.refunds import ask_for_account, find_refund, settle_refund
+from sandbox.gateway.refunds import find_refund, request_account, settle_refund
 from sandbox.gateway.transfer_routes import transfer_view
 from sandbox.gateway.transfers import FAILURE_DEFAULT, REVERSAL_DEFAULT, find_transfer, move_transfer
 from sandbox.switches import change_switches
@@ -89,7 +89,7 @@ async def change_refund(request: Request) -> Response:
     if action not in ("process", "fail", "attention") or refund is None:
         raise RefusedError(404, "No such refund or act")
     if action == "attention":
-        return JsonResponse(refund_view(ask_for_account(world, refund["id"])))
+        return JsonResponse(refund_view(request_account(world, refund["id"])))
     reason = read_text(await _optional_json(request), "reason", "Refund declined by the bank")
     return JsonResponse(refund_view(settle_refund(world, refund["id"], reason if action == "fail" else None)))
 

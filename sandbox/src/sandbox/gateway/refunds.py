@@ -87,7 +87,7 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
     return settled
 
 
-def ask_for_account(world: World, refund_id: int) -> Row:
+def request_account(world: World, refund_id: int) -> Row:
     """The payer's bank takes no refund of an open one: it needs attention until the merchant names an account. Raises RefusedError 409."""
     refund = _found(world.database, refund_id)
     if refund["status"] not in OPEN_STATUSES:

@@ -4,8 +4,10 @@ __all__ = [
     "approve_refund",
     "poll_refund",
     "prepare_refund",
+    "query_reported_refunds",
     "refund_order",
     "reject_refund",
+    "retry_with_account",
     "submit_refund",
 ]
 
