@@ -23,13 +23,13 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.ledger import posting as ledger
 from common.primitives.cursors import CursorSigner
 from common.primitives.ids import new_id
+from common.web.pages import CursorPage
 from contracts.permissions import permissions_of
 from lab.bench import catalogs, seeds
 from lab.bench.figures import percentile
 from orders.domain.orders import Windows
 from orders.domain.quotes import RequestedItem
 from orders.queries.orders import page_of_orders
-from orders.queries.pages import Page
 from orders.queries.products import page_of_products
 from orders.use_cases.orders.place_order import Checkout, place_order
 from payments.domain import postings
@@ -85,8 +85,8 @@ async def own_orders(database: Database, number: int | None = None) -> None:
     caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
     async with database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_orders(uow, _SIGNER, caller, _PAGE, None)
-    if len(page.rows) != _PAGE:
-        raise RuntimeError(f"the page has {len(page.rows)} orders, expected {_PAGE}")
+    if len(page.items) != _PAGE:
+        raise RuntimeError(f"the page has {len(page.items)} orders, expected {_PAGE}")
 
 
 async def products_first_page(database: Database) -> None:
@@ -120,9 +120,9 @@ async def products_filter(database: Database) -> None:
 
 async def _products(
     database: Database, filters: dict[str, Any], sort: str = "newest", cursor: str | None = None
-) -> Page:
+) -> CursorPage[Any]:
     page = await page_of_products(database, _SIGNER, ANONYMOUS, filters, sort, _PAGE, cursor, now=datetime.now(UTC))
-    if not page.rows:
+    if not page.items:
         raise RuntimeError(f"no product matches {filters}")
     return page
 

@@ -14,6 +14,7 @@ from lab.bench.figures import Figures, Goal, Reading, Row, alternate, percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
 from lab.bench.pgbench import script
 from lab.bench.recording import Repeatable, Sent, record
+from payments.clients.paystack import PaystackGateway
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
 _PATH = "/functions/v1/gateway-webhook"
@@ -132,4 +133,10 @@ end
 
 async def _recorded(bench: BenchEnvironment) -> list[Sent]:
     async with opened_database(bench.databases["payments"]) as database:
-        return await record(database.service, lambda: receive_webhook(database, SystemClock(), _body("charge.success")))
+        gateway = PaystackGateway("http://gateway.invalid", "")
+        try:
+            return await record(
+                database.service, lambda: receive_webhook(database, gateway, SystemClock(), _body("charge.success"))
+            )
+        finally:
+            await gateway.close()
