@@ -17,6 +17,7 @@ async def test_a_paid_transaction_sends_the_specified_webhook(sandbox, receiver,
     assert set(charge) == {
         "id", "domain", "status", "reference", "amount", "message", "gateway_response", "paid_at", "created_at",
         "channel", "currency", "ip_address", "metadata", "log", "fees", "customer", "authorization", "plan",
+        "fees_split",
     }  # fmt: skip
     assert charge["amount"] == 500_000
     assert isinstance(charge["id"], int)

@@ -13,6 +13,25 @@ SCHEMA = (Path(__file__).parent / "schema.sql").read_text()
 # SQLite's largest integer; a number above it would be an overflow in the driver instead of a refusal.
 AMOUNT_MINOR_MAX = 2**63 - 1
 
+# What newer versions added to tables of an older file.
+WIDER_CHECKS = (
+    ("webhooks", "('gateway', 'messaging'))", "('gateway', 'messaging', 'sms'))"),
+    (
+        "refunds",
+        "('pending', 'processed', 'failed'))",
+        "('pending', 'processing', 'needs-attention', 'processed', 'failed'))",
+    ),
+    (
+        "disputes",
+        "('awaiting-merchant-feedback', 'resolved')",
+        "('awaiting-merchant-feedback', 'awaiting-bank-feedback', 'resolved')",
+    ),
+)
+NEWER_COLUMNS = {
+    "transactions": ("fees_minor INTEGER", "settlement_id INTEGER"),
+    "disputes": ("due_at TEXT", "resolved_at TEXT", "evidence_id INTEGER", "attachments TEXT", "message TEXT"),
+}
+
 
 class InsufficientBalance(Exception):
     """A movement would take more than the balance of its currency holds."""
@@ -31,7 +50,7 @@ class Database:
         # A power cut may lose the last commits of the sandbox, never its consistency; a sync per payment would be slow.
         self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.execute("PRAGMA foreign_keys = ON")
-        self._add_targets()
+        self._upgrade_older_file()
         self.connection.executescript(SCHEMA)
         if opening_balance_minor and self.one("SELECT 1 FROM movements LIMIT 1") is None:
             with self.transaction():
@@ -40,21 +59,19 @@ class Database:
     def close(self) -> None:
         self.connection.close()
 
-    def _add_targets(self) -> None:
-        """Widens the checks of an older file to SMS receipts and refunds that need attention, in the way that SQLite documents."""
+    def _upgrade_older_file(self) -> None:
+        """Widens the checks of an older file in the way that SQLite documents, and adds the columns that it lacks."""
         self.connection.execute("PRAGMA writable_schema = ON")
-        for table, old, new in (
-            ("webhooks", "('gateway', 'messaging'))", "('gateway', 'messaging', 'sms'))"),
-            (
-                "refunds",
-                "('pending', 'processed', 'failed'))",
-                "('pending', 'processing', 'needs-attention', 'processed', 'failed'))",
-            ),
-        ):
+        for table, narrow, wide in WIDER_CHECKS:
             self.connection.execute(
-                "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ?", (old, new, table)
+                "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ?", (narrow, wide, table)
             )
         self.connection.execute("PRAGMA writable_schema = RESET")
+        for table, columns in NEWER_COLUMNS.items():
+            present = {row["name"] for row in self.all(f"PRAGMA table_info({table})")}
+            for column in columns if present else ():
+                if column.split()[0] not in present:
+                    self.connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -49,6 +49,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "listed_row": frozenset({"data"}),
     "resolve_call": CALL,
     "refund_call": CALL,
+    "dispute_call": CALL,
     "balance_call": CALL,
     "sms": CALL,
     "sms_termii": CALL,

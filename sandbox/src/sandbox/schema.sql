@@ -42,7 +42,9 @@ CREATE TABLE IF NOT EXISTS transactions (
     callback_url TEXT,
     metadata TEXT NOT NULL,
     created_at TEXT NOT NULL,
-    paid_at TEXT
+    paid_at TEXT,
+    fees_minor INTEGER,
+    settlement_id INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS transactions_by_creation ON transactions (created_at);
 
@@ -96,8 +98,38 @@ CREATE TABLE IF NOT EXISTS disputes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     transaction_id INTEGER NOT NULL REFERENCES transactions (id),
     amount_minor INTEGER NOT NULL CHECK (amount_minor > 0),
-    status TEXT NOT NULL CHECK (status IN ('awaiting-merchant-feedback', 'resolved')),
+    status TEXT NOT NULL CHECK (status IN ('awaiting-merchant-feedback', 'awaiting-bank-feedback', 'resolved')),
     resolution TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    due_at TEXT,
+    resolved_at TEXT,
+    evidence_id INTEGER,
+    attachments TEXT,
+    message TEXT
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS dispute_evidence (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    dispute_id INTEGER NOT NULL REFERENCES disputes (id),
+    content TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+
+-- A file is named when its address is given out, and has content after its upload.
+CREATE TABLE IF NOT EXISTS dispute_files (
+    file_name TEXT PRIMARY KEY,
+    dispute_id INTEGER NOT NULL REFERENCES disputes (id),
+    content BLOB
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS settlements (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'processing', 'success', 'failed')),
+    currency TEXT NOT NULL,
+    processed_minor INTEGER NOT NULL,
+    fees_minor INTEGER NOT NULL,
+    deductions_minor INTEGER NOT NULL,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
 ) STRICT;

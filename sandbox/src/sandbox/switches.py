@@ -1,6 +1,6 @@
 """How the sandbox behaves when nothing is wrong: when transfers settle, whether message statuses are reported."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -9,12 +9,16 @@ from sandbox.faults import WAIT_SECONDS_MAX
 from sandbox.web import RefusedError
 
 Seconds = float
+# A month: longer than any bank gives.
+DISPUTE_HOURS_MAX = 720
 
 
 class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """
     `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control call, `immediate`
     answers `success` at once, `otp` answers `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
+    `charge_fees`: `standard` deducts the fee of a local charge from the balance, `unreported` too, but omits it from the
+    webhook; `none` deducts nothing. `dispute_hours`: the time to respond to a dispute.
     `messaging_template_review`: `auto` approves a template at once, `manual` waits for a control call.
     """
 
@@ -22,6 +26,8 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     transfer_delay_seconds: Seconds = 0.2
     refund_settlement: Literal["auto", "manual"] = "auto"
     refund_delay_seconds: Seconds = 0.2
+    charge_fees: Literal["none", "standard", "unreported"] = "none"
+    dispute_hours: Annotated[float, msgspec.Meta(gt=0, le=DISPUTE_HOURS_MAX)] = 24.0
     messaging_statuses: bool = False
     messaging_status_delay_seconds: Seconds = 0.2
     messaging_template_review: Literal["auto", "manual"] = "auto"

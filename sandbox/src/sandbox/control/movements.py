@@ -21,6 +21,8 @@ LINES = {
     "transfer_reversed": "transfers_reversed",
     "refund": "refunds",
     "chargeback": "chargebacks",
+    "charge_fee": "charge_fees",
+    "settlement": "settlements",
 }
 MOVEMENTS_MAX = 1000
 MOVEMENT_ID_MAX = 10**18 - 1

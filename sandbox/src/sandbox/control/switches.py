@@ -1,24 +1,29 @@
 """Changes of faults, settings, and the states of single transfers and refunds."""
 
+import time
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sandbox.clock import moment_text
 from sandbox.faults import parse_rules
 from sandbox.gateway.charge_routes import charge_view
 from sandbox.gateway.charges import find_charge
 from sandbox.gateway.checkout import end_checkout
 from sandbox.gateway.disputes import DISPUTE_ACTIONS, find_dispute, move_dispute, open_dispute
-from sandbox.gateway.fields import read_amount_minor, read_text, row_id
+from sandbox.gateway.fields import read_amount_minor, read_currency, read_moment, read_text, row_id
 from sandbox.gateway.refund_routes import refund_view
 from sandbox.gateway.refunds import find_refund, request_account, settle_refund
+from sandbox.gateway.settlements import settle_balance, settlement_view
 from sandbox.gateway.transfer_routes import transfer_view
 from sandbox.gateway.transfers import FAILURE_DEFAULT, REVERSAL_DEFAULT, find_transfer, move_transfer
 from sandbox.switches import change_switches
 from sandbox.web import JsonResponse, RefusedError, read_body, read_json
 from sandbox.world import world_of
+
+SECONDS_PER_HOUR = 3600
 
 
 async def show_faults(request: Request) -> Response:
@@ -95,7 +100,7 @@ async def change_refund(request: Request) -> Response:
 
 
 async def change_charge(request: Request) -> Response:
-    """`POST .../charges/{reference}/{pay|decline|dispute}`: the fields of the payment page, or the disputed `{amount}` in kobo."""
+    """`POST .../charges/{reference}/{pay|decline|dispute}`: the fields of the payment page, or `{amount}` in kobo and `{due_at}`."""
     world = world_of(request)
     charge = find_charge(world.database, "reference", request.path_params["reference"])
     if charge is None:
@@ -104,11 +109,13 @@ async def change_charge(request: Request) -> Response:
     if action != "dispute":
         return JsonResponse(charge_view(end_checkout(world, charge["access_code"], action, body)))
     amount_minor = read_amount_minor(body["amount"]) if "amount" in body else None
-    return JsonResponse(dict(open_dispute(world, charge, amount_minor)))
+    by_default = moment_text(time.time() + world.switches.dispute_hours * SECONDS_PER_HOUR)
+    due_at = read_moment(body["due_at"]) if "due_at" in body else by_default
+    return JsonResponse(dict(open_dispute(world, charge, amount_minor, due_at)))
 
 
 async def change_dispute(request: Request) -> Response:
-    """`POST .../disputes/{id}/{remind|lose|win|overturn}`."""
+    """`POST .../disputes/{id}/{remind|lose|expire|win|overturn}`."""
     world = world_of(request)
     action = request.path_params["act"]
     number = row_id(request.path_params["id"])
@@ -116,6 +123,27 @@ async def change_dispute(request: Request) -> Response:
     if action not in DISPUTE_ACTIONS or dispute is None:
         raise RefusedError(404, "No such dispute or act")
     return JsonResponse(dict(move_dispute(world, dispute, action)))
+
+
+async def show_evidence(request: Request) -> Response:
+    """`GET .../disputes/{id}/evidence`: what the merchant sent, with the names and sizes of the uploaded files."""
+    database = world_of(request).database
+    number = row_id(request.path_params["id"])
+    evidence = database.all("SELECT content FROM dispute_evidence WHERE dispute_id = ? ORDER BY id", number)
+    files = database.all(
+        "SELECT file_name, length(content) AS bytes FROM dispute_files WHERE dispute_id = ? AND content IS NOT NULL",
+        number,
+    )
+    listed = [msgspec.json.decode(row["content"]) for row in evidence]
+    return JsonResponse({"evidence": listed, "files": [dict(row) for row in files]})
+
+
+async def make_settlement(request: Request) -> Response:
+    """`POST .../settlements`, optionally with `{currency}` and `{deductions}` in kobo: automatic settlement runs once."""
+    world = world_of(request)
+    body = await _optional_json(request)
+    deductions_minor = read_amount_minor(body["deductions"]) if body.get("deductions") else 0
+    return JsonResponse(settlement_view(settle_balance(world, read_currency(body), deductions_minor)))
 
 
 async def _optional_json(request: Request) -> dict[str, Any]:

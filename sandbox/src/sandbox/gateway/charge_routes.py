@@ -115,7 +115,7 @@ def _charge_fields(charge: Row) -> dict[str, Any]:
         "ip_address": None,
         "metadata": msgspec.json.decode(charge["metadata"]) or "",
         "log": None,
-        "fees": None,
+        "fees": charge["fees_minor"],
         "order_id": None,
         "pos_transaction_data": None,
     }

@@ -16,6 +16,12 @@ from sandbox.outbox import enqueue_gateway_event
 from sandbox.web import RefusedError
 from sandbox.world import World
 
+# The gateway's published fee of a local charge.
+FEE_BASIS_POINTS = 150
+FEE_FLAT_MINOR = 10_000
+FEE_FLAT_FROM_MINOR = 250_000
+FEE_MINOR_MAX = 200_000
+
 CHANNELS = ("card", "bank_transfer", "ussd")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 # Of the transactions with their customer, as every view of a charge needs them.
@@ -135,24 +141,37 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
         raise RefusedError(400, "This channel is not offered for the transaction")
     if world.database.balance_minor(currency) > AMOUNT_MINOR_MAX - amount_minor:
         raise RefusedError(400, "Invalid Amount Sent")
+    fees_minor = None if world.switches.charge_fees == "none" else fee_of(amount_minor)
     with world.database.transaction():
         world.database.run(
             "UPDATE transactions SET status = 'success', amount_minor = ?, currency = ?, channel = ?, paid_at = ?,"
-            " gateway_response = ? WHERE id = ?",
+            " gateway_response = ?, fees_minor = ? WHERE id = ?",
             amount_minor,
             currency,
             channel,
             now_text(),
             "Successful" if channel == "card" else "Approved",
+            fees_minor,
             charge["id"],
         )
         world.database.post("charge", charge["reference"], amount_minor, currency)
+        if fees_minor:
+            world.database.post("charge_fee", charge["reference"], -fees_minor, currency)
         paid = _found(world.database, access_code)
+        event = charge_success(paid)
+        if world.switches.charge_fees == "unreported":
+            event["data"]["fees"] = None
         enqueue_gateway_event(
-            world.database, world.faults, "charge_webhook", charge_success(paid), charge["reference"], str(amount_minor)
+            world.database, world.faults, "charge_webhook", event, charge["reference"], str(amount_minor)
         )
     world.webhook_sender.wake()
     return paid
+
+
+def fee_of(amount_minor: int) -> int:
+    """The fee of a local charge in kobo: 1.5 % and a flat part, which smaller charges do not pay, up to a maximum."""
+    flat_minor = FEE_FLAT_MINOR if amount_minor >= FEE_FLAT_FROM_MINOR else 0
+    return min(amount_minor * FEE_BASIS_POINTS // 10_000 + flat_minor, FEE_MINOR_MAX)
 
 
 def decline(world: World, access_code: str, reason: str) -> Row:

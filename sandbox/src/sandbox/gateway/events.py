@@ -8,6 +8,8 @@ import msgspec
 from sandbox.gateway.banks import bank_name
 from sandbox.gateway.codes import INTEGRATION
 
+# The resolutions that return the money to the payer.
+LOST_RESOLUTIONS = ("merchant-accepted", "auto-accepted")
 # The fields of the payment instrument, by channel; every value is a string, as in the specification.
 INSTRUMENTS = {
     "card": {
@@ -101,7 +103,8 @@ def charge_success(charge: Row) -> dict[str, Any]:
             "ip_address": None,
             "metadata": msgspec.json.decode(charge["metadata"]) or 0,
             "log": None,
-            "fees": None,
+            "fees": charge["fees_minor"],
+            "fees_split": None,
             "customer": customer_of(charge),
             "authorization": authorization_of(charge),
             "plan": {},
@@ -164,28 +167,84 @@ def refund_event(refund: Row) -> dict[str, Any]:
 
 def dispute_event(event: str, dispute: Row) -> dict[str, Any]:
     """`charge.dispute.create`, `charge.dispute.remind` or `charge.dispute.resolve`; the last one has a resolution."""
+    data = dispute_view(dispute)
+    # The events name these two times in another way than the calls do.
     return {
         "event": event,
-        "data": {
-            "id": dispute["id"],
-            "refund_amount": dispute["amount_minor"],
-            "currency": dispute["currency"],
-            "status": dispute["status"],
-            "resolution": dispute["resolution"],
+        "data": {**data, "created_at": data.pop("createdAt"), "updated_at": data.pop("updatedAt")},
+    }
+
+
+def dispute_view(dispute: Row) -> dict[str, Any]:
+    """A dispute as the calls return it."""
+    is_lost = dispute["resolution"] in LOST_RESOLUTIONS
+    return {
+        "id": dispute["id"],
+        "refund_amount": dispute["amount_minor"],
+        "currency": dispute["currency"],
+        "status": dispute["status"],
+        "resolution": dispute["resolution"],
+        "domain": "test",
+        "transaction": {
+            "id": dispute["transaction_id"],
             "domain": "test",
-            "category": "chargeback",
-            "transaction": {
-                "id": dispute["transaction_id"],
-                "domain": "test",
-                "status": "success",
-                "reference": dispute["reference"],
-                "amount": dispute["paid_minor"],
-                "currency": dispute["currency"],
-                "channel": dispute["channel"],
-            },
-            "transaction_reference": None,
-            "customer": {"id": dispute["customer_id"], "email": dispute["email"]},
-            "created_at": dispute["created_at"],
-            "updated_at": dispute["updated_at"],
+            "status": "reversed" if is_lost else "success",
+            "reference": dispute["reference"],
+            "amount": dispute["paid_minor"],
+            "message": None,
+            "gateway_response": dispute["gateway_response"],
+            "paid_at": dispute["paid_at"],
+            "created_at": dispute["opened_at"],
+            "channel": dispute["channel"],
+            "currency": dispute["currency"],
+            "ip_address": None,
+            # The gateway has an empty text here in place of the object.
+            "metadata": "",
+            "log": None,
+            "fees": dispute["fees_minor"],
+            "fees_split": None,
+            "authorization": {},
+            "customer": {"international_format_phone": None},
+            "plan": {},
+            "subaccount": {},
+            "split": {},
+            "order_id": None,
+            "paidAt": dispute["paid_at"],
+            "createdAt": dispute["opened_at"],
+            "requested_amount": dispute["requested_minor"],
+            "pos_transaction_data": None,
+            "source": None,
+            "fees_breakdown": None,
+            "connect": None,
         },
+        "transaction_reference": None,
+        "category": "chargeback",
+        "customer": {
+            "id": dispute["customer_id"],
+            "first_name": None,
+            "last_name": None,
+            "email": dispute["email"],
+            "customer_code": dispute["customer_code"],
+            "phone": None,
+            "metadata": None,
+            "risk_action": "default",
+            "international_format_phone": None,
+        },
+        "bin": "408408",
+        "last4": "4081",
+        "dueAt": dispute["due_at"],
+        "resolvedAt": dispute["resolved_at"],
+        "evidence": dispute["evidence_id"],
+        "attachments": dispute["attachments"],
+        "note": None,
+        "history": [{"status": "pending", "by": dispute["email"], "createdAt": dispute["created_at"]}],
+        "messages": [
+            {
+                "sender": dispute["email"],
+                "body": "Customer complained about debit without value",
+                "createdAt": dispute["created_at"],
+            }
+        ],
+        "createdAt": dispute["created_at"],
+        "updatedAt": dispute["updated_at"],
     }

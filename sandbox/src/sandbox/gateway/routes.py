@@ -10,9 +10,17 @@ from starlette.routing import Mount, Route
 from sandbox.gateway.banks import list_banks, resolve_account, show_balance
 from sandbox.gateway.charge_routes import initialize_transaction, list_transactions, verify_transaction
 from sandbox.gateway.checkout import show_checkout, submit_checkout
-from sandbox.gateway.dispute_routes import show_dispute
+from sandbox.gateway.dispute_routes import (
+    create_evidence,
+    list_disputes,
+    receive_upload,
+    resolve_dispute,
+    show_dispute,
+    show_upload_url,
+)
 from sandbox.gateway.recipients import create_recipient, show_recipient
 from sandbox.gateway.refund_routes import create_refund, list_refunds, retry_refund, show_refund
+from sandbox.gateway.settlements import list_settlement_transactions, list_settlements
 from sandbox.gateway.transfer_routes import finalize_transfer, initiate_transfer, list_transfers, verify_transfer
 from sandbox.web import RefusedError
 from sandbox.world import world_of
@@ -50,7 +58,13 @@ CALLS: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/refund/retry_with_customer_details/{id}", retry_refund),
     ("GET", "/refund/{id}", show_refund),
     ("GET", "/refund", list_refunds),
+    ("GET", "/dispute", list_disputes),
     ("GET", "/dispute/{id}", show_dispute),
+    ("POST", "/dispute/{id}/evidence", create_evidence),
+    ("GET", "/dispute/{id}/upload_url", show_upload_url),
+    ("PUT", "/dispute/{id}/resolve", resolve_dispute),
+    ("GET", "/settlement", list_settlements),
+    ("GET", "/settlement/{id}/transactions", list_settlement_transactions),
     ("GET", "/bank", list_banks),
     ("GET", "/bank/resolve", resolve_account),
     ("GET", "/balance", show_balance),
@@ -61,6 +75,7 @@ ROUTES = [
         "/gateway",
         routes=[Route(path, requires_secret_key(endpoint), methods=[method]) for method, path, endpoint in CALLS],
     ),
+    Route("/uploads/{file_name}", receive_upload, methods=["PUT"]),
     Route("/pay/{access_code}", show_checkout, methods=["GET"]),
     Route("/pay/{access_code}", submit_checkout, methods=["POST"]),
 ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from testkit.providers.operations import operation_of
-from testkit.providers.paystack import refunds, transactions
+from testkit.providers.paystack import disputes, refunds, settlements, transactions
 from testkit.providers.paystack.envelopes import FAULT
 from testkit.providers.paystack.events import check_event
 
@@ -13,6 +13,8 @@ REFERENCE: Final = "paystack/openapi.yaml"
 OPERATIONS: Final = (
     *transactions.OPERATIONS,
     *refunds.OPERATIONS,
+    *disputes.OPERATIONS,
+    *settlements.OPERATIONS,
 )
 
 __all__ = ["OPERATIONS", "REFERENCE", "check_event", "check_request", "check_response"]

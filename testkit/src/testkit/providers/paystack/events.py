@@ -7,6 +7,7 @@ PaystackOSS/doc-code-snippets, `dist/doc/payments/webhooks/events.js` and `dist/
 from collections.abc import Mapping
 from typing import Any, Final
 
+from testkit.providers.paystack.disputes import dispute_event
 from testkit.providers.paystack.envelopes import OBJECT_OR_NULL, TEXT_OR_WHOLE, customer
 from testkit.providers.paystack.transactions import AUTHORIZATION
 from testkit.providers.schemas import (
@@ -75,6 +76,9 @@ EVENTS: Final[Mapping[str, Schema]] = {
     "refund.processed": refund_event("processed"),
     "refund.failed": refund_event("failed"),
     "refund.needs-attention": refund_event("needs-attention"),
+    "charge.dispute.create": dispute_event(is_resolved=False),
+    "charge.dispute.remind": dispute_event(is_resolved=False),
+    "charge.dispute.resolve": dispute_event(is_resolved=True),
 }
 
 
