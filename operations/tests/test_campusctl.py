@@ -475,3 +475,45 @@ def test_a_failed_refund_is_decided_with_its_facts_before_the_eyes(signed_in):
     assert call_json("refunds", "approve", ID, "--yes", "--hash", "f" * 64)[1]["data"]["status"] == "submitting"
     assert call_json("refunds", "reject", ID, "--reason", "ask first")[0] == 0
     assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]
+
+
+CHARGEBACK = {"id": ID, "status": "opened", "dueAt": "x", "amountMinor": 500_000, "currency": "NGN", "orderId": None}
+
+
+def test_evidence_for_a_chargeback_is_sent_with_its_optional_parts(signed_in):
+    path = f"/api/chargebacks/{ID}"
+    signed_in.responses[f"{path}/evidence"] = (200, CHARGEBACK)
+    buyer = ("--email", "a@b.example", "--name", "Ngozi", "--phone", "+2348012345678", "--details", "Two books")
+    assert call_json("chargebacks", "evidence", ID, *buyer)[0] == 0
+    assert (
+        call_json("chargebacks", "evidence", ID, *buyer, "--address", "Hall 3", "--delivered-on", "2026-03-04")[0] == 0
+    )
+    first, second = signed_in.bodies(f"{path}/evidence")
+    assert first == {
+        "customerEmail": "a@b.example",
+        "customerName": "Ngozi",
+        "customerPhone": "+2348012345678",
+        "serviceDetails": "Two books",
+    }
+    assert second == {**first, "deliveryAddress": "Hall 3", "deliveryDate": "2026-03-04"}
+
+
+def test_a_chargeback_is_contested_or_accepted_with_a_file(signed_in, tmp_path):
+    path = f"/api/chargebacks/{ID}"
+    signed_in.responses |= {path: (200, CHARGEBACK), f"{path}/resolve": (200, CHARGEBACK)}
+    signed_in.responses["/api/chargebacks"] = (200, [CHARGEBACK])
+    proof = tmp_path / "proof.pdf"
+    proof.write_bytes(b"%PDF-1.4")
+    given = ("--message", "m", "--file", str(proof))
+    assert call_json("chargebacks", "list", "--status", "opened")[1]["data"] == [CHARGEBACK]
+    assert call_json("chargebacks", "show", ID)[1]["data"] == CHARGEBACK
+    assert call_json("chargebacks", "contest", ID, *given)[0] == 0
+    code, _, requests = call("chargebacks", "accept", ID, *given, input="n\n")
+    assert (code, "Return ₦5,000.00 to the payer" in requests) == (1, True)
+    assert call_json("chargebacks", "accept", ID, *given, "--amount", "200000", "--yes")[0] == 0
+    encoded = {"message": "m", "attachment": "JVBERi0xLjQ="}
+    assert signed_in.bodies(f"{path}/resolve") == [
+        {"resolution": "contest", **encoded},
+        {"resolution": "accept", **encoded, "amountMinor": 200_000},
+    ]
+    assert call("chargebacks", "contest", ID, "--message", "m", "--file", str(tmp_path / "absent"))[0] == 2

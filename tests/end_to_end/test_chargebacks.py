@@ -108,3 +108,43 @@ async def test_a_won_chargeback_gives_the_wallet_back_what_was_held(
     await market.until("the hold is free", free, 60)
     assert "chargeback" not in await types_of(market, people, order["id"])
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+
+
+async def test_finance_contests_a_chargeback_with_evidence_and_the_fee_of_its_charge_is_booked(
+    system: System, market: Marketplace, people: People
+) -> None:
+    (await market.sandbox.put("/control/settings", json={"charge_fees": "standard"})).raise_for_status()
+    order = await paid_order(market, people)
+    (await market.sandbox.put("/control/settings", json={"charge_fees": "none"})).raise_for_status()
+    assert "gateway_fee" in await types_of(market, people, order["id"])
+    dispute_id = await dispute(market, await reference_of(market, people, order["id"]))
+
+    async def opened():
+        listed = await market.get("/api/chargebacks", people.auditor, params={"orderId": order["id"]})
+        return listed[0] if listed else None
+
+    chargeback = await market.until("the chargeback", opened, 60)
+    assert chargeback["dueAt"] is not None
+    path = f"/api/chargebacks/{chargeback['id']}"
+    evidence = {
+        "customerEmail": "ngozi@campus.example",
+        "customerName": "Ngozi Bello",
+        "customerPhone": "+2348012345678",
+        "serviceDetails": "Two books",
+    }
+    contest = {"resolution": "contest", "message": "Delivered", "attachment": "JVBERi0xLjQ="}
+    for action, body in (("evidence", evidence), ("resolve", contest)):
+        await market.post(f"{path}/{action}", body, people.maker)
+
+        async def submitted():
+            responses = (await market.get(path, people.auditor))["responses"]
+            return all(one["status"] == "submitted" for one in responses) or None
+
+        await market.until("the response at the gateway", submitted, 60)
+    await decide(market, dispute_id, "win")
+
+    async def won():
+        return (await market.get(path, people.auditor))["status"] == "won" or None
+
+    await market.until("the decision", won, 60)
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []

@@ -41,6 +41,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "bank_details:quarantine",
             "refunds:prepare",
             "quarantine:prepare",
+            "chargebacks:respond",
             "ledger:read",
         }
     ),
@@ -53,6 +54,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "quarantine:approve",
             "disputes:approve",
             "escrow:release",
+            "chargebacks:respond",
             "ledger:read",
         }
     ),
@@ -125,6 +127,7 @@ MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
         "quarantine:approve",
         "disputes:approve",
         "escrow:release",
+        "chargebacks:respond",
     }
 )
 

@@ -8,6 +8,7 @@ import typer
 
 from operations.campusctl.commands import (
     any_endpoint,
+    chargebacks,
     commissions,
     dead_letters,
     doctor,
@@ -40,6 +41,7 @@ for part in (
     payouts,
     commissions,
     quarantine,
+    chargebacks,
     refunds,
     messaging,
     any_endpoint,

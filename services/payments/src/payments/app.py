@@ -24,16 +24,22 @@ from payments.routes import ROUTERS
 from payments.settings import Settings
 from payments.store import retention
 from payments.timers import (
+    ALERT_DUE_EVERY_SECONDS,
     ISSUE_EVERY_SECONDS,
     METRICS_EVERY_SECONDS,
     POLL_EVERY_SECONDS,
+    QUERY_DISPUTES_EVERY_SECONDS,
     QUERY_REVISED_EVERY_SECONDS,
     QUERY_UNPAID_EVERY_SECONDS,
+    SUBMIT_RESPONSES_EVERY_SECONDS,
+    alert_due_chargebacks_once,
     issue_statements_once,
+    query_disputes_once,
     query_revised_webhooks_once,
     query_unpaid_attempts_once,
     reconcile_once,
     settle_refunds_once,
+    submit_responses_once,
     update_metrics_once,
 )
 from payments.use_cases.reconciliation.reconcile import reconcile
@@ -66,6 +72,7 @@ async def compose(
                 settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor
             ),
             webhook_retention=timedelta(days=settings.webhooks_keep_days),
+            chargeback_alert_lead=timedelta(hours=settings.chargeback_alert_before_due_hours),
         )
     finally:
         await gateway.close()
@@ -84,6 +91,11 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
             lambda: query_unpaid_attempts_once(dependencies),
             QUERY_UNPAID_EVERY_SECONDS,
         ),
+        Loop(
+            "submit chargeback responses", lambda: submit_responses_once(dependencies), SUBMIT_RESPONSES_EVERY_SECONDS
+        ),
+        Loop("query disputes", lambda: query_disputes_once(dependencies), QUERY_DISPUTES_EVERY_SECONDS),
+        Loop("alert due chargebacks", lambda: alert_due_chargebacks_once(dependencies), ALERT_DUE_EVERY_SECONDS),
         *LEDGER_CHAIN.loops(dependencies.database, dependencies.clock),
         Loop("measure", lambda: update_metrics_once(dependencies.database), METRICS_EVERY_SECONDS),
         Loop("issue statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),

@@ -21,3 +21,4 @@ class Dependencies:
     signature_header: str
     surcharge_bound: SurchargeBound
     webhook_retention: timedelta
+    chargeback_alert_lead: timedelta

@@ -58,6 +58,13 @@ class Settings(ServiceSettings):
     charge_surcharge_max_minor: int = Field(
         default=200_000, ge=0, description="The absolute maximum of a payer's surcharge, in kobo", examples=[200_000]
     )
+    chargeback_alert_before_due_hours: int = Field(
+        default=6,
+        ge=1,
+        le=720,
+        description="The hours before the date of a dispute at which a SEV-1 alert is raised when it has no response",
+        examples=[6],
+    )
     webhooks_keep_days: int = Field(
         default=90,
         ge=7,

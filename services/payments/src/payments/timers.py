@@ -10,7 +10,10 @@ from payments.domain.errors import MalformedEvent, RefundContradiction
 from payments.domain.reconciliation import LOOKBACK_PERIOD, WEBHOOK_GRACE_PERIOD
 from payments.metrics import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR, QUARANTINED_CHARGES_WAITING
 from payments.queries.metrics import count_dead_webhooks, count_quarantined_charges, sum_held
-from payments.store import reconciliation, refunds, revisions, statements
+from payments.store import chargeback_responses, chargebacks, reconciliation, refunds, revisions, statements
+from payments.use_cases.chargebacks.alert_due_chargeback import alert_due_chargeback
+from payments.use_cases.chargebacks.query_disputes import query_disputes
+from payments.use_cases.chargebacks.submit_response import submit_response
 from payments.use_cases.intents.query_unpaid_attempts import query_unpaid_attempts
 from payments.use_cases.reconciliation.alert_unexplained import alert_unexplained
 from payments.use_cases.reconciliation.recheck_cases import recheck_cases
@@ -25,6 +28,11 @@ POLL_EVERY_SECONDS = 30.0
 # One query of an index that is almost always empty.
 QUERY_REVISED_EVERY_SECONDS = 2.0
 QUERY_UNPAID_EVERY_SECONDS = 5.0
+# Staff wait for the result of a response; the index of due ones is almost always empty.
+SUBMIT_RESPONSES_EVERY_SECONDS = 5.0
+ALERT_DUE_EVERY_SECONDS = 60.0
+# A lost webhook leaves most of the hours that a dispute allows.
+QUERY_DISPUTES_EVERY_SECONDS = 900.0
 METRICS_EVERY_SECONDS = 300.0
 # After an upgrade or a rotation payouts wait up to this long for statements of vendors without movements.
 ISSUE_EVERY_SECONDS = 15.0
@@ -62,6 +70,36 @@ async def query_revised_webhooks_once(dependencies: Dependencies) -> int:
 async def query_unpaid_attempts_once(dependencies: Dependencies) -> int:
     """Query the gateway about payments whose outcome has not arrived; returns the number of new responses."""
     return await query_unpaid_attempts(dependencies.database, dependencies.gateway, dependencies.clock)
+
+
+async def submit_responses_once(dependencies: Dependencies) -> int:
+    """Submit the due responses to disputes; returns how many are final."""
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        due = await chargeback_responses.list_due_responses(uow, dependencies.clock.now())
+    final = 0
+    for response_id in due:
+        try:
+            final += await submit_response(dependencies.database, dependencies.gateway, dependencies.clock, response_id)
+        except (GatewayUnavailable, GatewayRejected, MalformedEvent) as error:
+            log.warning("dispute response failed, retrying later", response_id=str(response_id), error=str(error))
+    return final
+
+
+async def query_disputes_once(dependencies: Dependencies) -> int:
+    """Query the gateway for disputes whose webhook has not arrived; returns the number of new states."""
+    return await query_disputes(dependencies.database, dependencies.gateway)
+
+
+async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:
+    """Alert finance of open disputes without a response whose date is near; returns the number of alerts."""
+    lead = dependencies.chargeback_alert_lead
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        due = await chargebacks.list_due_chargebacks(uow, dependencies.clock.now() + lead)
+    alerts = [
+        await alert_due_chargeback(dependencies.database, dependencies.gateway, dependencies.clock, found, lead)
+        for found in due
+    ]
+    return sum(alerts)
 
 
 async def reconcile_once(dependencies: Dependencies) -> bool:

@@ -9,11 +9,13 @@ from datetime import datetime
 from typing import Final, Generic, Protocol, TypeVar
 
 from common.primitives.problems import Unavailable
+from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundEvent, RefundUpdate
 from payments.domain.revisions import GatewaySubject, QueriedEvent
+from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 
@@ -134,6 +136,24 @@ class PaymentGateway(GatewayEvents, Protocol):
 
     async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
         """The refunds of a period. Pages start at 1."""
+
+    async def find_dispute(self, dispute_id: str) -> ChargebackUpdate | None:
+        """The present state of a dispute."""
+
+    async def page_of_open_disputes(self, page: int) -> Page[str]:
+        """The ids of the disputes that await our response. Pages start at 1."""
+
+    async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
+        """Send evidence for a disputed charge; repeatable. Returns the gateway's id of it, if it has one."""
+
+    async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
+        """Upload the attachment, then accept or contest the claim. The gateway takes one resolution of a dispute."""
+
+    async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
+        """The settlements of a period to our bank account. Pages start at 1."""
+
+    async def page_of_settlement_charges(self, settlement_id: str, page: int) -> Page[Charge]:
+        """The charges of a settlement. Pages start at 1."""
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """The name of an account's owner; None when the bank returns none."""

@@ -11,6 +11,7 @@ import httpx
 
 from common.primitives.clock import iso
 from common.primitives.tls import client_tls
+from payments.clients import paystack_disputes as disputes
 from payments.clients import paystack_records as records
 from payments.clients.gateway import (
     CALL_SECONDS_MAX,
@@ -23,12 +24,15 @@ from payments.clients.gateway import (
     Row,
 )
 from payments.clients.wire import fields_of, identifier_of, text_of, whole_of
+from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, media_type_of
+from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
 from payments.domain.revisions import GatewaySubject, QueriedEvent
+from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 
@@ -65,17 +69,20 @@ class PaystackGateway:
         connect_seconds_max: float = CONNECT_SECONDS_MAX,
     ) -> None:
         self._seconds_max = seconds_max
+        options: dict[str, Any] = {
+            "timeout": httpx.Timeout(seconds_max, connect=connect_seconds_max),
+            "follow_redirects": False,
+            "trust_env": False,
+            "verify": client_tls(),
+        }
         self._client = httpx.AsyncClient(
-            base_url=url.rstrip("/"),
-            headers={"Authorization": f"Bearer {secret_key}"},
-            timeout=httpx.Timeout(seconds_max, connect=connect_seconds_max),
-            follow_redirects=False,
-            trust_env=False,
-            verify=client_tls(),
+            base_url=url.rstrip("/"), headers={"Authorization": f"Bearer {secret_key}"}, **options
         )
+        self._uploads = httpx.AsyncClient(**options)
 
     async def close(self) -> None:
         await self._client.aclose()
+        await self._uploads.aclose()
 
     def identify(self, raw: bytes) -> Arrival:
         return records.identify(raw)
@@ -186,6 +193,43 @@ class PaystackGateway:
         query = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH}
         return await self._page("/refund", query, records.read_refund)
 
+    async def find_dispute(self, dispute_id: str) -> ChargebackUpdate | None:
+        """`GET /dispute/:id`."""
+        data = await self._find(GatewaySubject("dispute", dispute_id))
+        return None if data is None else disputes.read_dispute(disputes.event_of(data), data)
+
+    async def page_of_open_disputes(self, page: int) -> Page[str]:
+        """`GET /dispute`. A short page is the last; a row without an id is left out."""
+        query = {"status": disputes.AWAITING_STATUS, "page": page, "perPage": PAGE_LENGTH}
+        listed = await self._page("/dispute", query, lambda row: identifier_of(row.get("id")))
+        return Page([found for found in listed.rows if found is not None], listed.unreadable, listed.is_last)
+
+    async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
+        """`POST /dispute/:id/evidence`."""
+        path = f"/dispute/{quote(dispute_id, safe='')}/evidence"
+        data = _object(await self._call("POST", path, json=disputes.evidence_body(evidence)))
+        return identifier_of(data.get("id"))
+
+    async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
+        """`GET /dispute/:id/upload_url`, `PUT` to that address, then `PUT /dispute/:id/resolve`."""
+        path = f"/dispute/{quote(dispute_id, safe='')}"
+        upload = _object(await self._call("GET", f"{path}/upload_url"))
+        address, file_name = upload.get("signedUrl"), upload.get("fileName")
+        if not isinstance(address, str) or not isinstance(file_name, str):
+            raise GatewayUnavailable("the upload_url response has no signedUrl or fileName")
+        await self._upload(address, resolution.attachment)
+        await self._call("PUT", f"{path}/resolve", json=disputes.resolution_body(resolution, file_name))
+
+    async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
+        """`GET /settlement` of our own account. A short page is the last."""
+        query = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH, "subaccount": "none"}
+        return await self._page("/settlement", query, disputes.read_settlement)
+
+    async def page_of_settlement_charges(self, settlement_id: str, page: int) -> Page[Charge]:
+        """`GET /settlement/:id/transactions`. A short page is the last."""
+        path = f"/settlement/{quote(settlement_id, safe='')}/transactions"
+        return await self._page(path, {"page": page, "perPage": PAGE_LENGTH}, _charge)
+
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """`GET /bank/resolve`."""
         query = {"account_number": account_number, "bank_code": bank_code}
@@ -244,6 +288,19 @@ class PaystackGateway:
             except MalformedEvent as fault:
                 unreadable.append(records.unreadable_row(fields_of(entry), str(fault)))
         return Page(rows, unreadable, is_last=len(listed) < query["perPage"])
+
+    async def _upload(self, address: str, content: bytes) -> None:
+        """Store a file at a signed address of another host, which never gets our key. Raises GatewayUnavailable."""
+        if not address.startswith(f"{self._client.base_url.scheme}://"):
+            raise GatewayUnavailable(f"the upload address is not {self._client.base_url.scheme}")
+        headers = {"Content-Type": media_type_of(content) or "application/octet-stream"}
+        try:
+            async with asyncio.timeout(self._seconds_max):
+                response = await self._uploads.put(address, content=content, headers=headers)
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, TimeoutError) as error:
+            raise GatewayUnavailable(f"upload of evidence: {type(error).__name__}") from error
+        if response.status_code >= 300:
+            raise GatewayUnavailable(f"upload of evidence: {response.status_code}")
 
     async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
         try:

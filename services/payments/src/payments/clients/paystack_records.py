@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from common.primitives.money import AMOUNT_MINOR_MAX
+from payments.clients import paystack_disputes as disputes
 from payments.clients.gateway import GatewayReport
 from payments.clients.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
 from payments.domain.accounts import NO_CURRENCY
-from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.domain.charges import Charge, ChargeStatus
 from payments.domain.errors import MalformedEvent
 from payments.domain.reconciliation import UnreadableRow
@@ -23,9 +23,7 @@ KNOWN_EVENTS: Final = frozenset(
     {
         "charge.success",
         "charge.failed",
-        "charge.dispute.create",
-        "charge.dispute.remind",
-        "charge.dispute.resolve",
+        *disputes.EVENTS,
         "refund.pending",
         "refund.processing",
         "refund.processed",
@@ -36,16 +34,6 @@ KNOWN_EVENTS: Final = frozenset(
         "transfer.reversed",
     }
 )
-RESOLVED_EVENT: Final = "charge.dispute.resolve"
-# `declined` means that the merchant declined the claim, and the bank agreed: we keep the money.
-_OUTCOMES: Final[Mapping[str, Outcome]] = {
-    "declined": "won",
-    "won": "won",
-    "merchant-accepted": "lost",
-    "auto-accepted": "lost",
-    "accepted": "lost",
-    "lost": "lost",
-}
 # A paid charge that was refunded as a whole is `reversed`.
 _CHARGE_STATUSES: Final[Mapping[str | None, ChargeStatus]] = {
     "success": "success",
@@ -66,11 +54,13 @@ _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 
 
 def identify(raw: bytes) -> Arrival:
-    """`<event>:<data.id>`, else `<event>:<data.reference>`, else the SHA-256 of the bytes."""
+    """`<event>:<data.id>`, else `<event>:<data.reference>`, else the SHA-256 of the bytes; a reminder with its own hash."""
     body = read_body(raw)
     event, key = text_of(fields_of(body).get("event")), key_of(data_of(body))
     if event and key:
-        return Arrival(f"{event}:{key}", event)
+        # The gateway repeats a reminder every few hours with other times: each one is an event of its own.
+        suffix = f":{hashlib.sha256(raw).hexdigest()[:16]}" if event == disputes.REMINDED_EVENT else ""
+        return Arrival(f"{event}:{key}{suffix}", event)
     return Arrival(hashlib.sha256(raw).hexdigest(), event or UNKNOWN_EVENT)
 
 
@@ -97,7 +87,7 @@ def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
 def event_of_state(kind: str, data: Mapping[str, Any]) -> str | None:
     """The event type of an object's present state; None while the gateway has not decided."""
     if kind == "dispute":
-        return RESOLVED_EVENT if data.get("resolution") else "charge.dispute.create"
+        return disputes.event_of(data)
     status = text_of(data.get("status"))
     return f"{kind}.{status}" if status in _SETTLED_STATUSES[kind] else None
 
@@ -110,8 +100,8 @@ def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | 
         return None
     if event_type in ("charge.success", "charge.failed"):
         return read_charge({"status": action, **data}, webhook_id, reported_as=_CHARGE_STATUSES[action])
-    if event_type in ("charge.dispute.create", "charge.dispute.remind", RESOLVED_EVENT):
-        return read_dispute(event_type, data)
+    if event_type in disputes.EVENTS:
+        return disputes.read_dispute(event_type, data)
     if event_type in ("refund.processed", "refund.failed", "refund.needs-attention"):
         # A queried refund has our note; the gateway's own webhook names the transaction only.
         return read_refund(data, action) if "merchant_note" in data else read_refund_event(data)
@@ -205,30 +195,6 @@ def read_transfer(data: Mapping[str, Any], reported_as: TransferOutcome | None =
         account_last4=account_number[-4:] if account_number else None,
         bank_code=text_of(details.get("bank_code")),
         occurred_at=instant_of(data.get("updated_at")) or instant_of(data.get("transferred_at")),
-    )
-
-
-def read_dispute(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
-    """Read a `charge.dispute.*` body. Raises MalformedEvent without a charge, or with an unknown resolution."""
-    transaction = fields_of(data.get("transaction"))
-    reference = text_of(transaction.get("reference")) or text_of(data.get("transaction_reference"))
-    gateway_id = identifier_of(transaction.get("id"))
-    if reference is None and gateway_id is None:
-        raise MalformedEvent(f"{event_type} names no transaction")
-    amount = data.get("refund_amount")
-    if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int)):
-        raise MalformedEvent(f"{event_type} without a usable amount")
-    outcome = _OUTCOMES.get(text_of(data.get("resolution")) or "") if event_type == RESOLVED_EVENT else None
-    if event_type == RESOLVED_EVENT and outcome is None:
-        raise MalformedEvent(f"{event_type} without a known resolution")
-    return ChargebackUpdate(
-        identity=identifier_of(data.get("id")) or f"transaction:{reference or gateway_id}",
-        reference=reference,
-        gateway_id=gateway_id,
-        amount_minor=amount,
-        currency=text_of(data.get("currency")),
-        outcome=outcome,
-        reason=phrase_of(data.get("category")),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
@@ -17,7 +18,10 @@ UNSENT_STATUSES: Final = ("pending", "failed", "prepared")
 
 @dataclass(frozen=True, slots=True)
 class ChargebackUpdate:
-    """The gateway's state of a dispute. Without an amount, all of the charge is disputed; without an outcome it is open."""
+    """The gateway's state of a dispute. Without an amount, all of the charge is disputed; without an outcome it is open.
+
+    `due_at`: without a response by then, the gateway decides for the payer. `awaits_response`: it has none of ours yet.
+    """
 
     identity: str
     reference: str | None
@@ -26,6 +30,8 @@ class ChargebackUpdate:
     currency: str | None
     outcome: Outcome | None
     reason: str | None
+    due_at: datetime | None = None
+    awaits_response: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,11 @@ class ChargebackAllocation:
     @property
     def from_order_minor(self) -> int:
         return self.from_locked.total_minor + self.from_released.total_minor
+
+
+def due_alert_key(chargeback_id: UUID) -> str:
+    """The deduplication key of the alert before a dispute's date, to raise and to clear it."""
+    return f"chargeback:{chargeback_id}:due"
 
 
 def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:

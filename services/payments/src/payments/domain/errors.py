@@ -104,6 +104,10 @@ class NotInQuarantine(Conflict):
         super().__init__(f"The charge is {status}: only a quarantined one is prepared.")
 
 
+class ResponseNotAccepted(Conflict):
+    """The dispute takes no response now; the detail has the reason."""
+
+
 class RefundNotFailed(Conflict):
     def __init__(self, status: str) -> None:
         super().__init__(f"The refund is {status}: only a failed one is decided on.")

@@ -1,41 +1,74 @@
 """Disputes of charges, for finance and auditors."""
 
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
+
+import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
+from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 
+_CHARGEBACK: Final = """
+SELECT b.id, b.identity, b.order_id, b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at,
+       b.decided_at
+FROM chargebacks b
+"""
 _FILTER: Final = "($1::text IS NULL OR b.status = $1) AND ($2::uuid IS NULL OR b.order_id = $2)"
+_SORTS: Final = {"created_at": "b.opened_at", "amount": "b.amount_minor", "due_at": "b.due_at"}
+_RESPONSES: Final = """
+SELECT id, kind, resolution, message, amount_minor, content_hash, status, failure, created_by, created_at, finished_at
+FROM chargeback_responses WHERE chargeback_id = $1 ORDER BY created_at, id
+"""
 
 
 async def page_of_chargebacks(uow: UnitOfWork, page: OffsetPage, status: str | None, order_id: UUID | None) -> Found:
     """Chargebacks by status and order. `lossMinor` is the uncovered part of a loss."""
     total = await uow.fetch_value(f"SELECT count(*) FROM chargebacks b WHERE {_FILTER}", status, order_id)
-    order = page.order_by({"created_at": "b.opened_at", "amount": "b.amount_minor"}[page.sort], "b.id")
+    order = page.order_by(_SORTS[page.sort], "b.id")
     rows = await uow.fetch(
-        f"""
-        SELECT b.id, b.identity, b.order_id, b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.opened_at, b.decided_at
-        FROM chargebacks b WHERE {_FILTER} {order} LIMIT $3 OFFSET $4
-        """,
-        status,
-        order_id,
-        page.limit,
-        page.offset,
+        f"{_CHARGEBACK} WHERE {_FILTER} {order} LIMIT $3 OFFSET $4", status, order_id, page.limit, page.offset
     )
-    return [
-        {
-            "id": row["id"],
-            "disputeId": row["identity"],
-            "orderId": row["order_id"],
-            "amountMinor": row["amount_minor"],
-            "currency": row["currency"],
-            "status": row["status"],
-            "reason": row["reason"],
-            "lossMinor": row["loss_minor"],
-            "createdAt": iso(row["opened_at"]),
-            "decidedAt": iso_or_none(row["decided_at"]),
-        }
-        for row in rows
-    ], total
+    return [_chargeback(row) for row in rows], total
+
+
+async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> dict[str, Any]:
+    """A chargeback with the responses to it, oldest first. Raises NotFound."""
+    row = await uow.fetch_row(f"{_CHARGEBACK} WHERE b.id = $1", chargeback_id)
+    if row is None:
+        raise NotFound
+    return {**_chargeback(row), "responses": [_response(one) for one in await uow.fetch(_RESPONSES, chargeback_id)]}
+
+
+def _chargeback(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "disputeId": row["identity"],
+        "orderId": row["order_id"],
+        "amountMinor": row["amount_minor"],
+        "currency": row["currency"],
+        "status": row["status"],
+        "reason": row["reason"],
+        "lossMinor": row["loss_minor"],
+        "dueAt": iso_or_none(row["due_at"]),
+        "respondedAt": iso_or_none(row["responded_at"]),
+        "createdAt": iso(row["opened_at"]),
+        "decidedAt": iso_or_none(row["decided_at"]),
+    }
+
+
+def _response(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "resolution": row["resolution"],
+        "message": row["message"],
+        "amountMinor": row["amount_minor"],
+        "contentHash": row["content_hash"],
+        "status": row["status"],
+        "failure": row["failure"],
+        "createdBy": row["created_by"],
+        "createdAt": iso(row["created_at"]),
+        "finishedAt": iso_or_none(row["finished_at"]),
+    }

@@ -1,19 +1,33 @@
-"""Chargebacks, for finance and auditors."""
+"""Chargebacks, and responses of finance to them."""
 
-from typing import Annotated, Literal
+import base64
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires
+from common.auth.caller import THE_SERVICE
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.responses import responses_for
 from payments.dependencies import Dependencies
-from payments.queries.chargebacks import page_of_chargebacks
-from payments.schemas.chargebacks import Chargeback
+from payments.domain.chargeback_responses import DisputeEvidence
+from payments.queries.chargebacks import find_chargeback, page_of_chargebacks
+from payments.schemas.chargebacks import (
+    Chargeback,
+    ChargebackDetailsResponse,
+    EvidenceRequest,
+    ResolveChargebackRequest,
+)
+from payments.use_cases.chargebacks.add_evidence import add_evidence
+from payments.use_cases.chargebacks.resolve_chargeback import resolve_chargeback
 
 Status = Literal["opened", "won", "lost"]
+
+ONE_CHARGEBACK: Final = "/api/chargebacks/{chargeback_id}"
+RESPONDED: Final = responses_for(ChargebackDetailsResponse, 403, 404, 409, 422)
 
 router = guarded_router(tags=["chargebacks"])
 
@@ -23,7 +37,7 @@ router = guarded_router(tags=["chargebacks"])
 async def list_chargebacks(
     request: Request,
     caller: CurrentCaller,
-    page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
+    page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount", "due_at"))],
     status: Status | None = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
 ) -> Response:
@@ -31,3 +45,48 @@ async def list_chargebacks(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_chargebacks(uow, page, status, order_id)
     return respond_offset_page(request, page, found)
+
+
+@router.get(ONE_CHARGEBACK, responses=responses_for(ChargebackDetailsResponse, 403, 404))
+@requires("ledger:read")
+async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id: UUID) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        chargeback = await find_chargeback(uow, chargeback_id)
+    return ok(request, chargeback)
+
+
+@router.post(f"{ONE_CHARGEBACK}/evidence", responses=RESPONDED)
+@requires("chargebacks:respond", step_up=True)
+async def send_evidence(
+    request: Request, caller: CurrentCaller, chargeback_id: UUID, body: EvidenceRequest
+) -> Response:
+    """Sends evidence about the buyer and the delivery to the gateway, within seconds; `responses` show its status."""
+    dependencies = dependencies_of(request, Dependencies)
+    evidence = DisputeEvidence(**body.model_dump(mode="json"))
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await add_evidence(uow, chargeback_id, evidence, caller.id, dependencies.clock.now())
+        chargeback = await find_chargeback(uow, chargeback_id)
+    return ok(request, chargeback)
+
+
+@router.post(f"{ONE_CHARGEBACK}/resolve", responses=RESPONDED)
+@requires("chargebacks:respond", step_up=True)
+async def resolve(
+    request: Request, caller: CurrentCaller, chargeback_id: UUID, body: ResolveChargebackRequest
+) -> Response:
+    """Accepts or contests the claim, once. The gateway's decision arrives later, and only it moves money."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await resolve_chargeback(
+            uow,
+            chargeback_id,
+            body.resolution,
+            body.message,
+            body.amount_minor,
+            base64.b64decode(body.attachment),
+            caller.id,
+            dependencies.clock.now(),
+        )
+        chargeback = await find_chargeback(uow, chargeback_id)
+    return ok(request, chargeback)

@@ -1,8 +1,9 @@
 """SQL for chargebacks and the allocation of their losses."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -21,6 +22,16 @@ class Chargeback:
     currency: str
     status: str
     allocation: ChargebackAllocation
+
+
+class DueChargeback(NamedTuple):
+    """An open chargeback without a response, whose date is near."""
+
+    id: UUID
+    identity: str
+    amount_minor: int
+    currency: str
+    due_at: datetime
 
 
 # The lock serializes the chargebacks of one charge. Of two charges under one reference the gateway's id selects one,
@@ -54,6 +65,29 @@ _SAVE_ALLOCATION: Final = """
 UPDATE chargebacks SET locked_vendor_minor = $2, locked_commission_minor = $3, locked_delivery_fee_minor = $4,
     released_vendor_minor = $5, released_commission_minor = $6, released_delivery_fee_minor = $7, loss_minor = $8
 WHERE id = $1
+"""
+# Another date is alerted again.
+_SAVE_DUE: Final = """
+UPDATE chargebacks SET due_at = $2, due_alerted_at = NULL WHERE id = $1 AND due_at IS DISTINCT FROM $2
+"""
+_SAVE_RESPONDED: Final = """
+UPDATE chargebacks SET responded_at = $2 WHERE id = $1 AND responded_at IS NULL RETURNING due_alerted_at IS NOT NULL
+"""
+_LIST_DUE: Final = """
+SELECT id, identity, amount_minor, currency, due_at FROM chargebacks
+WHERE status = 'opened' AND due_alerted_at IS NULL AND responded_at IS NULL AND due_at <= $1 ORDER BY due_at LIMIT 50
+"""
+_CLAIM_DUE: Final = """
+UPDATE chargebacks SET due_alerted_at = $2
+WHERE id = $1 AND status = 'opened' AND due_alerted_at IS NULL AND responded_at IS NULL AND due_at <= $3 RETURNING true
+"""
+_LIST_UNKNOWN: Final = """
+SELECT identity FROM unnest($1::text[]) AS listed (identity)
+WHERE NOT EXISTS (SELECT FROM chargebacks b WHERE b.identity = listed.identity)
+"""
+# A dispute without an id of its own cannot be queried.
+_LIST_OPENED: Final = """
+SELECT identity FROM chargebacks WHERE status = 'opened' AND identity NOT LIKE 'transaction:%' ORDER BY opened_at LIMIT 500
 """
 _OPEN_OF_ORDER: Final = "SELECT EXISTS (SELECT FROM chargebacks WHERE order_id = $1 AND status = 'opened')"
 _CHARGED_BACK: Final = "SELECT EXISTS (SELECT FROM escrows WHERE order_id = $1 AND charged_back_minor > 0)"
@@ -134,6 +168,34 @@ async def save_allocation(
     """Count a refund against a lost chargeback, whose remaining allocation is `allocation`."""
     await uow.execute(_SAVE_ALLOCATION, chargeback_id, *_amounts(allocation))
     await uow.execute(_RECORD_PART, chargeback_id, refund.id, refund.amount_minor)
+
+
+async def save_due(uow: UnitOfWork, chargeback_id: UUID, due_at: datetime) -> None:
+    await uow.execute(_SAVE_DUE, chargeback_id, due_at)
+
+
+async def save_responded(uow: UnitOfWork, chargeback_id: UUID, now: datetime) -> bool:
+    """Whether this is the first answer, and its date had been alerted."""
+    return bool(await uow.fetch_value(_SAVE_RESPONDED, chargeback_id, now))
+
+
+async def list_due_chargebacks(uow: UnitOfWork, due_before: datetime) -> list[DueChargeback]:
+    return [DueChargeback(*row) for row in await uow.fetch(_LIST_DUE, due_before)]
+
+
+async def claim_due_alert(uow: UnitOfWork, chargeback_id: UUID, now: datetime, due_before: datetime) -> bool:
+    """Whether the alert is this caller's: one for each date."""
+    return bool(await uow.fetch_value(_CLAIM_DUE, chargeback_id, now, due_before))
+
+
+async def list_unknown_identities(uow: UnitOfWork, identities: Sequence[str]) -> list[str]:
+    """Those of the gateway's disputes that are not recorded."""
+    return [row["identity"] for row in await uow.fetch(_LIST_UNKNOWN, identities)]
+
+
+async def list_opened_identities(uow: UnitOfWork) -> list[str]:
+    """The disputes that are recorded as open."""
+    return [row["identity"] for row in await uow.fetch(_LIST_OPENED)]
 
 
 async def chargeback_is_open(uow: UnitOfWork, order_id: UUID) -> bool:

@@ -60,6 +60,10 @@ _ERASE_TEXTS_OF_BUYER: Final = (
     "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
     "FROM quarantined_charges AS charge JOIN payable_orders AS placed ON placed.id = charge.order_id "
     "WHERE charge.id = decision.quarantined_charge_id AND placed.buyer_id = $1",
+    # An open chargeback blocks the erasure, so its evidence has left.
+    "UPDATE chargeback_responses AS response SET message = 'erased' "
+    "FROM chargebacks AS chargeback JOIN payable_orders AS placed ON placed.id = chargeback.order_id "
+    "WHERE chargeback.id = response.chargeback_id AND response.message IS NOT NULL AND placed.buyer_id = $1",
 )
 # The texts that the vendor and staff wrote about the vendor's sales. Bank accounts of refunds belong to buyers, and stay.
 _ERASE_TEXTS_OF_SALES: Final = (
@@ -70,6 +74,9 @@ _ERASE_TEXTS_OF_SALES: Final = (
     "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
     "FROM quarantined_charges AS charge JOIN payable_orders AS sold ON sold.id = charge.order_id "
     "WHERE charge.id = decision.quarantined_charge_id AND sold.vendor_id = $1",
+    "UPDATE chargeback_responses AS response SET message = 'erased' "
+    "FROM chargebacks AS chargeback JOIN payable_orders AS sold ON sold.id = chargeback.order_id "
+    "WHERE chargeback.id = response.chargeback_id AND response.message IS NOT NULL AND sold.vendor_id = $1",
 )
 
 

@@ -1,6 +1,7 @@
 """Chargebacks."""
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
 from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
@@ -24,11 +25,19 @@ sa.Table(
     required("loss_minor", sa.BigInteger, server_default=sa.text("0")),
     required("opened_at", INSTANT),
     sa.Column("decided_at", INSTANT),
+    sa.Column("due_at", INSTANT),
+    sa.Column("due_alerted_at", INSTANT),
+    sa.Column("responded_at", INSTANT),
     sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="chargebacks_charge"),
     sa.UniqueConstraint("identity", name="chargebacks_identity_once"),
     sa.Index("chargebacks_of_charge", "charge_id"),
     sa.Index("chargebacks_of_order", "order_id"),
     sa.Index("chargebacks_newest", "opened_at", "id"),
+    sa.Index(
+        "chargebacks_due",
+        "due_at",
+        postgresql_where=sa.text("status = 'opened' AND due_alerted_at IS NULL AND responded_at IS NULL"),
+    ),
 )
 sa.Table(
     "chargeback_refunds",
@@ -39,4 +48,40 @@ sa.Table(
     sa.ForeignKeyConstraint(["chargeback_id"], ["chargebacks.id"], name="chargeback_refunds_chargeback"),
     sa.ForeignKeyConstraint(["refund_id"], ["refunds.id"], name="chargeback_refunds_refund"),
     sa.Index("chargeback_refunds_of_refund", "refund_id"),
+)
+sa.Table(
+    "chargeback_responses",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    required("chargeback_id", sa.Uuid),
+    required("kind", sa.Text),
+    sa.Column("resolution", sa.Text),
+    sa.Column("message", sa.Text),
+    sa.Column("amount_minor", sa.BigInteger),
+    sa.Column("evidence", JSONB),
+    sa.Column("attachment", sa.LargeBinary),
+    required("content_hash", sa.Text),
+    required("status", sa.Text, server_default="submitting"),
+    sa.Column("gateway_evidence_id", sa.Text),
+    sa.Column("failure", sa.Text),
+    required("attempts", sa.Integer, server_default=sa.text("0")),
+    sa.Column("due_at", INSTANT),
+    required("created_by", sa.Uuid),
+    required("created_at", INSTANT),
+    sa.Column("finished_at", INSTANT),
+    sa.ForeignKeyConstraint(["chargeback_id"], ["chargebacks.id"], name="chargeback_responses_chargeback"),
+    sa.Index(
+        "chargeback_responses_one_submitting",
+        "chargeback_id",
+        unique=True,
+        postgresql_where=sa.text("status = 'submitting'"),
+    ),
+    sa.Index(
+        "chargeback_responses_one_resolution",
+        "chargeback_id",
+        unique=True,
+        postgresql_where=sa.text("kind = 'resolution' AND status IN ('submitting', 'submitted')"),
+    ),
+    sa.Index("chargeback_responses_of_chargeback", "chargeback_id", "created_at"),
+    sa.Index("chargeback_responses_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
 )

@@ -1,9 +1,19 @@
 """Chargebacks that banks open against a charge."""
 
+__all__ = [
+    "add_evidence",
+    "alert_due_chargeback",
+    "query_disputes",
+    "resolve_chargeback",
+    "submit_response",
+]
+
 STEPS = (
     "alert_chargeback",
+    "alert_response_rejected",
     "count_charged_back",
     "open_chargeback",
+    "record_responded",
     "record_chargeback_lost",
     "record_chargeback_update",
     "record_chargeback_won",

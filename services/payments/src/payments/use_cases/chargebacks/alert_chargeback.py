@@ -9,7 +9,7 @@ from contracts.operations import AlertRaised
 from payments.domain.chargebacks import DisputedCharge
 
 _DETAIL: Final = {
-    "opened": "The payer's bank claims it back. Answer the dispute at the gateway before it is lost by default.",
+    "opened": "The payer's bank claims it back. Send evidence and a resolution before its date (`dueAt`), or it is lost.",
     "won": "The dispute was won. Staff resolve the order, if it was frozen.",
     "lost": "The dispute was lost: the gateway took the money. Staff resolve the order, if it was frozen.",
 }

@@ -1,6 +1,7 @@
 """Record the gateway's update about a dispute of a charge: opened, reminded or decided (contract sections 6 and 7)."""
 
 from datetime import datetime
+from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
@@ -12,6 +13,7 @@ from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
 from payments.use_cases.chargebacks.open_chargeback import open_chargeback
 from payments.use_cases.chargebacks.record_chargeback_lost import record_chargeback_lost
 from payments.use_cases.chargebacks.record_chargeback_won import record_chargeback_won
+from payments.use_cases.chargebacks.record_responded import record_responded
 
 
 async def record_chargeback_update(uow: UnitOfWork, event_type: str, update: ChargebackUpdate, now: datetime) -> bool:
@@ -29,10 +31,12 @@ async def record_chargeback_update(uow: UnitOfWork, event_type: str, update: Cha
         if current.status != "opened":
             STALE_EVENTS.labels(event_type).inc()
             return False
+        await _record_date(uow, current.id, update, now)
         alert_chargeback(uow, current.id, "opened", charge, amount_minor)
         return True
     if current is None:
         current = await open_chargeback(uow, charge, held, update.identity, amount_minor, update.reason, now)
+    await _record_date(uow, current.id, update, now)
     if update.outcome is None:
         return True
     if current.status == update.outcome:
@@ -45,3 +49,11 @@ async def record_chargeback_update(uow: UnitOfWork, event_type: str, update: Cha
     else:
         await record_chargeback_won(uow, current, charge, held, now)
     return True
+
+
+async def _record_date(uow: UnitOfWork, chargeback_id: UUID, update: ChargebackUpdate, now: datetime) -> None:
+    """A report without a date keeps the earlier one."""
+    if update.due_at is not None:
+        await chargebacks.save_due(uow, chargeback_id, update.due_at)
+    if not update.awaits_response:
+        await record_responded(uow, chargeback_id, now)
