@@ -33,11 +33,12 @@ LINES = "every line that a release, refund or chargeback made in a wallet is a p
 
 @dataclass
 class Outside:
-    """A payment gateway with a balance and transfers."""
+    """A payment gateway with a balance, transfers and settlements."""
 
     url: str = ""
     balance_minor: int = 0
     transfers: list[dict[str, Any]] = field(default_factory=list)
+    settlements: list[dict[str, Any]] = field(default_factory=list)
     status: int = 200
 
     async def respond(self, request: Request) -> Response:
@@ -45,7 +46,8 @@ class Outside:
             return JSONResponse({"status": False}, 401 if self.status == 200 else self.status)
         if request.url.path == "/balance":
             return JSONResponse({"status": True, "data": [{"currency": "NGN", "balance": self.balance_minor}]})
-        listed = self.transfers if request.query_params["page"] == "1" else []
+        lines = {"/transfer": self.transfers, "/settlement": self.settlements}[request.url.path]
+        listed = lines if request.query_params["page"] == "1" else []
         return JSONResponse({"status": True, "data": listed})
 
 
@@ -235,6 +237,22 @@ async def test_a_difference_to_the_gateway_waits_while_its_webhook_is_being_proc
         processed_at=NOW - timedelta(minutes=1), **await _required_of_a_webhook(world),
     )  # fmt: skip
     assert await kind_of(world, GATEWAY) == "waiting"
+
+
+async def test_a_settlement_to_the_bank_waits_for_the_daily_run_and_is_open_with_a_case(world: World) -> None:
+    world.outside.balance_minor = -300
+    assert await kind_of(world, GATEWAY) == "broken"
+    settlement = {"id": 3090024, "status": "success", "currency": "NGN", "effective_amount": 300}
+    world.outside.settlements = [settlement, {**settlement, "id": 1, "status": "pending"}]
+    assert await kind_of(world, GATEWAY) == "waiting"
+    await world.insert(
+        "payments", "reconciliation_cases", id=uuid4(), kind="settlement_not_in_book", subject="settlement:3090024", ours_minor=0,
+        theirs_minor=300, unexplained_minor=300, currency="NGN", detail="x", status="open", opened_at=NOW, seen_at=NOW,
+    )  # fmt: skip
+    assert await kind_of(world, GATEWAY) == "open"
+    await world.databases["payments"].execute("DELETE FROM reconciliation_cases")
+    await world.entry("payments", "settlement", "settlement:3090024", ("bank_account", 300), ("gateway_cash", -300))
+    assert GATEWAY not in await world.kinds()
 
 
 async def _required_of_a_webhook(world: World) -> dict[str, Any]:

@@ -58,7 +58,7 @@ SELECT coalesce(sum(amount), 0)::bigint FROM found_transfers
 WHERE outcome = 'explained' AND currency = 'NGN' AND reference = ANY ($1::text[])
 """
 # Differences to the gateway's balance that wait for a decision: payouts that were returned or paid outside the ledger,
-# unknown transfers, and charges or refunds with an open case.
+# unknown transfers, and charges, fees, refunds or settlements with an open case.
 _UNDECIDED_PAYOUTS: Final = """
 SELECT coalesce(sum((booked.postings - paid.transfers) * p.amount), 0)::bigint FROM payout_requests p
 CROSS JOIN LATERAL (SELECT count(*) FROM payout_transfers t WHERE t.payout_id = p.id AND t.reference = ANY ($1::text[])) AS paid (transfers)
@@ -73,9 +73,17 @@ SELECT -coalesce(sum(amount), 0)::bigint FROM found_transfers
 WHERE outcome = 'open' AND currency = 'NGN' AND reference = ANY ($1::text[])
 """
 _UNDECIDED_CASES: Final = """
-SELECT coalesce(sum(CASE WHEN kind LIKE 'charge%' THEN theirs_minor - ours_minor WHEN kind LIKE 'refund%' THEN ours_minor - theirs_minor
-                    ELSE 0 END), 0)::bigint
-FROM reconciliation_cases WHERE status = 'open' AND currency = 'NGN'
+SELECT coalesce(sum(CASE WHEN kind LIKE 'charge%' THEN theirs_minor - ours_minor WHEN kind LIKE 'refund%' OR kind LIKE 'fee%'
+                    OR kind LIKE 'settlement%' THEN ours_minor - theirs_minor ELSE 0 END), 0)::bigint
+FROM reconciliation_cases WHERE status = 'open' AND currency = 'NGN' AND kind <> 'settlement_not_in_book'
+"""
+# The daily reconciliation posts a settlement; one of unknown charges has an open case.
+_POSTED_SETTLEMENTS: Final = (
+    "SELECT split_part(posting_key, ':', 2) AS id FROM ledger_transactions WHERE type = 'settlement'"
+)
+_UNDECIDED_SETTLEMENTS: Final = """
+SELECT split_part(subject, ':', 2) AS id FROM reconciliation_cases
+WHERE status = 'open' AND kind = 'settlement_not_in_book' AND currency = 'NGN'
 """
 _WEBHOOKS_QUEUED: Final = """
 SELECT count(*) FROM processed_webhook_events WHERE outcome = 'queued' AND processed_at > now() - interval '20 minutes'
@@ -224,10 +232,16 @@ async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Off
     undecided = await payouts.fetchval(_UNDECIDED_PAYOUTS, statement.arrived)
     undecided += await payouts.fetchval(_UNDECIDED_TRANSFERS, statement.left)
     undecided += await payments.fetchval(_UNDECIDED_CASES)
+    posted = {row["id"] for row in await payments.fetch(_POSTED_SETTLEMENTS)}
+    unposted = {key: minor for key, minor in statement.settlements.items() if key not in posted}
+    to_bank = sum(unposted.values())
+    cases = {row["id"] for row in await payments.fetch(_UNDECIDED_SETTLEMENTS)}
     kind: Kind = "broken"
     actual = f"our books say {ours}"
-    if theirs - ours == undecided:
-        kind, actual = "open", f"{actual}; {undecided} kobo wait for a reconciliation to be decided"
+    if theirs - ours == undecided - to_bank and (undecided or cases & unposted.keys()):
+        kind, actual = "open", f"{actual}; {undecided - to_bank} kobo wait for a reconciliation to be decided"
+    elif theirs - ours == -to_bank:
+        kind, actual = "waiting", f"{actual}; {to_bank} kobo were settled to the bank and are posted by the daily run"
     elif await payments.fetchval(_WEBHOOKS_QUEUED):
         kind, actual = "waiting", f"{actual}; webhooks of the gateway are being processed"
     expected = f"{theirs} kobo of ours at the gateway (with {on_the_way} on the way)"

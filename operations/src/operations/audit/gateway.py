@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import httpx
 
-# The gateway's page limit, and a bound on the number of transfers that the audit compares.
+# The gateway's page limit, and a bound on the lines of a list that the audit compares.
 _PAGE_LENGTH: Final = 1000
 _PAGES_MAX: Final = 2000
 # A transfer in these states has moved no money.
@@ -35,26 +35,34 @@ class Gateway:
         return cls(url.rstrip("/"), key, int(opening) if opening.isdigit() else 0)
 
     async def read(self) -> "GatewayStatement":
-        """Fetch the balance in naira and all transfers. Raises GatewayNotCompared."""
+        """Fetch the balance in naira, all transfers and all settlements. Raises GatewayNotCompared."""
         if not self.key:
             raise GatewayNotCompared("GATEWAY_SECRET_KEY is not known")
         headers = {"Authorization": f"Bearer {self.key}"}
         try:
             async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
                 balances = await self._get(client, "balance")
-                transfers: list[dict[str, Any]] = []
-                for page in range(1, _PAGES_MAX + 1):
-                    listed = await self._get(client, "transfer", page=page, perPage=_PAGE_LENGTH)
-                    transfers += listed
-                    if len(listed) < _PAGE_LENGTH:
-                        break
-                else:
-                    raise GatewayNotCompared(f"it lists more than {_PAGES_MAX * _PAGE_LENGTH} transfers")
+                transfers = await self._all(client, "transfer")
+                settled = await self._all(client, "settlement")
             balance_minor = next(int(line["balance"]) for line in balances if line["currency"] == "NGN")
             statuses = {str(line["reference"]): str(line["status"]) for line in transfers if line["currency"] == "NGN"}
+            settlements = {
+                str(line["id"]): int(line["effective_amount"])
+                for line in settled
+                if line["currency"] == "NGN" and line["status"] == "success"
+            }
         except (httpx.HTTPError, KeyError, TypeError, ValueError, StopIteration) as error:
             raise GatewayNotCompared(f"{type(error).__name__}: {error}") from error
-        return GatewayStatement(balance_minor - self.opening_minor, statuses)
+        return GatewayStatement(balance_minor - self.opening_minor, statuses, settlements)
+
+    async def _all(self, client: httpx.AsyncClient, path: str) -> list[dict[str, Any]]:
+        lines: list[dict[str, Any]] = []
+        for page in range(1, _PAGES_MAX + 1):
+            listed = await self._get(client, path, page=page, perPage=_PAGE_LENGTH)
+            lines += listed
+            if len(listed) < _PAGE_LENGTH:
+                return lines
+        raise GatewayNotCompared(f"its list of {path} has more than {_PAGES_MAX * _PAGE_LENGTH} lines")
 
     async def _get(self, client: httpx.AsyncClient, path: str, **params: int) -> list[dict[str, Any]]:
         response = await client.get(f"{self.url}/{path}", params=params)
@@ -66,10 +74,11 @@ class Gateway:
 
 @dataclass(frozen=True, slots=True)
 class GatewayStatement:
-    """The money held at the gateway in kobo, and the state of each transfer by reference."""
+    """The money held at the gateway in kobo, the state of each transfer by reference, and each settlement to our bank by id."""
 
     held_minor: int
     transfers: Mapping[str, str]
+    settlements: Mapping[str, int]
 
     @property
     def left(self) -> list[str]:

@@ -160,6 +160,13 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
+        "a settlement moves its amount from the gateway to the bank account, and nothing else does",
+        "SELECT t.posting_key, e.account, e.amount_minor FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id "
+        "WHERE CASE t.type WHEN 'settlement' THEN NOT ((e.account LIKE 'bank_account%' AND e.amount_minor > 0) OR "
+        "(e.account LIKE 'gateway_cash%' AND e.amount_minor < 0)) ELSE e.account LIKE 'bank_account%' END",
+    ),
+    Invariant(
+        "payments",
         "the postings to vendors, commission and delivery fees equal the releases of the orders",
         "SELECT account, book.minor::text AS ledger_minor, rows.minor::text AS rows_minor FROM (SELECT account, -sum(amount_minor) "
         "AS minor FROM ledger_entries WHERE account LIKE 'vendor_payable:%' OR account IN ('commission', 'delivery_fee') GROUP BY 1) "

@@ -125,6 +125,11 @@ async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None
         f"{done.differences} differences, {done.opened} new cases, {done.recovered} missing webhooks recovered; "
         f"{done.unexplained.cases} cases open, {done.unexplained.minor} kobo\n"
     )
+    if done.settled_minor:
+        sys.stdout.write(
+            f"The gateway settled {done.settled_minor} kobo to the bank: automatic settlement is on. Payouts are paid from the "
+            "gateway's balance; turn automatic settlement off in its dashboard.\n"
+        )
     if done.unexplained.cases:
         sys.exit(1)
 

@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest_asyncio
 
+from common.auth.caller import THE_SERVICE
+from common.ledger import posting as ledger
 from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered
 from operations.audit.invariants import INVARIANTS
+from payments.domain.postings import settlement
+from payments.domain.settlements import Settlement
 
 from .conftest import ConnectAs, PaymentsApp
 
@@ -57,6 +61,9 @@ TAMPERINGS = {
         WHERE charged_back_minor > 0 RETURNING order_id::text""",
     "the gateway's fee is posted once for each charge, and not above it": """
         UPDATE ledger_entries SET amount_minor = amount_minor * 1000 WHERE account = 'gateway_fees'
+        RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
+    "a settlement moves its amount from the gateway to the bank account, and nothing else does": """
+        UPDATE ledger_entries SET account = 'commission' WHERE account = 'bank_account'
         RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
     "the postings to vendors, commission and delivery fees equal the releases of the orders": """
         UPDATE ledger_entries SET account = 'vendor_payable:somebody' WHERE account LIKE 'vendor_payable:%' AND amount_minor < 0
@@ -109,6 +116,8 @@ async def busy(app: PaymentsApp) -> Any:
     path = f"/api/quarantined-charges/{charge_id}"
     await app.post_as(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
     assert (await app.approve(path)).status_code == 200
+    async with app.service.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await ledger.post(uow, settlement(Settlement("3090024", "settled", 100_000, "NGN")))
     failed = await app.failed_refund()
     prepared = {"action": "retry", "reason": "the card works again"}
     assert (await app.post_as(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200

@@ -15,7 +15,7 @@ COMMISSION: Final = Account("commission", "credit", guarded=False)
 DELIVERY_FEE: Final = Account("delivery_fee", "credit", guarded=False)
 REFERRAL_EXPENSE: Final = Account("referral_expense", "debit", guarded=False)
 
-_DEBIT_NAMES: Final = frozenset({"gateway_cash", "gateway_fees", "chargeback_loss", "referral_expense"})
+_DEBIT_NAMES: Final = frozenset({"gateway_cash", "gateway_fees", "bank_account", "chargeback_loss", "referral_expense"})
 
 
 def gateway_cash(currency: str = HOME_CURRENCY) -> Account:
@@ -26,6 +26,11 @@ def gateway_cash(currency: str = HOME_CURRENCY) -> Account:
 def gateway_fees(currency: str = HOME_CURRENCY) -> Account:
     """The fees of the gateway."""
     return Account(_in_currency("gateway_fees", currency), "debit", guarded=False)
+
+
+def bank_account(currency: str = HOME_CURRENCY) -> Account:
+    """The platform's own bank account, to which the gateway settles."""
+    return Account(_in_currency("bank_account", currency), "debit", guarded=False)
 
 
 def chargeback_loss(currency: str = HOME_CURRENCY) -> Account:

@@ -5,6 +5,7 @@ from uuid import UUID
 from common.ledger.posting import Posting, balanced, credit, debit
 from payments.domain import accounts
 from payments.domain.escrow import Parts
+from payments.domain.settlements import Settlement, settlement_key
 
 
 def charge(
@@ -133,6 +134,17 @@ def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
         f"gateway_fee:{identity}",
         "gateway_fee",
         [debit(accounts.gateway_fees(currency), fee_minor), credit(accounts.gateway_cash(currency), fee_minor)],
+        currency,
+    )
+
+
+def settlement(settlement: Settlement) -> Posting:
+    """A settlement of the gateway to our bank account, once."""
+    currency, amount_minor = settlement.currency, settlement.amount_minor
+    return balanced(
+        settlement_key(settlement.id),
+        "settlement",
+        [debit(accounts.bank_account(currency), amount_minor), credit(accounts.gateway_cash(currency), amount_minor)],
         currency,
     )
 

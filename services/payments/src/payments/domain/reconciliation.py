@@ -3,6 +3,7 @@
 Every comparison returns the unexplained differences; an empty list means that all three agree.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -11,25 +12,38 @@ from uuid import UUID
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.charges import Charge
 from payments.domain.refunds import RefundUpdate
+from payments.domain.settlements import RecordedSettlement, Settlement, settlement_key
 
 Kind = Literal[
     "charge_not_in_book",
     "charge_not_at_gateway",
     "charge_differs",
     "charge_without_escrow",
+    "fee_differs",
     "refund_not_in_book",
     "refund_not_at_gateway",
     "refund_differs",
     "order_held_without_charge",
     "unreadable_at_gateway",
+    "settlement_not_in_book",
+    "settlement_not_at_gateway",
+    "settlement_differs",
 ]
 # A missing webhook explains these: the gateway's state is processed in its place, and only remaining cases are alerted.
-SELF_RESOLVING: Final[frozenset[Kind]] = frozenset({"charge_not_in_book", "refund_not_in_book"})
+SELF_RESOLVING: Final[frozenset[Kind]] = frozenset(
+    {"charge_not_in_book", "refund_not_in_book", "settlement_not_in_book"}
+)
+# No query about one of them is possible: people close these cases with evidence.
+CHECKED_IN_LISTS_ONLY: Final[frozenset[Kind]] = frozenset(
+    {"unreadable_at_gateway", "settlement_not_at_gateway", "settlement_differs"}
+)
 SELF_RESOLUTION_PERIOD: Final = timedelta(hours=1)
 # The webhook of a newer event may still arrive.
 WEBHOOK_GRACE_PERIOD: Final = timedelta(minutes=10)
 # The gateway lists payments by the day of their opening. Only the webhook reports one that is paid later than this.
 LOOKBACK_PERIOD: Final = timedelta(days=7)
+# Enough to find the others.
+_NAMED_MAX: Final = 5
 # The maximum of a requested period: a quarter of a year, in pages of the gateway's lists.
 PERIOD_MAX: Final = timedelta(days=92)
 
@@ -64,7 +78,7 @@ class UnreadableRow:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCharge:
-    """A recorded charge: its row, the amount that its posting debited to `gateway_cash`, and its order's state."""
+    """A recorded charge: its row, the amount that its posting debited to `gateway_cash`, its posted fee, and its order's state."""
 
     identity: str
     reference: str
@@ -74,6 +88,7 @@ class RecordedCharge:
     currency: str
     verdict: str
     ledger_minor: int
+    fee_minor: int
     escrow_minor: int | None
     order_status: str | None
 
@@ -113,7 +128,7 @@ def compare_charge(reported: Charge, recorded: RecordedCharge | None) -> list[Di
         return [Difference("charge_not_in_book", subject, 0, theirs_minor, currency, detail, reported.reference)]
     same = (reported.amount_minor, reported.currency) == (recorded.ledger_minor, recorded.currency)
     if same and recorded.amount_minor == recorded.ledger_minor:
-        return compare_order(recorded)
+        return compare_order(recorded) + _compare_fee(reported, recorded)
     # Of our two amounts the one that differs from the gateway's is shown.
     ours_minor = recorded.ledger_minor if recorded.ledger_minor != reported.amount_minor else recorded.amount_minor
     detail = (
@@ -122,6 +137,21 @@ def compare_charge(reported: Charge, recorded: RecordedCharge | None) -> list[Di
     )
     return [
         _charge_difference("charge_differs", recorded, ours_minor, reported.amount_minor, reported.currency, detail)
+    ]
+
+
+def is_fee_missing(reported: Charge, recorded: RecordedCharge) -> bool:
+    """Whether the gateway reports a fee of this charge that is not in the ledger. It reports some only after the webhook."""
+    is_same = (reported.amount_minor, reported.currency) == (recorded.amount_minor, recorded.currency)
+    return is_same and reported.fee_minor > 0 and recorded.fee_minor == 0
+
+
+def _compare_fee(reported: Charge, recorded: RecordedCharge) -> list[Difference]:
+    if is_fee_missing(reported, recorded) or reported.fee_minor in (0, recorded.fee_minor):
+        return []
+    detail = f"The gateway reports a fee of {reported.fee_minor}; the ledger has {recorded.fee_minor}."
+    return [
+        _charge_difference("fee_differs", recorded, recorded.fee_minor, reported.fee_minor, recorded.currency, detail)
     ]
 
 
@@ -199,6 +229,38 @@ def unreadable_at_gateway(subject: str, reference: str | None, reason: str) -> D
     """A row, or the response about a reference, that cannot be compared. Amounts are unknown."""
     detail = f"The gateway's record cannot be read: {reason}."
     return Difference("unreadable_at_gateway", subject, 0, 0, NO_CURRENCY, detail[:500], reference)
+
+
+def compare_settlement(reported: Settlement, recorded: RecordedSettlement | None) -> list[Difference]:
+    """Compare a settlement with its posting. One without a posting is posted, or reported as unknown, by the caller."""
+    if recorded is None:
+        return []
+    if reported.status != "settled":
+        detail = f"The ledger has this settlement; the gateway reports it as {reported.status}."
+        return [_settlement_difference("settlement_not_at_gateway", reported, recorded.amount_minor, 0, detail)]
+    if (reported.amount_minor, reported.currency) == (recorded.amount_minor, recorded.currency):
+        return []
+    detail = (
+        f"The gateway reports {reported.amount_minor} {reported.currency}, the ledger "
+        f"{recorded.amount_minor} {recorded.currency}."
+    )
+    ours_minor, theirs_minor = recorded.amount_minor, reported.amount_minor
+    return [_settlement_difference("settlement_differs", reported, ours_minor, theirs_minor, detail)]
+
+
+def unknown_settlement(reported: Settlement, unknown: Sequence[str]) -> Difference:
+    """A settlement of charges that the ledger does not have; of none at all when `unknown` is empty."""
+    named = ", ".join(unknown[:_NAMED_MAX]) or "no charge"
+    detail = f"The gateway paid this out to the bank for charges that are not in the ledger: {named}."
+    return _settlement_difference("settlement_not_in_book", reported, 0, reported.amount_minor, detail)
+
+
+def _settlement_difference(
+    kind: Kind, reported: Settlement, ours_minor: int, theirs_minor: int, detail: str
+) -> Difference:
+    return Difference(
+        kind, settlement_key(reported.id), ours_minor, theirs_minor, reported.currency, detail, reported.id
+    )
 
 
 def held_without_charge(order_id: UUID, held_minor: int, covered_minor: int, currency: str) -> Difference:

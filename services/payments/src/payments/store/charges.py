@@ -38,6 +38,10 @@ SELECT EXISTS (
     SELECT FROM charges WHERE identity = $1 OR (reference = $2 AND (gateway_id IS NULL OR $3::text IS NULL))
 )
 """
+_FEE_MISSING: Final = """
+SELECT EXISTS (SELECT FROM charges WHERE identity = $1)
+   AND NOT EXISTS (SELECT FROM ledger_transactions WHERE posting_key = 'gateway_fee:' || $1)
+"""
 _RECORD_CHARGE: Final = """
 INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel, verdict,
                      settled_at, surcharge_minor, surcharge_max_minor)
@@ -68,6 +72,11 @@ async def lock_payable_order(uow: UnitOfWork, reference: str) -> PayableOrder | 
 
 async def charge_is_known(uow: UnitOfWork, charge: Charge) -> bool:
     return bool(await uow.fetch_value(_CHARGE_KNOWN, charge.identity, charge.reference, charge.gateway_id))
+
+
+async def fee_is_missing(uow: UnitOfWork, identity: str) -> bool:
+    """Whether the charge is recorded without a fee."""
+    return bool(await uow.fetch_value(_FEE_MISSING, identity))
 
 
 async def record_charge(

@@ -16,6 +16,7 @@ from payments.domain.reconciliation import (
     RecordedRefund,
     held_without_charge,
 )
+from payments.domain.settlements import RecordedSettlement, settlement_key
 from payments.store.refund_attempts import RefundAttempt
 
 BATCH_SIZE: Final = 200
@@ -42,6 +43,8 @@ class OpenCase(NamedTuple):
     kind: str
     subject: str
     reference: str | None
+    theirs_minor: int
+    currency: str
 
 
 class UnalertedCase(NamedTuple):
@@ -59,6 +62,8 @@ SELECT c.settled_at, c.id, c.identity, c.reference, c.gateway_id, c.order_id, c.
        (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
         WHERE t.posting_key = ANY (ARRAY['charge:' || c.identity, 'overpayment:' || c.identity, 'quarantine:' || c.identity])
           AND (e.account = 'gateway_cash' OR e.account LIKE 'gateway\\_cash:%')) AS ledger_minor,
+       (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+        WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor > 0) AS fee_minor,
        x.held_minor AS escrow_minor, o.status AS order_status
 FROM charges c LEFT JOIN payable_orders o ON o.id = c.order_id
 LEFT JOIN escrows x ON x.order_id = c.order_id AND x.charge_id = c.id
@@ -100,6 +105,15 @@ LIMIT 500
 """
 _ORDERS_HELD: Final = _ORDER_HELD.format("o.heard_at >= $1 AND o.heard_at < $2")
 _ONE_ORDER_HELD: Final = _ORDER_HELD.format("o.id = $1")
+_SETTLEMENT: Final = """
+SELECT e.amount_minor, e.currency FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+WHERE t.posting_key = $1 AND e.amount_minor > 0
+"""
+_SETTLED: Final = """
+SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+WHERE t.type = 'settlement' AND t.created_at >= $1 AND t.created_at <= $2 AND e.account = 'bank_account'
+"""
+_CHARGE_REFERENCES: Final = "SELECT DISTINCT reference FROM charges WHERE reference = ANY ($1::text[])"
 
 # A difference that a person closed with evidence opens no case again; one with other figures does.
 _OPEN_CASE: Final = """
@@ -116,7 +130,8 @@ ON CONFLICT (subject, kind) WHERE status = 'open' DO UPDATE SET
 RETURNING (xmax = 0)
 """
 _OPEN_CASES: Final = """
-SELECT id, kind, subject, reference FROM reconciliation_cases WHERE status = 'open' ORDER BY seen_at, id LIMIT $1
+SELECT id, kind, subject, reference, theirs_minor, currency FROM reconciliation_cases
+WHERE status = 'open' ORDER BY seen_at, id LIMIT $1
 """
 _SAVE_SEEN: Final = "UPDATE reconciliation_cases SET seen_at = $2 WHERE id = $1 AND status = 'open'"
 _SAVE_EXPLAINED: Final = """
@@ -187,6 +202,22 @@ async def list_orders_held_without_charge(uow: UnitOfWork, start: datetime, end:
 async def find_order_held_without_charge(uow: UnitOfWork, order_id: UUID) -> Difference | None:
     row = await uow.fetch_row(_ONE_ORDER_HELD, order_id)
     return None if row is None else held_without_charge(*row)
+
+
+async def find_recorded_settlement(uow: UnitOfWork, settlement_id: str) -> RecordedSettlement | None:
+    row = await uow.fetch_row(_SETTLEMENT, settlement_key(settlement_id))
+    return None if row is None else RecordedSettlement(settlement_id, row["amount_minor"], row["currency"])
+
+
+async def sum_settled(uow: UnitOfWork, start: datetime, end: datetime) -> int:
+    """The kobo that settlements moved to our bank, by the time of their posting."""
+    settled: int = await uow.fetch_value(_SETTLED, start, end)
+    return settled
+
+
+async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> list[str]:
+    """Those of the references that have a recorded charge."""
+    return [row["reference"] for row in await uow.fetch(_CHARGE_REFERENCES, references)]
 
 
 async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime) -> bool:

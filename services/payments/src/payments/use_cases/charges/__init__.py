@@ -2,5 +2,6 @@
 
 STEPS = (
     "create_overpayment_refund",
+    "record_fee",
     "settle_charge",
 )

@@ -22,6 +22,7 @@ from payments.domain.refunds import NewRefund
 from payments.store import charges
 from payments.store.charges import PayableOrder
 from payments.use_cases.charges.create_overpayment_refund import create_overpayment_refund
+from payments.use_cases.charges.record_fee import record_fee
 from payments.use_cases.escrow.hold_escrow import hold_escrow
 from payments.use_cases.quarantine.alert_quarantine import alert_quarantine
 
@@ -38,6 +39,8 @@ async def settle_charge(
     """The verdict; None for a repeated charge. Raises SubjectUnknown for an unknown reference while attempts remain."""
     order = await charges.lock_payable_order(uow, charge.reference)
     if await charges.charge_is_known(uow, charge):
+        # The gateway reports some fees only when it is queried.
+        await record_fee(uow, charge.identity, charge.fee_minor, charge.currency)
         return None
     verdict = classify_charge(charge, order.expected if order else None, surcharge_bound)
     if order is not None and isinstance(verdict, Covered):
@@ -49,8 +52,7 @@ async def settle_charge(
         if isinstance(verdict, UnknownReference) and not is_last_attempt:
             raise SubjectUnknown("no payment of ours has this reference yet")
         await _quarantine(uow, charge, webhook_id, order, verdict.reason, now)
-    if charge.fee_minor:
-        await ledger.post(uow, postings.gateway_fee(charge.identity, charge.fee_minor, charge.currency))
+    await record_fee(uow, charge.identity, charge.fee_minor, charge.currency)
     return verdict
 
 

@@ -8,6 +8,9 @@ __all__ = [
 ]
 
 STEPS = (
+    "alert_settlement",
+    "post_settlement",
     "reconcile_charges",
     "reconcile_refunds",
+    "reconcile_settlements",
 )

@@ -12,14 +12,17 @@ from payments.clients.gateway import GatewayRejected, PaymentGateway
 from payments.domain.errors import MalformedEvent
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import (
+    CHECKED_IN_LISTS_ONLY,
     Difference,
     compare_charge,
     compare_refund,
     compare_unlisted_charge,
     compare_unlisted_refund,
 )
+from payments.domain.settlements import Settlement
 from payments.store import reconciliation
 from payments.store.reconciliation import OpenCase
+from payments.use_cases.reconciliation.post_settlement import post_settlement
 from payments.use_cases.refunds.query_attempt import query_attempt
 
 log = get_logger(__name__)
@@ -41,7 +44,7 @@ async def recheck_cases(database: Database, gateway: PaymentGateway, clock: Cloc
 
 async def _differences_or_none(database: Database, gateway: PaymentGateway, case: OpenCase) -> list[Difference] | None:
     """None for a case that cannot be compared: it stays open, and people close it with evidence."""
-    if case.kind == "unreadable_at_gateway":
+    if case.kind in CHECKED_IN_LISTS_ONLY:
         return None
     try:
         return await _differences_of(database, gateway, case)
@@ -64,6 +67,8 @@ async def _differences_of(database: Database, gateway: PaymentGateway, case: Ope
     noun, _, key = case.subject.partition(":")
     if noun == "charge":
         return await _differences_of_charge(database, gateway, key, case.reference or key)
+    if case.kind == "settlement_not_in_book":
+        return await post_settlement(database, gateway, Settlement(key, "settled", case.theirs_minor, case.currency))
     if noun == "order":
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             difference = await reconciliation.find_order_held_without_charge(uow, UUID(key))

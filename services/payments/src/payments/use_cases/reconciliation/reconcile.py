@@ -14,6 +14,7 @@ from payments.use_cases.reconciliation.alert_unexplained import Unexplained, ale
 from payments.use_cases.reconciliation.recheck_cases import recheck_cases
 from payments.use_cases.reconciliation.reconcile_charges import reconcile_charges
 from payments.use_cases.reconciliation.reconcile_refunds import reconcile_refunds
+from payments.use_cases.reconciliation.reconcile_settlements import reconcile_settlements
 from payments.use_cases.webhooks.process_missing_webhook import process_missing_webhook
 
 log = get_logger(__name__)
@@ -21,12 +22,16 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """The result of a run: all differences, opened cases, recovered webhooks, and the open cases after it."""
+    """The result of a run: all differences, opened cases, recovered webhooks, the open cases after it, and settlements.
+
+    `settled_minor` is what the gateway settled to our bank in the period, in kobo: above 0 automatic settlement is on.
+    """
 
     differences: int
     opened: int
     recovered: int
     unexplained: Unexplained
+    settled_minor: int
 
 
 async def reconcile(
@@ -41,6 +46,8 @@ async def reconcile(
     for source in (
         reconcile_charges(database, gateway, start, end, now),
         reconcile_refunds(database, gateway, start, end, now),
+        # The charges of a settlement are recorded before it.
+        reconcile_settlements(database, gateway, start, end),
     ):
         async for batch in source:
             differences += len(batch)
@@ -50,12 +57,18 @@ async def reconcile(
                     recovered += await process_missing_webhook(database, gateway, found)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         held = await reconciliation.list_orders_held_without_charge(uow, start, end)
+        settled_minor = await reconciliation.sum_settled(uow, start, now)
     opened += await _open(database, held, now)
     await recheck_cases(database, gateway, clock)
     unexplained = await alert_unexplained(database, clock)
-    done = Reconciled(differences + len(held), opened, recovered, unexplained)
+    done = Reconciled(differences + len(held), opened, recovered, unexplained, settled_minor)
     log.info(
-        "reconciled", differences=done.differences, opened=opened, recovered_webhooks=recovered, open=unexplained.cases
+        "reconciled",
+        differences=done.differences,
+        opened=opened,
+        recovered_webhooks=recovered,
+        open=unexplained.cases,
+        settled_minor=settled_minor,
     )
     return done
 

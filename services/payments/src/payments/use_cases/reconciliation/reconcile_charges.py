@@ -14,12 +14,14 @@ from payments.domain.reconciliation import (
     RecordedCharge,
     compare_charge,
     compare_unlisted_charge,
+    is_fee_missing,
     is_within_webhook_grace,
     subject_of_charge,
     unreadable_at_gateway,
 )
 from payments.store import reconciliation
 from payments.store.reconciliation import SettledPosition
+from payments.use_cases.charges.record_fee import record_fee
 
 # Half a million payments; bounds the run against a gateway whose list never ends.
 PAGES_MAX: Final = 5_000
@@ -46,18 +48,21 @@ async def reconcile_charges(
         for recorded in charges:
             if recorded.identity not in seen:
                 # The payment may have been opened before the period: query the gateway for it.
-                found += await _compare_unlisted(gateway, recorded)
+                found += await _compare_unlisted(database, gateway, recorded)
         yield found
         if after is None:
             return
 
 
-async def _compare_unlisted(gateway: PaymentGateway, recorded: RecordedCharge) -> list[Difference]:
+async def _compare_unlisted(database: Database, gateway: PaymentGateway, recorded: RecordedCharge) -> list[Difference]:
     try:
-        return compare_unlisted_charge(recorded, await gateway.find_transaction(recorded.reference))
+        reported = await gateway.find_transaction(recorded.reference)
     except (GatewayRejected, MalformedEvent) as fault:
         # One odd reference does not end the run.
         return [unreadable_at_gateway(subject_of_charge(recorded.identity), recorded.reference, str(fault))]
+    if reported is not None:
+        await _record_missing_fees(database, [(reported, recorded)])
+    return compare_unlisted_charge(recorded, reported)
 
 
 async def _compare_reported(
@@ -69,11 +74,24 @@ async def _compare_reported(
             uow, [charge.identity for charge in charges], [charge.reference for charge in charges]
         )
     found: list[Difference] = []
+    pairs: list[tuple[Charge, RecordedCharge]] = []
     for charge in charges:
         ours = recorded.get(charge.identity) or recorded.get(charge.reference)
         if ours is not None:
             seen.add(ours.identity)
+            pairs.append((charge, ours))
         elif is_within_webhook_grace(charge.paid_at, now):
             continue
         found += compare_charge(charge, ours)
+    await _record_missing_fees(database, pairs)
     return found
+
+
+async def _record_missing_fees(database: Database, pairs: Sequence[tuple[Charge, RecordedCharge]]) -> None:
+    """Post the fees that the gateway reported after the charge."""
+    missing = [(charge, ours) for charge, ours in pairs if is_fee_missing(charge, ours)]
+    if not missing:
+        return
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        for charge, ours in missing:
+            await record_fee(uow, ours.identity, charge.fee_minor, ours.currency)
