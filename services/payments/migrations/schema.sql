@@ -161,6 +161,45 @@ CREATE INDEX chargeback_refunds_of_refund ON chargeback_refunds USING btree (ref
 ALTER TABLE chargeback_refunds ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON chargeback_refunds TO campus_payments_service;
 
+CREATE TABLE chargeback_responses (
+    id uuid NOT NULL,
+    chargeback_id uuid NOT NULL,
+    kind text NOT NULL,
+    resolution text,
+    message text,
+    amount_minor bigint,
+    evidence jsonb,
+    attachment bytea,
+    content_hash text NOT NULL,
+    status text DEFAULT 'submitting'::text NOT NULL,
+    gateway_evidence_id text,
+    failure text,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT chargeback_responses_pkey PRIMARY KEY (id),
+    CONSTRAINT chargeback_responses_chargeback FOREIGN KEY (chargeback_id) REFERENCES chargebacks(id),
+    CONSTRAINT chargeback_responses_amount_not_negative CHECK ((amount_minor >= 0)),
+    CONSTRAINT chargeback_responses_due_while_submitting CHECK (((status = 'submitting'::text) = (due_at IS NOT NULL))),
+    CONSTRAINT chargeback_responses_finished_once CHECK (((status = 'submitting'::text) = (finished_at IS NULL))),
+    CONSTRAINT chargeback_responses_kind_known CHECK ((kind = ANY (ARRAY['evidence'::text, 'resolution'::text]))),
+    CONSTRAINT chargeback_responses_personal_data_leaves CHECK (((status = 'submitting'::text) OR ((evidence IS NULL) AND (attachment IS NULL)))),
+    CONSTRAINT chargeback_responses_resolution_is_whole CHECK (((kind = 'resolution'::text) = ((resolution IS NOT NULL) AND (message IS NOT NULL) AND (amount_minor IS NOT NULL)))),
+    CONSTRAINT chargeback_responses_resolution_known CHECK ((resolution = ANY (ARRAY['accept'::text, 'contest'::text]))),
+    CONSTRAINT chargeback_responses_status_known CHECK ((status = ANY (ARRAY['submitting'::text, 'submitted'::text, 'rejected'::text, 'overtaken'::text])))
+);
+CREATE INDEX chargeback_responses_due ON chargeback_responses USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX chargeback_responses_of_chargeback ON chargeback_responses USING btree (chargeback_id, created_at);
+CREATE UNIQUE INDEX chargeback_responses_one_resolution ON chargeback_responses USING btree (chargeback_id) WHERE ((kind = 'resolution'::text) AND (status = ANY (ARRAY['submitting'::text, 'submitted'::text])));
+CREATE UNIQUE INDEX chargeback_responses_one_submitting ON chargeback_responses USING btree (chargeback_id) WHERE (status = 'submitting'::text);
+ALTER TABLE chargeback_responses ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (id, chargeback_id, kind, resolution, message, amount_minor, content_hash, status, failure, created_by, created_at, finished_at) ON chargeback_responses TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (message, evidence, attachment, status, gateway_evidence_id, failure, attempts, due_at, finished_at) ON chargeback_responses TO campus_payments_service;
+CREATE POLICY chargeback_responses_visible ON chargeback_responses FOR SELECT
+    USING ((app_may('ledger:read'::text) OR app_may('chargebacks:respond'::text)));
+
 CREATE TABLE chargebacks (
     id uuid NOT NULL,
     identity text NOT NULL,
@@ -179,6 +218,9 @@ CREATE TABLE chargebacks (
     loss_minor bigint DEFAULT 0 NOT NULL,
     opened_at timestamp with time zone NOT NULL,
     decided_at timestamp with time zone,
+    due_at timestamp with time zone,
+    due_alerted_at timestamp with time zone,
+    responded_at timestamp with time zone,
     CONSTRAINT chargebacks_pkey PRIMARY KEY (id),
     CONSTRAINT chargebacks_identity_once UNIQUE (identity),
     CONSTRAINT chargebacks_charge FOREIGN KEY (charge_id) REFERENCES charges(id),
@@ -187,12 +229,13 @@ CREATE TABLE chargebacks (
     CONSTRAINT chargebacks_never_negative CHECK ((LEAST(locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor) >= 0)),
     CONSTRAINT chargebacks_status_known CHECK ((status = ANY (ARRAY['opened'::text, 'won'::text, 'lost'::text])))
 );
+CREATE INDEX chargebacks_due ON chargebacks USING btree (due_at) WHERE ((status = 'opened'::text) AND (due_alerted_at IS NULL) AND (responded_at IS NULL));
 CREATE INDEX chargebacks_newest ON chargebacks USING btree (opened_at, id);
 CREATE INDEX chargebacks_of_charge ON chargebacks USING btree (charge_id);
 CREATE INDEX chargebacks_of_order ON chargebacks USING btree (order_id);
 ALTER TABLE chargebacks ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON chargebacks TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (amount_minor, status, locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor, decided_at) ON chargebacks TO campus_payments_service;
+GRANT SELECT, INSERT, UPDATE (amount_minor, status, locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor, decided_at, due_at, due_alerted_at, responded_at) ON chargebacks TO campus_payments_service;
 CREATE POLICY chargebacks_visible ON chargebacks FOR SELECT
     USING ((app_may('ledger:read'::text) OR app_may('escrow:release'::text)));
 
@@ -638,7 +681,7 @@ CREATE TABLE reconciliation_cases (
     CONSTRAINT reconciliation_cases_pkey PRIMARY KEY (id),
     CONSTRAINT reconciliation_cases_closed_with_evidence CHECK (((status = 'closed'::text) = ((closed_by IS NOT NULL) AND (evidence IS NOT NULL)))),
     CONSTRAINT reconciliation_cases_ends_once CHECK (((status = 'open'::text) = (closed_at IS NULL))),
-    CONSTRAINT reconciliation_cases_kind_known CHECK ((kind = ANY (ARRAY['charge_not_in_book'::text, 'charge_not_at_gateway'::text, 'charge_differs'::text, 'charge_without_escrow'::text, 'refund_not_in_book'::text, 'refund_not_at_gateway'::text, 'refund_differs'::text, 'order_held_without_charge'::text, 'unreadable_at_gateway'::text]))),
+    CONSTRAINT reconciliation_cases_kind_known CHECK ((kind = ANY (ARRAY['charge_not_in_book'::text, 'charge_not_at_gateway'::text, 'charge_differs'::text, 'charge_without_escrow'::text, 'fee_differs'::text, 'refund_not_in_book'::text, 'refund_not_at_gateway'::text, 'refund_differs'::text, 'order_held_without_charge'::text, 'settlement_not_in_book'::text, 'settlement_not_at_gateway'::text, 'settlement_differs'::text, 'unreadable_at_gateway'::text]))) NOT VALID,
     CONSTRAINT reconciliation_cases_status_known CHECK ((status = ANY (ARRAY['open'::text, 'explained'::text, 'closed'::text])))
 );
 CREATE INDEX reconciliation_cases_newest ON reconciliation_cases USING btree (opened_at, id);
