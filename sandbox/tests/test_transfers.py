@@ -17,11 +17,13 @@ async def test_a_settled_transfer_sends_a_webhook(funded, receiver, eventually):
     await eventually(lambda: receiver.events("transfer.success"))
     told = receiver.events("transfer.success")[0]["data"]
     assert set(told) == {
-        "amount", "currency", "domain", "reason", "reference", "source", "status", "transfer_code", "id",
-        "integration", "recipient", "createdAt", "updatedAt",
+        "amount", "createdAt", "currency", "domain", "failures", "fee_charged", "gateway_response", "id", "integration",
+        "reason", "recipient", "reference", "session", "source", "source_details", "status", "titan_code",
+        "transfer_code", "transferred_at", "updatedAt",
     }  # fmt: skip
     assert told["recipient"]["details"] == {
-        "account_number": "0123456785", "bank_code": "058", "bank_name": "Guaranty Trust Bank",
+        "account_name": None, "account_number": "0123456785", "authorization_code": None, "bank_code": "058",
+        "bank_name": "Guaranty Trust Bank",
     }  # fmt: skip
     assert (told["status"], told["reason"]) == ("success", "Payout")
     assert await funded.transfer_status("po-1") == "success"
@@ -55,10 +57,14 @@ async def test_a_failed_transfer_returns_the_money(funded, receiver, eventually)
     await funded.fault(transfer_call={"fail": "Account number is invalid", "match": "0123456785"})
     assert (await funded.transfer("po-1")).json()["data"]["status"] == "pending"
     await eventually(lambda: receiver.events("transfer.failed"))
-    assert receiver.events("transfer.failed")[0]["data"]["reason"] == "Account number is invalid"
+    failed = receiver.events("transfer.failed")[0]["data"]
+    assert (failed["gateway_response"], failed["reason"]) == ("Account number is invalid", "Payout")
+    assert failed["updated_at"]
+    assert "updatedAt" not in failed
     assert await funded.balance() == 500_000
     shown = (await funded.client.get("/gateway/transfer/verify/po-1")).json()["data"]
-    assert (shown["status"], shown["failures"]) == ("failed", "Account number is invalid")
+    assert (shown["status"], shown["failures"], shown["reason"]) == ("failed", None, "Payout")
+    assert shown["gateway_response"] == "Account number is invalid"
 
 
 async def test_a_planned_reversal_is_a_success_first(funded, receiver, eventually):
@@ -68,7 +74,7 @@ async def test_a_planned_reversal_is_a_success_first(funded, receiver, eventuall
     # In the order in which they were sent: on the way one may overtake the other.
     sent = await funded.webhooks(reference="po-1")
     assert [webhook["event"] for webhook in reversed(sent)] == ["transfer.success", "transfer.reversed"]
-    assert receiver.events("transfer.reversed")[0]["data"]["reason"] == "Beneficiary bank unavailable"
+    assert receiver.events("transfer.reversed")[0]["data"]["gateway_response"] == "Beneficiary bank unavailable"
     assert await funded.balance() == 500_000
 
 
@@ -83,13 +89,42 @@ async def test_manual_mode_rejects_forbidden_transitions(funded):
     assert (await act("succeed")).json()["status"] == "success"
     assert (await act("succeed")).status_code == 409
     assert (await act("fail")).status_code == 409
-    assert (await act("reverse", reason="Returned by bank")).json()["reason"] == "Returned by bank"
+    assert (await act("reverse", reason="Returned by bank")).json()["gateway_response"] == "Returned by bank"
     assert (await act("reverse")).status_code == 409
     assert await funded.balance() == 500_000
     # The bank contradicts itself: the money leaves a second time.
     assert (await act("succeed")).json()["status"] == "success"
     assert await funded.balance() == 400_000
     assert (await act("explode")).status_code == 404
+
+
+async def test_a_fee_leaves_with_the_transfer_and_returns_with_it(funded):
+    await funded.settings_are(transfer_settlement="manual", transfer_fees="standard")
+    assert (await funded.transfer("po-1", 499_500)).status_code == 400
+    assert await funded.balance() == 500_000
+    await funded.transfer("po-1", 100_000)
+    assert await funded.balance() == 399_000
+    shown = (await funded.client.get("/gateway/transfer/verify/po-1")).json()["data"]
+    assert (shown["fee_charged"], shown["fees_breakdown"]) == (1_000, None)
+    for name, balance_minor in (("succeed", 399_000), ("reverse", 500_000), ("succeed", 399_000)):
+        await funded.client.post(f"/control/transfers/po-1/{name}", json={})
+        assert await funded.balance() == balance_minor
+    assert (await funded.book())["transfer_fees"] == {"count": 1, "amount_minor": 1_000}
+
+
+async def test_the_bank_list_is_paged_by_cursor(sandbox):
+    whole = (await sandbox.client.get("/gateway/bank")).json()
+    assert "meta" not in whole
+    codes, cursor = [], None
+    for _ in range(10):
+        params = {"use_cursor": "true", "perPage": 20, **({"next": cursor} if cursor else {})}
+        page = (await sandbox.client.get("/gateway/bank", params=params)).json()
+        codes += [bank["code"] for bank in page["data"]]
+        cursor = page["meta"]["next"]
+        if cursor is None:
+            break
+    assert codes == [bank["code"] for bank in whole["data"]]
+    assert (await sandbox.client.get("/gateway/bank", params={"use_cursor": "true", "next": "?"})).status_code == 400
 
 
 async def test_each_transfer_mode_has_its_response(funded):

@@ -51,6 +51,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "refund_call": CALL,
     "dispute_call": CALL,
     "balance_call": CALL,
+    "bank_call": CALL,
     "sms": CALL,
     "sms_termii": CALL,
     "sms_africas_talking": CALL,

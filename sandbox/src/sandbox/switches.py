@@ -15,6 +15,7 @@ DISPUTE_HOURS_MAX = 720
 
 class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """
+    `transfer_fees`: `standard` takes the gateway's fee with each transfer, and returns it with the money; `none` takes none.
     `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control call, `immediate`
     answers `success` at once, `otp` answers `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
     `charge_fees`: `standard` deducts the fee of a local charge from the balance, `unreported` too, but omits it from the
@@ -24,6 +25,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
     transfer_delay_seconds: Seconds = 0.2
+    transfer_fees: Literal["none", "standard"] = "none"
     refund_settlement: Literal["auto", "manual"] = "auto"
     refund_delay_seconds: Seconds = 0.2
     charge_fees: Literal["none", "standard", "unreported"] = "none"

@@ -281,6 +281,19 @@ CREATE TABLE found_transfers (
 CREATE INDEX found_transfers_open ON found_transfers USING btree (found_at) WHERE (outcome = 'open'::text);
 GRANT SELECT, INSERT, UPDATE (status, outcome, payout_id, evidence) ON found_transfers TO campus_payouts_service;
 
+CREATE TABLE gateway_banks (
+    gateway text NOT NULL,
+    code text NOT NULL,
+    name text NOT NULL,
+    listed_at timestamp with time zone NOT NULL,
+    CONSTRAINT gateway_banks_pkey PRIMARY KEY (gateway, code)
+);
+ALTER TABLE gateway_banks ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON gateway_banks TO campus_payouts_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway_banks TO campus_payouts_service;
+CREATE POLICY gateway_banks_select ON gateway_banks FOR SELECT TO campus_payouts_api
+    USING (true);
+
 CREATE TABLE hash_keys (
     name text NOT NULL,
     key_encrypted text NOT NULL,
@@ -606,6 +619,7 @@ CREATE TABLE payout_transfers (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     called_at timestamp with time zone,
+    fee bigint,
     CONSTRAINT payout_transfers_pkey PRIMARY KEY (id),
     CONSTRAINT payout_transfers_attempt_once UNIQUE (payout_id, attempt),
     CONSTRAINT payout_transfers_reference_once UNIQUE (reference),
@@ -620,7 +634,7 @@ CREATE INDEX payout_transfers_newest ON payout_transfers USING btree (created_at
 CREATE INDEX payout_transfers_of_batch ON payout_transfers USING btree (batch_id);
 ALTER TABLE payout_transfers ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON payout_transfers TO campus_payouts_api;
-GRANT SELECT, INSERT, UPDATE (batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at, called_at) ON payout_transfers TO campus_payouts_service;
+GRANT SELECT, INSERT, UPDATE (batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at, called_at, fee) ON payout_transfers TO campus_payouts_service;
 CREATE POLICY payout_transfers_of_resets ON payout_transfers FOR SELECT TO campus_payouts_api
     USING (app_may('payouts:reset'::text));
 CREATE POLICY payout_transfers_select ON payout_transfers FOR SELECT TO campus_payouts_api

@@ -1,5 +1,6 @@
 """Banks and the owners of their accounts."""
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from starlette.responses import Response
 
 from sandbox.database import Database
 from sandbox.faults import respond_with_faults
+from sandbox.gateway.fields import read_number
 from sandbox.gateway.nuban import account_exists, is_account_number, name_of_unknown_account
 from sandbox.sinks.accounts import account_state
 from sandbox.web import RefusedError, ok, refused
@@ -18,6 +20,9 @@ BANKS: list[dict[str, str]] = msgspec.json.decode(
     (Path(__file__).parent.parent / "data" / "nigerian-banks.json").read_bytes(), type=list[dict[str, str]]
 )
 BANK_NAMES = {bank["code"]: bank["name"] for bank in BANKS}
+
+# The page size, and its bound.
+BANKS_PER_PAGE = 100
 
 # The vendors of the demo data; the README shows the same table.
 DEMO_ACCOUNTS = (
@@ -71,9 +76,42 @@ def resolve_name(database: Database, bank_code: str, account_number: str) -> str
 
 
 async def list_banks(request: Request) -> Response:
-    state = account_state(world_of(request), "gateway_banks")
-    listed = BANKS if state == "all" else []
-    return ok("Banks retrieved", [_bank_view(position, bank) for position, bank in enumerate(listed, start=1)])
+    """All banks, or with `use_cursor` a page of them and the cursor of the next one."""
+    world = world_of(request)
+
+    def work(_fault: object) -> Response:
+        listed = BANKS if account_state(world, "gateway_banks") == "all" else []
+        views = [_bank_view(position, bank) for position, bank in enumerate(listed, start=1)]
+        if request.query_params.get("use_cursor", "").lower() != "true":
+            return ok("Banks retrieved", views)
+        per_page = read_number(request, "perPage", BANKS_PER_PAGE, BANKS_PER_PAGE)
+        start = _position(request.query_params.get("next"))
+        following = start + per_page
+        meta = {
+            "next": _cursor(following) if following < len(views) else None,
+            "previous": _cursor(max(0, start - per_page)) if start else None,
+            "perPage": per_page,
+        }
+        return ok("Banks retrieved", views[start:following], meta=meta)
+
+    return await respond_with_faults(request, world.faults, "bank_call", (), work, refused)
+
+
+def _cursor(position: int) -> str:
+    return base64.b64encode(f"bank:{position}".encode()).decode()
+
+
+def _position(cursor: str | None) -> int:
+    """Where a page starts; raises RefusedError 400 for a cursor that this list did not give out."""
+    if not cursor:
+        return 0
+    try:
+        kind, _, position = base64.b64decode(cursor, validate=True).decode().partition(":")
+    except ValueError:
+        kind, position = "", ""
+    if kind != "bank" or not position.isdecimal():
+        raise RefusedError(400, "Invalid cursor")
+    return int(position)
 
 
 def _bank_view(position: int, bank: dict[str, str]) -> dict[str, Any]:
@@ -83,11 +121,17 @@ def _bank_view(position: int, bank: dict[str, str]) -> dict[str, Any]:
         "slug": bank["slug"],
         "code": bank["code"],
         "longcode": "",
+        "gateway": None,
+        "pay_with_bank": False,
+        "supports_transfer": True,
+        "available_for_direct_debit": False,
         "country": "Nigeria",
         "currency": "NGN",
         "type": "nuban",
         "active": True,
         "is_deleted": False,
+        "createdAt": "2020-01-01T00:00:00.000Z",
+        "updatedAt": "2020-01-01T00:00:00.000Z",
     }
 
 

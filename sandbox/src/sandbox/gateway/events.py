@@ -118,31 +118,77 @@ def charge_failed(charge: Row) -> dict[str, Any]:
     return {"event": "charge.failed", "data": {**event["data"], "status": "failed", "paid_at": None}}
 
 
+def transfer_fields(transfer: Row) -> dict[str, Any]:
+    """The fields of a transfer that every answer and event has."""
+    return {
+        "amount": transfer["amount_minor"],
+        "currency": transfer["currency"],
+        "domain": "test",
+        "failures": None,
+        "id": transfer["id"],
+        "integration": INTEGRATION,
+        "reason": transfer["reason"],
+        "reference": transfer["reference"],
+        "source": "balance",
+        "source_details": None,
+        "status": transfer["status"],
+        "titan_code": None,
+        "transfer_code": transfer["transfer_code"],
+        "transferred_at": transfer["updated_at"] if transfer["status"] == "success" else None,
+        "createdAt": transfer["created_at"],
+        "updatedAt": transfer["updated_at"],
+    }
+
+
+def recipient_of(transfer: Row) -> dict[str, Any]:
+    """The account of a transfer."""
+    return {
+        "active": True,
+        "createdAt": transfer["recipient_created_at"],
+        "currency": transfer["currency"],
+        "description": "",
+        "domain": "test",
+        "email": None,
+        "id": transfer["recipient_id"],
+        "integration": INTEGRATION,
+        "metadata": None,
+        "name": transfer["recipient_name"],
+        "recipient_code": transfer["recipient_code"],
+        "type": "nuban",
+        "updatedAt": transfer["recipient_created_at"],
+        "is_deleted": False,
+        "isDeleted": False,
+        "details": {
+            "authorization_code": None,
+            "account_number": transfer["account_number"],
+            "account_name": None,
+            "bank_code": transfer["bank_code"],
+            "bank_name": bank_name(transfer["bank_code"]),
+        },
+    }
+
+
+def bank_response(transfer: Row) -> str | None:
+    """Why the bank did not keep the money; null for a transfer that it took."""
+    return transfer["failure"] if transfer["status"] in ("failed", "reversed") else None
+
+
 def transfer_event(event: str, transfer: Row) -> dict[str, Any]:
-    """`transfer.success`, `transfer.failed` or `transfer.reversed`; the reason of the latter two is the bank's."""
+    """`transfer.success`, `transfer.failed` or `transfer.reversed`. The latter two spell their times otherwise."""
+    status = event.removeprefix("transfer.")
+    data = {**transfer_fields(transfer), "status": status, "recipient": recipient_of(transfer)}
+    if status != "success":
+        data["created_at"], data["updated_at"] = data.pop("createdAt"), data.pop("updatedAt")
+        data["recipient"]["created_at"] = data["recipient"].pop("createdAt")
+        data["recipient"]["updated_at"] = data["recipient"].pop("updatedAt")
     return {
         "event": event,
         "data": {
-            "amount": transfer["amount_minor"],
-            "currency": transfer["currency"],
-            "domain": "test",
-            "id": transfer["id"],
-            "integration": INTEGRATION,
-            "reason": transfer["failure"] if event != "transfer.success" else transfer["reason"],
-            "reference": transfer["reference"],
-            "source": "balance",
-            "status": event.removeprefix("transfer."),
-            "transfer_code": transfer["transfer_code"],
-            "createdAt": transfer["created_at"],
-            "updatedAt": transfer["updated_at"],
-            "recipient": {
-                "recipient_code": transfer["recipient_code"],
-                "details": {
-                    "account_number": transfer["account_number"],
-                    "bank_code": transfer["bank_code"],
-                    "bank_name": bank_name(transfer["bank_code"]),
-                },
-            },
+            **data,
+            "integration": {"id": INTEGRATION, "is_live": False, "business_name": "Campus"},
+            "session": {"provider": "nip", "id": f"{transfer['id']:030d}"},
+            "fee_charged": transfer["fee_minor"] or 0 if status == "success" else 0,
+            "gateway_response": bank_response(transfer),
         },
     }
 

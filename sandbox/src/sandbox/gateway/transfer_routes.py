@@ -8,14 +8,15 @@ from starlette.responses import Response
 
 from sandbox.database import Database
 from sandbox.faults import Fault, respond_with_faults
-from sandbox.gateway.banks import bank_name
-from sandbox.gateway.codes import INTEGRATION, new_code
+from sandbox.gateway.codes import new_code
+from sandbox.gateway.events import bank_response, recipient_of, transfer_fields
 from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
 from sandbox.gateway.paging import respond_page
 from sandbox.gateway.transfers import (
     TRANSFERS,
     TransferOrder,
     accept_transfer,
+    charged_fee_minor,
     find_transfer,
     plan_of,
     settle_next,
@@ -98,36 +99,23 @@ async def list_transfers(request: Request) -> Response:
 
 def _accepted_view(transfer: Row) -> dict[str, Any]:
     """The answer of the call that moves money: `recipient` is a number here, an object everywhere else."""
-    return {**transfer_view(transfer), "recipient": transfer["recipient_id"]}
+    return {
+        "transfersessionid": [],
+        "transfertrials": [],
+        **transfer_fields(transfer),
+        "request": transfer["id"],
+        "recipient": transfer["recipient_id"],
+    }
 
 
 def transfer_view(transfer: Row) -> dict[str, Any]:
-    """A transfer; after a failure or reversal, `reason` and `failures` hold the bank's reason."""
-    went_wrong = transfer["status"] in ("failed", "reversed")
+    """A transfer. `reason` is the merchant's narration; `gateway_response` is what the bank answered."""
     return {
-        "integration": INTEGRATION,
-        "domain": "test",
-        "id": transfer["id"],
-        "amount": transfer["amount_minor"],
-        "currency": transfer["currency"],
-        "source": "balance",
-        "reason": transfer["failure"] if went_wrong else transfer["reason"],
-        "failures": transfer["failure"] if went_wrong else None,
-        "status": transfer["status"],
-        "reference": transfer["reference"],
-        "transfer_code": transfer["transfer_code"],
-        "transferred_at": transfer["updated_at"] if transfer["status"] == "success" else None,
-        "createdAt": transfer["created_at"],
-        "updatedAt": transfer["updated_at"],
-        "recipient": {
-            "recipient_code": transfer["recipient_code"],
-            "name": transfer["recipient_name"],
-            "type": "nuban",
-            "currency": transfer["currency"],
-            "details": {
-                "account_number": transfer["account_number"],
-                "bank_code": transfer["bank_code"],
-                "bank_name": bank_name(transfer["bank_code"]),
-            },
-        },
+        **transfer_fields(transfer),
+        "request": transfer["id"],
+        "recipient": recipient_of(transfer),
+        "session": {"provider": "nip", "id": f"{transfer['id']:030d}"},
+        "fee_charged": charged_fee_minor(transfer),
+        "fees_breakdown": None,
+        "gateway_response": bank_response(transfer),
     }

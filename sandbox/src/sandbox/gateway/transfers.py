@@ -9,13 +9,16 @@ from sandbox.database import Database, InsufficientBalance
 from sandbox.faults import Fault
 from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import transfer_event
+from sandbox.gateway.transfer_fees import transfer_fee_minor
 from sandbox.outbox import enqueue_gateway_event
 from sandbox.web import RefusedError
 from sandbox.world import World
 
 TRANSFERS = (
     "transfers AS listed JOIN (SELECT id AS recipient_key, recipient_code, name AS recipient_name, account_number,"
-    " bank_code FROM recipients) ON recipient_key = recipient_id"
+    " bank_code, created_at AS recipient_created_at FROM recipients) ON recipient_key = recipient_id"
+    " LEFT JOIN (SELECT reference AS fee_reference, -amount_minor AS fee_minor FROM movements"
+    " WHERE kind = 'transfer_fee') ON fee_reference = listed.reference"
 )
 
 # The permitted transitions. `success` after `failed` or `reversed` is a contradiction of the bank: the money is sent a second
@@ -96,6 +99,9 @@ def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:
                 now,
             )
             database.post("transfer", order.reference, -order.amount_minor, order.currency)
+            if world.switches.transfer_fees == "standard":
+                fee_minor = transfer_fee_minor(order.amount_minor)
+                database.post("transfer_fee", order.reference, -fee_minor, order.currency)
     except InsufficientBalance:
         raise RefusedError(400, "Your balance is not enough to fulfil this request") from None
     if world.switches.transfer_settlement == "immediate":
@@ -153,11 +159,21 @@ def move_transfer(
 
 
 def _move_money(database: Database, before: Row, status: str) -> None:
-    """The money is deducted at acceptance, returned by a failure or reversal, and deducted again by a contradiction."""
+    """Money and fee are deducted at acceptance, returned by a failure or reversal, and deducted again by a contradiction."""
+    reference, fee_minor = before["reference"], before["fee_minor"]
     if status in ("failed", "reversed"):
-        database.post(f"transfer_{status}", before["reference"], before["amount_minor"], before["currency"])
+        database.post(f"transfer_{status}", reference, before["amount_minor"], before["currency"])
+        if fee_minor:
+            database.post("transfer_fee_returned", reference, fee_minor, before["currency"])
     elif before["status"] in ("failed", "reversed"):
-        database.post("transfer", before["reference"], -before["amount_minor"], before["currency"])
+        database.post("transfer", reference, -before["amount_minor"], before["currency"])
+        if fee_minor:
+            database.post("transfer_fee_again", reference, -fee_minor, before["currency"])
+
+
+def charged_fee_minor(transfer: Row) -> int:
+    """The fee as the gateway shows it: nothing for a transfer whose money came back."""
+    return 0 if transfer["status"] in ("failed", "reversed") else transfer["fee_minor"] or 0
 
 
 def _found(database: Database, transfer_id: int) -> Row:

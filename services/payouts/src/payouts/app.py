@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 import httpx
@@ -22,11 +23,12 @@ from common.primitives.signatures import VerifyKeys
 from common.primitives.tls import client_tls
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
-from payouts.clients.paystack import Paystack
+from payouts.clients.paystack import PAYSTACK, Paystack
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
 from payouts.dependencies import Dependencies
 from payouts.domain.errors import NothingToCorrect
+from payouts.domain.transfer_fees import FeeSchedule
 from payouts.metrics import LEDGER
 from payouts.queries.personal_records import SECTIONS
 from payouts.routes import ROUTERS
@@ -43,8 +45,10 @@ from payouts.timers import (
 )
 from payouts.use_cases.bank_details.check_encryption_key import check_encryption_key
 from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
+from payouts.use_cases.bank_details.refresh_banks import refresh_banks
 from payouts.use_cases.releases.correct_wallet import correct_wallet
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
+from payouts.use_cases.transfers.pause_payouts import pause_payouts
 
 # A due transfer waits at most this long. The queue `payouts.transfers` brings urgent ones at once.
 CLAIM_EVERY_SECONDS = 5.0
@@ -60,6 +64,8 @@ RELEASES_EVERY_SECONDS = 30.0
 COMPARE_EVERY_SECONDS = 5.0
 # The interval of queries for our balance at the payment gateway. A dispatch queries by itself.
 BALANCE_EVERY_SECONDS = 300.0
+# The bank list is fetched once a day; after a failure again within this time.
+BANKS_EVERY_SECONDS = 900.0
 
 
 @asynccontextmanager
@@ -90,10 +96,21 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             runtime.clock,
             runtime.database,
             CursorSigner(settings.cursor_key),
-            Paystack(client, settings.gateway_timeout_seconds, numbers.plain_number),
+            _paystack(settings, runtime, client, numbers),
             numbers,
             hash_key_encryptor,
         )
+
+
+def _paystack(settings: Settings, runtime: Runtime, client: httpx.AsyncClient, numbers: AccountNumbers) -> Paystack:
+    return Paystack(
+        client,
+        settings.gateway_timeout_seconds,
+        numbers.plain_number,
+        on_key_rejected=partial(pause_payouts, runtime.database, runtime.clock, PAYSTACK),
+        transfer_minimum_minor=settings.payout_transfer_minimum_minor,
+        fees=FeeSchedule.parse(settings.payout_transfer_fees),
+    )
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
@@ -101,20 +118,24 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         return await process_due_transfers_once(dependencies.database, dependencies.gateway, dependencies.clock)
 
     async def request_scheduled() -> int:
-        minimum_minor = dependencies.settings.payout_minimum_minor
+        minimum_minor = dependencies.payout_minimum_minor
         return await request_scheduled_payouts_once(dependencies.database, minimum_minor, dependencies.clock)
 
     async def encrypt() -> int:
         return await encrypt_account_numbers(dependencies.database, dependencies.account_numbers)
 
     async def watch() -> None:
-        await check_failures_once(dependencies.database, dependencies.clock, dependencies.failure_rate_policy)
+        gateway, policy = dependencies.gateway.name, dependencies.failure_rate_policy
+        await check_failures_once(dependencies.database, gateway, dependencies.clock, policy)
 
     async def check_releases() -> int:
         return await check_releases_once(dependencies.database, dependencies.clock)
 
     async def observe_balance() -> None:
-        await observe_balance_once(dependencies.gateway, dependencies.clock)
+        await observe_balance_once(dependencies.database, dependencies.gateway, dependencies.clock)
+
+    async def list_banks() -> bool:
+        return await refresh_banks(dependencies.database, dependencies.gateway, dependencies.clock)
 
     async def compare() -> None:
         numbers, clock = dependencies.account_numbers, dependencies.clock
@@ -123,6 +144,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop("compare-transfers", compare, COMPARE_EVERY_SECONDS),
         Loop("gateway-balance", observe_balance, BALANCE_EVERY_SECONDS),
+        Loop("bank-list", list_banks, BANKS_EVERY_SECONDS),
         Loop("failure-rate", watch, CHECK_EVERY_SECONDS),
         Loop("releases", check_releases, RELEASES_EVERY_SECONDS),
         Loop("due-transfers", claim_transfer, CLAIM_EVERY_SECONDS),

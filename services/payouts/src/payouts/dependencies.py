@@ -31,6 +31,11 @@ class Dependencies:
         return FailureRatePolicy(settings.observation_window, settings.payout_observation_attempts_min, calm_for)
 
     @property
+    def payout_minimum_minor(self) -> int:
+        """The smallest payout, in kobo: ours, and never less than the gateway sends."""
+        return max(self.settings.payout_minimum_minor, self.gateway.transfer_minimum_minor)
+
+    @property
     def cooling(self) -> timedelta:
         """The waiting time of payouts to changed bank details."""
         return timedelta(seconds=self.settings.bank_details_cooling_seconds)

@@ -10,10 +10,16 @@ from common.primitives.encryption import FurtherKey, PurposeKey
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.primitives.signatures import VerifyKeys
 from common.process.settings import HttpAddress, ServiceSettings
+from payouts.domain.transfer_fees import FeeSchedule
 
 
 def _split(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _check_fees(value: str) -> str:
+    FeeSchedule.parse(value)
+    return value
 
 
 class Settings(ServiceSettings):
@@ -63,6 +69,19 @@ class Settings(ServiceSettings):
         le=AMOUNT_MINOR_MAX,
         description="The smallest payout that a vendor may request, in kobo",
         examples=[100_000],
+    )
+    payout_transfer_minimum_minor: int = Field(
+        default=10_000,
+        ge=1,
+        le=AMOUNT_MINOR_MAX,
+        description="The smallest transfer that the payment gateway sends, in kobo; no payout may be smaller",
+        examples=[10_000],
+    )
+    payout_transfer_fees: Annotated[str, AfterValidator(_check_fees)] = Field(
+        default="500000:1000,5000000:2500,*:5000",
+        description="The payment gateway's fees of transfers, which its balance must cover too: `<up to>:<fee>` in kobo, an "
+        "ascending comma list, `*` for any amount",
+        examples=["500000:1000,5000000:2500,*:5000"],
     )
     gateway_timeout_seconds: float = Field(
         default=15.0,

@@ -14,8 +14,9 @@ from payouts.domain.dispatch import LEASE, SUBMISSIONS_CONCURRENT_MAX
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.domain.found_transfers import RECHECK_AFTER_RESTORE
+from payouts.domain.gateway_faults import key_alert
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
-from payouts.store import found_transfers, release_statements
+from payouts.store import found_transfers, open_alerts, release_statements
 from payouts.store.account_numbers import AccountNumbers
 from payouts.use_cases.exceptions.check_bank_outages import check_bank_outages
 from payouts.use_cases.exceptions.check_failure_rate import check_failure_rate
@@ -24,6 +25,7 @@ from payouts.use_cases.releases.hold_vendors import hold_vendors
 from payouts.use_cases.schedules.request_scheduled_payout import request_scheduled_payout
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
+from payouts.use_cases.transfers.resume_payouts import resume_payouts
 from payouts.use_cases.transfers.send_retry import send_retry
 
 log = get_logger(__name__)
@@ -36,10 +38,13 @@ VENDORS_CHECKED_MAX = 500
 
 
 async def process_due_transfers_once(database: Database, gateway: Gateway, clock: Clock) -> int:
-    """Sends reserved attempts, and queries unknown ones and those long under way. Returns how many it processed."""
+    """Sends reserved attempts, and queries unknown ones and those long under way. Returns how many it processed.
+
+    It processes none while the gateway rejects our key: they stay due.
+    """
     done = 0
     while done < ROUND_MAX:
-        claimed = await _claim_due(database, clock)
+        claimed = await _claim_due(database, gateway.name, clock)
         if not claimed:
             break
         steps = (_step(database, gateway, clock, transfer) for transfer in claimed)
@@ -51,9 +56,11 @@ async def process_due_transfers_once(database: Database, gateway: Gateway, clock
     return done
 
 
-async def _claim_due(database: Database, clock: Clock) -> list[store.DueTransfer]:
+async def _claim_due(database: Database, gateway: str, clock: Clock) -> list[store.DueTransfer]:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        if await open_alerts.is_open(uow, key_alert(gateway)):
+            return []
         claimed = [
             store.DueTransfer(due.id, status_when_claimed(due.status))
             for due in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX)
@@ -91,11 +98,11 @@ async def request_scheduled_payouts_once(database: Database, minimum_minor: int,
     return decided
 
 
-async def check_failures_once(database: Database, clock: Clock, policy: FailureRatePolicy) -> None:
+async def check_failures_once(database: Database, gateway: str, clock: Clock, policy: FailureRatePolicy) -> None:
     """Raises the alerts of the failure rate and of bank outages once, and clears them when they are over."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await check_failure_rate(uow, policy, clock.now())
-        await check_bank_outages(uow, clock.now())
+        await check_bank_outages(uow, gateway, clock.now())
 
 
 async def check_releases_once(database: Database, clock: Clock) -> int:
@@ -111,12 +118,17 @@ async def check_releases_once(database: Database, clock: Clock) -> int:
     return len(vendors)
 
 
-async def observe_balance_once(gateway: Gateway, clock: Clock) -> None:
-    """Publishes our balance at the payment gateway with its time. Without a response both gauges keep their values."""
+async def observe_balance_once(database: Database, gateway: Gateway, clock: Clock) -> None:
+    """Publishes our balance at the payment gateway with its time. Without a response both gauges keep their values.
+
+    A response ends the pause of a rejected key.
+    """
     try:
         balance_minor = await gateway.balance_minor()
     except GatewayUnavailable as error:
         log.warning("gateway balance query failed", error=repr(error))
         return
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await resume_payouts(uow, gateway.name)
     GATEWAY_BALANCE_MINOR.set(balance_minor)
     GATEWAY_BALANCE_TIME.set(clock.now().timestamp())

@@ -336,6 +336,8 @@ async def app(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: Manu
         account_number_key=ACCOUNT_NUMBER_KEY,
         release_verify_keys=(RELEASE_KEY.public_text,),
         gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
+        # Small amounts keep sums simple.
+        payout_transfer_minimum_minor=1,
     ) as running:
         yield running
 
@@ -378,5 +380,7 @@ async def shared_scenario(
         account_number_key=ACCOUNT_NUMBER_KEY,
         release_verify_keys=(RELEASE_KEY.public_text,),
         gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
+        # Small amounts keep sums simple.
+        payout_transfer_minimum_minor=1,
     ) as running:
         yield Scenario(running, clock)

@@ -12,7 +12,6 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from contracts.payments import TransferSucceeded
 from contracts.permissions import permissions_of
-from payouts.clients.paystack import Paystack
 from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
@@ -334,7 +333,7 @@ async def reset(scenario, payout_id):
 async def test_a_definite_refusal_fails_the_attempt_and_returns_nothing(scenario, sandbox):
     """The balance shrinks between the query and the transfer: two batches fit alone, and not together."""
     vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
-    first, second = [await scenario.payout(vendor, OPENING_BALANCE_MINOR - 1_000) for _ in range(2)]
+    first, second = [await scenario.payout(vendor, OPENING_BALANCE_MINOR - 10_000) for _ in range(2)]
 
     class Later(httpx.AsyncBaseTransport):
         def __init__(self, inner):
@@ -358,7 +357,7 @@ async def test_a_definite_refusal_fails_the_attempt_and_returns_nothing(scenario
     payout = await scenario.read_payout(second)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
     assert payout["openException"]["cause"] == "balance_insufficient"
-    assert -await scenario.balance(f"in_transit:{second}") == OPENING_BALANCE_MINOR - 1_000
+    assert -await scenario.balance(f"in_transit:{second}") == OPENING_BALANCE_MINOR - 10_000
     await recover(scenario)
     assert len(await sandbox.transfers()) == 1
 
@@ -437,7 +436,7 @@ def maker(scenario):
 def gateway_over(scenario, transport):
     client = scenario.app.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    return Paystack(other, 10, scenario.app.dependencies.account_numbers.plain_number)
+    return dataclasses.replace(scenario.app.dependencies.gateway, client=other, timeout_seconds=10)
 
 
 async def dispatch_until_death(scenario, *, database=None, gateway=None):

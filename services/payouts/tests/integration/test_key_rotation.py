@@ -24,7 +24,8 @@ async def open_story(urls, broker_url, sandbox, clock):
     @asynccontextmanager
     async def open_one(**keys):
         gateway = {"gateway_api_url": f"{sandbox.address}/gateway", "gateway_secret_key": KEY}
-        more = {**gateway, "gateway_timeout_seconds": GATEWAY_SECONDS_MAX, **keys}
+        limits = {"gateway_timeout_seconds": GATEWAY_SECONDS_MAX, "payout_transfer_minimum_minor": 1}
+        more = {**gateway, **limits, **keys}
         async with opened(
             SERVICE, urls, broker_url, clock=clock, release_verify_keys=(RELEASE_KEY.public_text,), **more
         ) as service:

@@ -86,6 +86,7 @@ async def running_apart(
             "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "ACCOUNT_NUMBER_KEY": ACCOUNT_NUMBER_KEY,
             "RELEASE_VERIFY_KEYS": RELEASE_KEY.public_text,
             "GATEWAY_API_URL": gateway_url, "GATEWAY_SECRET_KEY": GATEWAY_KEY, "GATEWAY_TIMEOUT_SECONDS": "20",
+            "PAYOUT_TRANSFER_MINIMUM_MINOR": "1",
         }  # fmt: skip
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "payouts", "api", env={**os.environ, **environment}, stdout=asyncio.subprocess.DEVNULL

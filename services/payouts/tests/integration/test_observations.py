@@ -36,7 +36,7 @@ async def observed(scenario, role="ops_oncall"):
 async def check_failures(scenario, *, attempts_min=1, workers=1):
     watch = FailureRatePolicy(timedelta(hours=1), attempts_min, timedelta(minutes=10))
     database = scenario.app.runtime.database
-    await asyncio.gather(*(check_failures_once(database, scenario.clock, watch) for _ in range(workers)))
+    await asyncio.gather(*(check_failures_once(database, "paystack", scenario.clock, watch) for _ in range(workers)))
 
 
 async def alerts(scenario, kind, prefix):

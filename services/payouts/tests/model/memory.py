@@ -35,6 +35,7 @@ from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, hold_reason, pl
 from payouts.domain.gateway_results import Absent, Refused, Reported, SubmitResult, Unclear, VerifyResult
 from payouts.domain.returns import Attempt as LockedAttempt
 from payouts.domain.returns import LockedPayout, check_reset, plan_reconciliation, wait_before_retry
+from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of
 from payouts.domain.transitions import MAY_STILL_PAY, UNDER_WAY, Verdict, is_allowed
 from payouts.domain.wallet import WalletSnapshot
@@ -226,7 +227,7 @@ class Store:
 
     def plan(self, chosen: list[Payout], balance_minor: int) -> list[Attempt]:
         """Plans the batch with all its attempts; the caller sends them."""
-        plan = plan_batch([self.candidate(payout) for payout in chosen], [], None, balance_minor)
+        plan = plan_batch([self.candidate(payout) for payout in chosen], [], None, balance_minor, FeeSchedule())
         reserved = [payout for payout in chosen if not plan.short and payout.id in plan.selected]
         return [self.reserve(payout, self.now + LEASE) for payout in reserved]
 

@@ -4,6 +4,9 @@ import pytest
 
 from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, poll_backoff
+from payouts.domain.transfer_fees import FeeSchedule
+
+FREE = FeeSchedule()
 
 
 def candidate(
@@ -29,24 +32,31 @@ def reasons(plan) -> list[str | None]:
     ],
 )
 def test_a_skipped_payout_has_its_reason(given, reason):
-    assert reasons(plan_batch([given], [], None, 1_000)) == [reason]
+    assert reasons(plan_batch([given], [], None, 1_000, FREE)) == [reason]
 
 
 def test_the_total_is_never_above_the_limit_and_smaller_ones_still_fit():
-    plan = plan_batch([candidate(60), candidate(50), candidate(40)], [], 100, 1_000)
+    plan = plan_batch([candidate(60), candidate(50), candidate(40)], [], 100, 1_000, FREE)
     assert reasons(plan) == [None, "max_total_reached", None]
     assert plan.planned_minor == 100
 
 
 def test_a_short_balance_stops_the_whole_batch():
-    plan = plan_batch([candidate(60), candidate(41), candidate(stand=False)], [new_id()], None, 100)
+    plan = plan_batch([candidate(60), candidate(41), candidate(stand=False)], [new_id()], None, 100, FREE)
     assert plan.short
     assert reasons(plan) == ["not_found", "balance_insufficient", "balance_insufficient", "bank_details_changed"]
-    assert not plan_batch([candidate(60), candidate(40)], [], None, 100).short
+    assert not plan_batch([candidate(60), candidate(40)], [], None, 100, FREE).short
+
+
+def test_the_balance_covers_the_fees_of_the_batch():
+    fees = FeeSchedule.parse("50:1,*:3")
+    assert plan_batch([candidate(60), candidate(40)], [], None, 103, fees).short
+    covered = plan_batch([candidate(60), candidate(40), candidate(stand=False)], [], 100, 104, fees)
+    assert (covered.short, covered.planned_minor, covered.fees_minor) == (False, 100, 4)
 
 
 def test_a_skipped_payout_needs_no_balance():
-    assert not plan_batch([candidate(10_000, stand=False)], [], None, 0).short
+    assert not plan_batch([candidate(10_000, stand=False)], [], None, 0, FREE).short
 
 
 def test_the_poll_backoff_grows_to_an_hour():

@@ -6,15 +6,36 @@ No raw answer of a provider passes it: an adapter returns the records of the dom
 from datetime import datetime
 from typing import Protocol
 
+from payouts.domain.bank_accounts import Bank
 from payouts.domain.found_transfers import TransferPage
 from payouts.domain.gateway_results import Recipient, Refused, SubmitResult, Unclear, VerifyResult
+from payouts.domain.transfer_fees import FeeSchedule
 
 
 class Gateway(Protocol):
-    """Calls of one gateway account. Every call ends within its time limit. Amounts in kobo."""
+    """Calls of one gateway account. Every call ends within its time limit. Amounts in kobo.
+
+    GatewayUnavailable is GatewayKeyRejected when the gateway does not accept our key. A call that returns `Unclear`
+    reports that fault by the hook of its adapter.
+    """
+
+    @property
+    def name(self) -> str:
+        """The gateway's name in rows and alerts."""
+
+    @property
+    def transfer_minimum_minor(self) -> int:
+        """The smallest transfer that the gateway sends."""
+
+    @property
+    def fees(self) -> FeeSchedule:
+        """The fees that the gateway charges for transfers."""
 
     async def balance_minor(self) -> int:
         """Returns the NGN balance, which may be negative. Raises GatewayUnavailable."""
+
+    async def banks(self) -> list[Bank]:
+        """Returns the banks that take transfers in naira. Raises GatewayUnavailable."""
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """Returns the account holder's name; None when the bank knows no such account. Raises GatewayUnavailable."""

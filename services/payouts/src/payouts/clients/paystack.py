@@ -1,9 +1,11 @@
-"""Paystack's outgoing side: balance, account names, recipients, transfers."""
+"""Paystack's outgoing side: balance, banks, account names, recipients, transfers."""
 
 import asyncio
-from collections.abc import Callable
+import hashlib
+import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,23 +13,34 @@ import httpx
 import msgspec
 
 from common.primitives.clock import iso
-from payouts.domain.errors import GatewayUnavailable
+from payouts.domain.bank_accounts import Bank
+from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer, TransferPage
 from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported, SubmitResult, Unclear, VerifyResult
+from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transfer_updates import TransferUpdate, UpdateSource
-from payouts.domain.transitions import REPORTS, UNDER_WAY
+from payouts.domain.transitions import REPORTS
 
-# The page size for lists of transfers.
+# Names this gateway in rows and alerts.
+PAYSTACK: Final = "paystack"
+# The page size for lists of transfers and of banks.
 PAGE_LENGTH: Final = 100
+# Nigeria has some 300 banks. An endless list must not block the worker.
+_BANK_PAGES_MAX: Final = 50
 
 # Statuses that reject the request itself. Any other failure (rate limit, bad key, server error) leaves its outcome
 # open.
 _DEFINITE: Final = frozenset({400, 404, 422})
-
-
+# Our key, or our address, is not accepted: a fault of the operator, and no statement about the request.
+_KEY_REJECTED: Final = frozenset({401, 403})
+# The form of a transfer's reference that Paystack documents: 16 to 50 of these characters.
+_REFERENCE: Final = re.compile(r"[a-z0-9_-]{16,50}", re.ASCII)
 _DIGITS_MAX: Final = 19
 # The maximum of a signed 64-bit column.
 _MINOR_MAX: Final = 2**63 - 1
+_REASON_LENGTH_MAX: Final = 300
+# Fields of an object that describe a failure, best first.
+_REASON_FIELDS: Final = ("message", "reason", "gateway_response", "description", "error")
 
 
 class _UnusableResponse(Exception):
@@ -39,24 +52,45 @@ class Paystack:
     """The adapter of `clients.gateway.Gateway`. Every call ends within `timeout_seconds`, also when the response
     arrives byte by byte.
 
-    `open_number` decrypts a vendor's account number, just before it is sent to the gateway.
+    `open_number` decrypts a vendor's account number, just before it is sent to the gateway. `on_key_rejected` runs
+    after every call that Paystack refused for our key. `transfer_minimum_minor` and `fees` are those of our account.
     """
 
     client: httpx.AsyncClient
     timeout_seconds: float
     open_number: Callable[[UUID, str], str]
+    on_key_rejected: Callable[[], Awaitable[None]]
+    transfer_minimum_minor: int
+    fees: FeeSchedule
+
+    @property
+    def name(self) -> str:
+        return PAYSTACK
 
     async def balance_minor(self) -> int:
-        """Returns the gateway's NGN balance in kobo. Raises GatewayUnavailable."""
+        """Returns the NGN balance, which may be negative. Raises GatewayUnavailable."""
+        body = await self._read("balance")
         try:
-            status, body = await self._call("GET", "balance")
-            if status == 200:
-                # The gateway permits a negative balance. It covers no batch.
-                return _kobo(
-                    next(line["balance"] for line in body["data"] if line["currency"] == "NGN"), least=-_MINOR_MAX
-                )
-        except (_UnusableResponse, KeyError, TypeError, ValueError, StopIteration) as error:
+            # A negative balance covers no batch.
+            in_naira = next(line for line in map(_fields, body["data"]) if line.get("currency") == "NGN")
+            return _kobo(in_naira.get("balance"), least=-_MINOR_MAX)
+        except (KeyError, TypeError, ValueError, StopIteration) as error:
             raise GatewayUnavailable from error
+
+    async def banks(self) -> list[Bank]:
+        """Returns the Nigerian banks that take transfers. Raises GatewayUnavailable."""
+        listed: dict[str, Bank] = {}
+        params: dict[str, Any] = {"country": "nigeria", "currency": "NGN", "use_cursor": True, "perPage": PAGE_LENGTH}
+        for _ in range(_BANK_PAGES_MAX):
+            body = await self._read("bank", params)
+            rows = body.get("data")
+            if not isinstance(rows, list):
+                raise GatewayUnavailable
+            listed |= {bank.code: bank for bank in map(_bank, rows) if bank is not None}
+            cursor = _fields(body.get("meta")).get("next")
+            if not cursor:
+                return list(listed.values())
+            params["next"] = str(cursor)
         raise GatewayUnavailable
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
@@ -65,12 +99,12 @@ class Paystack:
         try:
             status, body = await self._call("GET", "bank/resolve", params=params)
             if status == 200:
-                return str(body["data"]["account_name"])
-        except (_UnusableResponse, KeyError, TypeError) as error:
+                return _text(body["data"]["account_name"])
+        except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             raise GatewayUnavailable from error
-        if status in _DEFINITE:
+        if _rejects_account(status, body):
             return None
-        raise GatewayUnavailable
+        raise GatewayKeyRejected if _rejects_key(status, body) else GatewayUnavailable
 
     async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
         """Returns the gateway's code for the account. The same account always has the same code."""
@@ -84,13 +118,20 @@ class Paystack:
         try:
             status, response = await self._call("POST", "transferrecipient", json=body)
             if status in (200, 201):
-                return str(response["data"]["recipient_code"])
-        except (_UnusableResponse, KeyError, TypeError) as error:
+                return _text(response["data"]["recipient_code"])
+        except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             return Unclear(f"recipient: {error!r}")
         return _rejected(status, response)
 
     async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitResult:
-        """Requests the transfer under a reference that the gateway accepts once."""
+        """Requests the transfer under a reference that the gateway accepts once.
+
+        An amount or a reference that Paystack never accepts is refused without a call.
+        """
+        if amount_minor < self.transfer_minimum_minor:
+            return Refused(f"amount_below_minimum: the gateway sends at least {self.transfer_minimum_minor} kobo")
+        if not _REFERENCE.fullmatch(reference):
+            return Refused("reference_invalid: Paystack accepts 16 to 50 of a-z, 0-9, - and _")
         body = {
             "source": "balance",
             "amount": amount_minor,
@@ -115,23 +156,33 @@ class Paystack:
                 return _reported("query", response["data"], reference)
         except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             return Unclear(f"verify: {error!r}")
-        # Only the gateway's own response counts: a proxy's 404 must never cause a second transfer.
-        absent = status == 404 and isinstance(response, dict) and response.get("status") is False
+        # A proxy's 404 must never cause a second transfer.
+        absent = status == 404 and _is_own_error(response)
         return Absent() if absent else Unclear(f"verify: answered {status}")
 
     async def page_of_transfers(self, since: datetime, page: int) -> TransferPage:
         """Returns one page of transfers accepted since then, newest first, from page 1. The last page is not full.
         Raises GatewayUnavailable.
         """
-        params = {"from": iso(since), "page": page, "perPage": PAGE_LENGTH}
+        body = await self._read("transfer", {"from": iso(since), "page": page, "perPage": PAGE_LENGTH})
         try:
-            status, body = await self._call("GET", "transfer", params=params)
-            if status == 200:
-                transfers = [_listed(entry) for entry in body["data"]]
-                return TransferPage(transfers, is_last=len(transfers) < PAGE_LENGTH)
-        except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
+            transfers = [_listed(entry, since) for entry in body["data"]]
+        except (KeyError, TypeError) as error:
             raise GatewayUnavailable from error
-        raise GatewayUnavailable
+        return TransferPage(transfers, is_last=len(transfers) < PAGE_LENGTH)
+
+    async def _read(self, path: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Returns the body of a read. Raises GatewayUnavailable for anything but 200."""
+        try:
+            status, body = await self._call("GET", path, params=params)
+        except _UnusableResponse as error:
+            raise GatewayUnavailable from error
+        if _rejects_key(status, body):
+            raise GatewayKeyRejected
+        if status != 200:
+            raise GatewayUnavailable
+        response: dict[str, Any] = body
+        return response
 
     async def _call(self, method: str, path: str, **arguments: Any) -> tuple[int, Any]:
         try:
@@ -144,6 +195,8 @@ class Paystack:
             raise _UnusableResponse(f"answered {response.status_code} without JSON") from error
         if response.status_code < 300 and not (isinstance(body, dict) and body.get("status") is True):
             raise _UnusableResponse(f"answered {response.status_code} and does not say that it is so")
+        if _rejects_key(response.status_code, body):
+            await self.on_key_rejected()
         return response.status_code, body
 
 
@@ -154,6 +207,28 @@ def _rejected(status: int, response: Any) -> Refused | Unclear:
     return Refused(str(message or f"refused with {status}")[:300])
 
 
+def _rejects_account(status: int, body: Any) -> bool:
+    """Whether Paystack itself reports that the bank has no such account.
+
+    A fault of the bank's processor, of Paystack or of a proxy between us is no such report.
+    """
+    if not _is_own_error(body):
+        return False
+    fault = body.get("type")
+    return (
+        fault == "validation_error" if status in (400, 404) else status == 422 and fault in (None, "validation_error")
+    )
+
+
+def _rejects_key(status: int, body: Any) -> bool:
+    return status in _KEY_REJECTED and _is_own_error(body)
+
+
+def _is_own_error(body: Any) -> bool:
+    """Whether Paystack itself sent the error, and no proxy between us."""
+    return isinstance(body, dict) and body.get("status") is False
+
+
 def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Reported | Unclear:
     """The report in a response. A state outside the contract is unclear: no decision can rest on it."""
     status = next((report for report in REPORTS if report == transfer["status"]), None)
@@ -161,17 +236,46 @@ def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Rep
         return Unclear("answered about another reference")
     if status is None:
         return Unclear(f"answered with the state {str(transfer['status'])[:40]!r}")
-    reason = transfer.get("failures") or (None if status in UNDER_WAY else transfer.get("reason"))
     return Reported(
         TransferUpdate(
             update_source,
             status,
             _kobo(transfer["amount"]),
-            str(transfer["currency"]),
-            str(transfer["transfer_code"]) if transfer.get("transfer_code") else None,
-            str(reason)[:300] if reason else None,
+            _text(transfer["currency"]),
+            _optional_text(transfer.get("transfer_code")),
+            _cause(transfer),
+            fee_minor=_optional_kobo(transfer.get("fee_charged")),
         )
     )
+
+
+def _cause(transfer: Any) -> str | None:
+    """Why the bank or Paystack did not carry out the transfer. `reason` is our own narration and never a cause."""
+    cause = _phrase(transfer.get("gateway_response")) or _phrase(transfer.get("failures"))
+    return cause[:_REASON_LENGTH_MAX] if cause else None
+
+
+def _phrase(value: Any) -> str | None:
+    """A text, the describing field of an object, or those of the objects of a list."""
+    if isinstance(value, str):
+        return value.strip() or None
+    if isinstance(value, dict):
+        described = next((text for field in _REASON_FIELDS if (text := _phrase(value.get(field)))), None)
+        return described or (msgspec.json.encode(value).decode() if value else None)
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_phrase, value))) or None
+    return None
+
+
+def _text(value: Any) -> str:
+    """Returns a text that is not empty. Raises ValueError for anything else."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("no text")
+    return value
+
+
+def _optional_text(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int) and value else None
 
 
 def _kobo(value: Any, least: int = 0) -> int:
@@ -185,15 +289,48 @@ def _kobo(value: Any, least: int = 0) -> int:
     return value
 
 
-def _listed(entry: Any) -> ListedTransfer:
-    account = entry["recipient"]["details"]
+def _optional_kobo(value: Any) -> int | None:
+    try:
+        return _kobo(value)
+    except ValueError:
+        return None
+
+
+def _listed(entry: Any, since: datetime) -> ListedTransfer:
+    """A row of the list. One that cannot be read has no amount or no account: it becomes a case for people."""
+    row = _fields(entry)
+    details = _fields(_fields(row.get("recipient")).get("details"))
+    transfer_code = _optional_text(row.get("transfer_code"))
+    unreadable = f"row-{hashlib.sha256(msgspec.json.encode(entry)).hexdigest()[:32]}"
     return ListedTransfer(
-        reference=str(entry["reference"]),
-        transfer_code=str(entry["transfer_code"]),
-        status=str(entry["status"]),
-        amount_minor=_kobo(entry["amount"]),
-        currency=str(entry["currency"]),
-        account_number=str(account["account_number"]),
-        bank_code=str(account["bank_code"]),
-        created_at=datetime.fromisoformat(str(entry["createdAt"])),
+        reference=_optional_text(row.get("reference")) or transfer_code or unreadable,
+        transfer_code=transfer_code or "",
+        status=_optional_text(row.get("status")) or "",
+        amount_minor=_optional_kobo(row.get("amount")) or 0,
+        currency=_optional_text(row.get("currency")) or "",
+        account_number=_optional_text(details.get("account_number")) or "",
+        bank_code=_optional_text(details.get("bank_code")) or "",
+        created_at=_instant(row.get("createdAt")) or _instant(row.get("created_at")) or since,
     )
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _instant(value: Any) -> datetime | None:
+    """Returns an instant in ISO 8601; UTC is the default time zone."""
+    try:
+        instant = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return instant.replace(tzinfo=UTC) if instant is not None and instant.tzinfo is None else instant
+
+
+def _bank(entry: Any) -> Bank | None:
+    """A bank of the list; None for one that takes no transfers in naira, and for an odd row."""
+    row = _fields(entry)
+    is_open = row.get("active") is not False and not row.get("is_deleted")
+    accepts_naira = row.get("supports_transfer") is not False and row.get("currency") in (None, "NGN")
+    code, name = _optional_text(row.get("code")), _optional_text(row.get("name"))
+    return Bank(code, name) if is_open and accepts_naira and code and name else None

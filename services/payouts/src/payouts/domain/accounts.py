@@ -8,6 +8,7 @@
 | `vendor_debt:<vendor>` | debit, guarded | what the vendor owes after a refund or chargeback found the wallet empty |
 | `escrow_released` | debit | what payments released: **equal to the sum of the credit balances of its `vendor_payable:*`** |
 | `gateway_cash` | debit | minus what left through the gateway; plus payments' `gateway_cash` it is the gateway's own balance |
+| `transfer_fees` | debit | what the gateway charged for transfers, as it reported |
 
 Both equalities are exact: `balance(escrow_released) == sum(balance(vendor_payable:*))` with each account on its normal
 side, and `sum of the gateway_cash entries of both ledgers == balance at the gateway`.
@@ -20,6 +21,7 @@ from common.ledger.posting import Account, Posting, balanced, credit, debit
 
 ESCROW_RELEASED: Final = Account("escrow_released", "debit", guarded=False)
 GATEWAY_CASH: Final = Account("gateway_cash", "debit", guarded=False)
+TRANSFER_FEES: Final = Account("transfer_fees", "debit", guarded=False)
 
 
 def wallet(vendor_id: UUID) -> Account:
@@ -86,6 +88,12 @@ def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
     """A paid payout: in transit becomes gateway cash."""
     entries = [debit(in_transit(payout_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
     return balanced(f"payout_processed:{payout_id}", "payout_processed", entries)
+
+
+def transfer_fee(key: str, added_minor: int) -> Posting:
+    """A fee of the gateway, taken from its balance; below zero: the part that it returned."""
+    entries = [debit(TRANSFER_FEES, added_minor), credit(GATEWAY_CASH, added_minor)]
+    return balanced(key, "transfer_fee", entries)
 
 
 def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from payouts.domain.release_statements import Cover
+from payouts.domain.transfer_fees import FeeSchedule
 
 SkipReason = Literal[
     "not_found",
@@ -70,10 +71,12 @@ class PlanLine:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """The lines of a batch. `short`: the gateway's balance does not cover the batch, and nothing is sent."""
+    """The lines of a batch. `short`: the gateway's balance does not cover amounts and fees, and nothing is sent."""
 
     lines: tuple[PlanLine, ...]
     short: bool
+    # The gateway's fees for the transfers of the batch.
+    fees_minor: int = 0
 
     @property
     def selected(self) -> list[UUID]:
@@ -132,22 +135,30 @@ def hold_reason(candidate: Candidate) -> SkipReason | None:
 
 
 def plan_batch(
-    candidates: Sequence[Candidate], absent: Sequence[UUID], max_total_minor: int | None, gateway_balance_minor: int
+    candidates: Sequence[Candidate],
+    absent: Sequence[UUID],
+    max_total_minor: int | None,
+    gateway_balance_minor: int,
+    fees: FeeSchedule,
 ) -> BatchPlan:
-    """Selects candidates in order while the sum stays within `max_total_minor`. A smaller one further on still fits."""
+    """Selects candidates in order while the sum stays within `max_total_minor`. A smaller one further on still fits.
+
+    The balance must cover the fees of the transfers too; `max_total_minor` limits the amounts alone.
+    """
     lines: list[PlanLine] = [PlanLine(payout_id, 0, "not_found") for payout_id in absent]
-    total_minor = 0
+    total_minor = fees_minor = 0
     for candidate in candidates:
         skipped = skip_payout_reason(candidate)
         if skipped is None and max_total_minor is not None and total_minor + candidate.amount_minor > max_total_minor:
             skipped = "max_total_reached"
         if skipped is None:
             total_minor += candidate.amount_minor
+            fees_minor += fees.fee_minor(candidate.amount_minor)
         lines.append(PlanLine(candidate.payout_id, candidate.amount_minor, skipped))
-    if total_minor <= gateway_balance_minor:
-        return BatchPlan(tuple(lines), short=False)
+    if total_minor + fees_minor <= gateway_balance_minor:
+        return BatchPlan(tuple(lines), short=False, fees_minor=fees_minor)
     stopped = (PlanLine(line.payout_id, line.amount_minor, line.skipped or "balance_insufficient") for line in lines)
-    return BatchPlan(tuple(stopped), short=True)
+    return BatchPlan(tuple(stopped), short=True, fees_minor=fees_minor)
 
 
 def next_poll(arrived_at: datetime, now: datetime) -> datetime | None:

@@ -62,6 +62,10 @@ class GatewayUnavailable(Unavailable):
     detail = "The payment gateway is not available for the moment. Nothing was changed."
 
 
+class GatewayKeyRejected(GatewayUnavailable):
+    """The payment gateway does not accept our key: an operator must mend it. Nothing was changed."""
+
+
 class TransfersNotCompared(Unavailable):
     """The database was restored: transfers sent since that instant are not in the ledger yet."""
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from payouts.domain.gateway_results import Reported, VerifyResult
 from payouts.domain.returns import RETRIES_MAX
-from payouts.domain.transitions import UNDER_WAY
+from payouts.domain.transitions import REPORTS, UNDER_WAY
 
 Outcome = Literal["open", "taken", "explained"]
 
@@ -31,7 +31,7 @@ _OUT: Final = frozenset({"success", *UNDER_WAY})
 
 @dataclass(frozen=True, slots=True)
 class ListedTransfer:
-    """A transfer as the gateway lists it; amount in kobo."""
+    """A transfer as the gateway lists it; amount in kobo. A field that could not be read is empty, and an amount 0."""
 
     reference: str
     transfer_code: str
@@ -68,13 +68,15 @@ class Candidate:
 
 
 def concerns_payouts(transfer: ListedTransfer) -> bool:
-    """Whether its money has left or is under way, and it is no refund of payments."""
-    return transfer.status in _OUT and not _OF_PAYMENTS.fullmatch(transfer.reference)
+    """Whether its money has left, is under way, or may have left, and it is no refund of payments."""
+    may_be_out = transfer.status in _OUT or transfer.status not in REPORTS
+    return may_be_out and not _OF_PAYMENTS.fullmatch(transfer.reference)
 
 
 def may_be_recorded(transfer: ListedTransfer) -> bool:
-    """Whether it has the form of our attempts: only those can be recorded."""
-    return bool(_OURS.fullmatch(transfer.reference)) and transfer.currency == "NGN"
+    """Whether it has the form of our attempts, with an amount and an account: only those can be recorded."""
+    is_ours = bool(_OURS.fullmatch(transfer.reference)) and transfer.currency == "NGN"
+    return is_ours and transfer.amount_minor > 0 and bool(transfer.account_number and transfer.bank_code)
 
 
 def may_have_sent(candidate: Candidate, results: Sequence[VerifyResult]) -> bool:

@@ -42,10 +42,11 @@ _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
         (
             "account number", "account is invalid", "invalid account", "account_number_invalid", "bank is invalid",
             "bank code", "invalid bank", "dormant", "recipient", "account not found", "could not resolve",
+            "unable to locate",
         ),
     ),
     ("timeout", ("timeout", "timed out", "time-out", "no answer")),
-    ("bank_switch_error", ("switch", "bank unavailable", "bank is unavailable", "bank not available", "inoperative")),
+    ("bank_switch_error", ("switch", "bank unavailable", "bank is unavailable", "bank not available", "inoperative", "system malfunction")),
 )  # fmt: skip
 
 

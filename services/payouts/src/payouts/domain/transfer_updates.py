@@ -16,7 +16,11 @@ UpdateSource = Literal["webhook", "call", "query"]
 
 @dataclass(frozen=True, slots=True)
 class TransferUpdate:
-    """A report of the gateway, by webhook, in the response to a call, or in the response to a query. Amount in kobo."""
+    """A report of the gateway, by webhook, in the response to a call, or in the response to a query. Amounts in kobo.
+
+    `reason` is what the bank or the gateway reports, never our own narration. `fee_minor`: the gateway's fee, when the
+    report has it.
+    """
 
     update_source: UpdateSource
     status: Report
@@ -25,10 +29,11 @@ class TransferUpdate:
     transfer_code: str | None = None
     reason: str | None = None
     gateway_event_id: str | None = None
+    fee_minor: int | None = None
 
     @property
     def failure(self) -> str | None:
-        """The reason of a failure. The reason of any other status is our own narration."""
+        """The reason of a transfer that paid nothing or came back."""
         return None if self.status == "success" or self.status in UNDER_WAY else self.reason
 
 
@@ -58,6 +63,8 @@ class LockedTransfer:
     arrived_at: datetime | None = None
     # Two people have returned a processed payout's amount to the wallet.
     returned: bool = False
+    # The gateway's fee as the ledger has it; None before the gateway reported one.
+    fee_minor: int | None = None
 
 
 def evaluate_update(transfer: LockedTransfer, update: TransferUpdate) -> Verdict:

@@ -6,6 +6,7 @@ from payouts.queries.bank_details import (
     find_quarantined_payout,
     page_of_bank_details_history,
 )
+from payouts.queries.banks import find_bank_name
 from payouts.queries.batches import describe_batch, list_unsent
 from payouts.queries.exceptions import ExceptionFilter, find_exception, page_of_exceptions
 from payouts.queries.observations import find_open_alert, list_open_alert_keys, list_troubled_banks, observe_window
@@ -18,6 +19,7 @@ __all__ = [
     "ExceptionFilter",
     "describe_batch",
     "find_bank_details",
+    "find_bank_name",
     "find_exception",
     "find_legal_name",
     "find_open_alert",

@@ -10,15 +10,20 @@ from payouts.domain.bank_accounts import BANK_NAMES
 
 # A closed vendor has no legal name.
 _FIND_LEGAL_NAME: Final = "SELECT nullif(legal_name, '') FROM vendors WHERE id = $1"
-_FIND_BANK_DETAILS: Final = """
-SELECT last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, payouts_from, updated_at
+# Of two gateways that list the bank, the newer list names it.
+_LISTED_NAME: Final = """
+(SELECT name FROM gateway_banks WHERE code = bank_code ORDER BY listed_at DESC LIMIT 1) AS listed_name
+"""
+_FIND_BANK_DETAILS: Final = f"""
+SELECT last4, bank_code, {_LISTED_NAME}, account_name, verified, reason, check_digit_valid, quarantine_reason, payouts_from,
+       updated_at
 FROM vendor_bank_details WHERE vendor_id = $1
 """
 _FIND_QUARANTINED_PAYOUT: Final = """
 SELECT id, status, restitution_awaited_since IS NOT NULL AS awaited FROM payout_requests WHERE id = $1
 """
-_PAGE_OF_HISTORY: Final = """
-SELECT id, last4, bank_code, account_name, verified, reason, check_digit_valid, change, changed_by, changed_at
+_PAGE_OF_HISTORY: Final = f"""
+SELECT id, last4, bank_code, {_LISTED_NAME}, account_name, verified, reason, check_digit_valid, change, changed_by, changed_at
 FROM bank_detail_versions
 WHERE vendor_id = $1 AND ($2::timestamptz IS NULL OR (changed_at, id) < ($2, $3::uuid))
 ORDER BY changed_at DESC, id DESC LIMIT $4
@@ -83,7 +88,7 @@ def _account(row: Any) -> dict[str, Any]:
     return {
         "accountLast4": row["last4"],
         "bankCode": row["bank_code"],
-        "bankName": BANK_NAMES.get(row["bank_code"]),
+        "bankName": row["listed_name"] or BANK_NAMES.get(row["bank_code"]),
         "accountName": row["account_name"],
         "verified": row["verified"],
         "warning": "The check digit does not fit this bank and account number." if failed_digit else None,

@@ -33,7 +33,7 @@ async def create_payout(request: Request, caller: CurrentCaller, body: schemas.P
             body.amount_minor,
             caller.id,
             dependencies.clock.now(),
-            minimum_minor=dependencies.settings.payout_minimum_minor,
+            minimum_minor=dependencies.payout_minimum_minor,
         )
         payout = await queries.find_payout(uow, payout_id)
     return ok(request, payout, status=201)

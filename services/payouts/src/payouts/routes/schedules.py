@@ -40,7 +40,7 @@ async def replace_schedule(
         raise NotFound
     dependencies = dependencies_of(request, Dependencies)
     schedule = Schedule(body.frequency, body.weekday, body.minimum_minor)
-    minimum_minor, now = dependencies.settings.payout_minimum_minor, dependencies.clock.now()
+    minimum_minor, now = dependencies.payout_minimum_minor, dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_schedule(uow, id, schedule, minimum_minor, caller.id, now)
         changed = await queries.find_schedule(uow, id)

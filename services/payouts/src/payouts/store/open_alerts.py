@@ -7,12 +7,18 @@ from common.database.unit_of_work import UnitOfWork
 
 _RAISE: Final = "INSERT INTO standing_alerts (dedup_key, raised_at) VALUES ($1, $2) ON CONFLICT DO NOTHING"
 _CLEAR: Final = "DELETE FROM standing_alerts WHERE dedup_key = $1"
+_IS_OPEN: Final = "SELECT EXISTS (SELECT FROM standing_alerts WHERE dedup_key = $1)"
 _SAVE_CALM: Final = "UPDATE standing_alerts SET calm_since = $2 WHERE dedup_key = $1"
 
 
 async def save_alert_if_new(uow: UnitOfWork, dedup_key: str, at: datetime) -> bool:
     """Opens the alert; False when another worker has opened it."""
     return await uow.execute(_RAISE, dedup_key, at) == 1
+
+
+async def is_open(uow: UnitOfWork, dedup_key: str) -> bool:
+    found: bool = await uow.fetch_value(_IS_OPEN, dedup_key)
+    return found
 
 
 async def remove_alert(uow: UnitOfWork, dedup_key: str) -> bool:

@@ -31,7 +31,7 @@ UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserv
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
 SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, p.status AS payout_status,
-       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at
+       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -60,6 +60,7 @@ UPDATE payout_requests SET transfer_code = CASE WHEN transfer_reference = $4 THE
     updated_at = $3
 WHERE id = $1
 """
+_SAVE_FEE: Final = "UPDATE payout_transfers SET fee = $2, updated_at = $3 WHERE id = $1"
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
 _SCHEDULE_POLL: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
 _MARK_UNKNOWN: Final = """
@@ -139,7 +140,7 @@ async def lock_transfer(
     arrived_at = await uow.fetch_value(_READ_ARRIVAL, row["id"])
     returned = row["payout_status"] == "processed" and await uow.fetch_value(_WAS_RETURNED, row["payout_id"])
     # The columns are in the order of the fields; the effective status is between those of the payout and of the calls.
-    fields: Any = (*row[:9], effective_status, *row[9:], arrived_at, returned)
+    fields: Any = (*row[:9], effective_status, *row[9:13], arrived_at, returned, row["fee"])
     return LockedTransfer(*fields)
 
 
@@ -166,6 +167,11 @@ async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, update
     """Saves the gateway's status of the transfer, and its code on both rows."""
     await uow.execute(_SAVE_STATUS, transfer.id, update.status, update.transfer_code, update.failure, at)
     await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, update.transfer_code, at, transfer.reference)
+
+
+async def save_fee(uow: UnitOfWork, transfer_id: UUID, fee_minor: int, at: datetime) -> None:
+    """Saves the gateway's fee, in kobo. Its posting belongs to the same unit of work."""
+    await uow.execute(_SAVE_FEE, transfer_id, fee_minor, at)
 
 
 async def save_recipient_code(uow: UnitOfWork, transfer_id: UUID, recipient_code: str) -> None:

@@ -1,6 +1,6 @@
 """The tables of the payouts database, as the migrations leave them; one module per area."""
 
-from payouts.tables import bank_details, comparisons, exceptions, payouts, release_statements, wallets
+from payouts.tables import bank_details, banks, comparisons, exceptions, payouts, release_statements, wallets
 from payouts.tables.metadata import metadata
 
-__all__ = ["bank_details", "comparisons", "exceptions", "metadata", "payouts", "release_statements", "wallets"]
+__all__ = ["bank_details", "banks", "comparisons", "exceptions", "metadata", "payouts", "release_statements", "wallets"]

@@ -11,7 +11,7 @@ from common.primitives.problems import NotFound, ValidationFailed
 from contracts.payouts import BankDetailsChanged
 from payouts import queries, store
 from payouts.clients.gateway import Gateway
-from payouts.domain.bank_accounts import BANK_NAMES, check_account_name, check_change, check_digit_valid
+from payouts.domain.bank_accounts import check_account_name, check_change, check_digit_valid
 from payouts.domain.errors import VendorNotReceived
 from payouts.store.account_numbers import AccountNumbers
 
@@ -42,9 +42,9 @@ async def change_bank_details(
     """
     if caller.vendor_id != vendor_id:
         raise NotFound
-    if account.bank_code not in BANK_NAMES:
-        raise ValidationFailed.of("bankCode", "not a bank of the list")
     async with database.unit_of_work(acting_as=caller) as uow:
+        if await queries.find_bank_name(uow, gateway.name, account.bank_code) is None:
+            raise ValidationFailed.of("bankCode", "not a bank of the list")
         await _legal_name(uow, vendor_id)
     account_name = await gateway.account_name(account.number, account.bank_code)
     number, now = numbers.encrypt(vendor_id, account.bank_code, account.number), clock.now()

@@ -6,18 +6,18 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
 from payouts import queries
-from payouts.domain.bank_accounts import BANK_NAMES
 from payouts.domain.exceptions import RUNBOOK
 from payouts.domain.failure_rate import BANK_KEY_PREFIX, SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, bank_key
 from payouts.store import open_alerts
 
 
-async def check_bank_outages(uow: UnitOfWork, now: datetime) -> None:
+async def check_bank_outages(uow: UnitOfWork, gateway: str, now: datetime) -> None:
     """Raises SEV-1 for a bank with several recent failures at its switch; clears it when none of them is open."""
     troubled = await queries.list_troubled_banks(uow, now)
     for bank_code, several_lately in sorted(troubled.items()):
         if several_lately and await open_alerts.save_alert_if_new(uow, bank_key(bank_code), now):
-            uow.publish(_raised(bank_code), source="payouts")
+            name = await queries.find_bank_name(uow, gateway, bank_code) or "unknown"
+            uow.publish(_raised(bank_code, name), source="payouts")
     for key in await queries.list_open_alert_keys(uow, BANK_KEY_PREFIX):
         bank_code = key.removeprefix(BANK_KEY_PREFIX)
         if bank_code not in troubled and await open_alerts.remove_alert(uow, key):
@@ -25,8 +25,7 @@ async def check_bank_outages(uow: UnitOfWork, now: datetime) -> None:
             uow.publish(AlertCleared(alert_id=new_id(), dedup_key=key, reason=reason), source="payouts")
 
 
-def _raised(bank_code: str) -> AlertRaised:
-    name = BANK_NAMES.get(bank_code, "unknown")
+def _raised(bank_code: str, name: str) -> AlertRaised:
     minutes = int(SWITCH_WINDOW.total_seconds() / 60)
     return AlertRaised(
         alert_id=new_id(),

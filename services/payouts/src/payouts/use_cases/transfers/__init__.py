@@ -1,6 +1,14 @@
 """Transfers to banks: dispatch, submission, results."""
 
-__all__ = ["compare_transfers", "dispatch_payouts", "record_transfer_update", "resolve_transfer", "send_retry"]
+__all__ = [
+    "compare_transfers",
+    "dispatch_payouts",
+    "pause_payouts",
+    "record_transfer_update",
+    "resolve_transfer",
+    "resume_payouts",
+    "send_retry",
+]
 
 STEPS = (
     "query_attempts",

@@ -24,10 +24,12 @@ from payouts.domain.dispatch import (
     plan_batch,
 )
 from payouts.domain.errors import TransfersNotCompared
+from payouts.domain.transfer_fees import FeeSchedule
 from payouts.store import found_transfers
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
+from payouts.use_cases.transfers.resume_payouts import resume_payouts
 from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 
@@ -62,7 +64,8 @@ async def dispatch_payouts(
     if batch is None:
         balance_minor = await gateway.balance_minor()
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            batch = await _plan(uow, clock, caller, key, order, balance_minor)
+            await resume_payouts(uow, gateway.name)
+            batch = await _plan(uow, clock, caller, key, order, balance_minor, gateway.fees)
     if batch.fingerprint != order.fingerprint:
         raise ValidationFailed.of("Idempotency-Key", "was used for another request")
     if batch.response is not None:
@@ -74,7 +77,13 @@ async def dispatch_payouts(
 
 
 async def _plan(
-    uow: UnitOfWork, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder, balance_minor: int
+    uow: UnitOfWork,
+    clock: Clock,
+    caller: Caller,
+    key: UUID,
+    order: DispatchOrder,
+    balance_minor: int,
+    fees: FeeSchedule,
 ) -> store.Batch:
     """Saves the batch, its lines and its attempts, or returns the one of a concurrent request with the same key."""
     now = clock.now()
@@ -97,7 +106,7 @@ async def _plan(
     candidates = await store.list_candidates(uow, payout_ids, covers, now)
     known = {candidate.payout_id for candidate in candidates}
     absent = [payout_id for payout_id in payout_ids if payout_id not in known]
-    plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor)
+    plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor, fees)
     await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
     ready = await store.count_ready(uow, now)
     await store.save_remaining(uow, batch.id, ready - len(plan.selected))
@@ -105,7 +114,10 @@ async def _plan(
         await store.reserve_transfers(uow, batch.id, plan.selected, now)
         return batch
     if plan.short and not order.dry_run:
-        detail = f"The gateway's balance does not cover a batch of {plan.stopped_minor} kobo; nothing was sent."
+        detail = (
+            f"The gateway's balance does not cover a batch of {plan.stopped_minor} kobo and its transfer fees of "
+            f"{plan.fees_minor} kobo; nothing was sent."
+        )
         await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
     response = await queries.describe_batch(uow, batch.id)
     return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, response, now))

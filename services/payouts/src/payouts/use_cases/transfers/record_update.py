@@ -5,9 +5,11 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.observability.telemetry import STALE_EVENTS
+from common.primitives.ids import new_id
 from contracts.payouts import PayoutProcessed, PayoutSubmitted
 from payouts import store
 from payouts.domain import accounts
+from payouts.domain.transfer_fees import fee_to_post
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of
 from payouts.domain.transitions import Verdict
 from payouts.use_cases.exceptions.close_open_exception import close_open_exception
@@ -27,6 +29,7 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
     await store.record_observation(uow, transfer.id, update, follows.verdict, now)
     if follows.sets_status:
         await store.save_transfer_status(uow, transfer, update, now)
+    await _post_fee(uow, transfer, update, now)
     if follows.is_submitted:
         uow.publish(_about_payout(PayoutSubmitted, transfer))
     if follows.completes_payout:
@@ -45,6 +48,20 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
     if follows.verdict == "stale":
         STALE_EVENTS.labels(f"transfer.{update.status}").inc()
     return follows.verdict
+
+
+async def _post_fee(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> None:
+    """Posts a fee that the gateway reports for the first time, or the difference to the booked one."""
+    fee_minor = fee_to_post(transfer, update)
+    if fee_minor is None:
+        return
+    await store.save_fee(uow, transfer.id, fee_minor, now)
+    added_minor = fee_minor - (transfer.fee_minor or 0)
+    key = f"transfer_fee:{transfer.id}"
+    if transfer.fee_minor is not None:
+        key = f"{key}:{new_id()}"
+    if added_minor:
+        await ledger.post(uow, accounts.transfer_fee(key, added_minor))
 
 
 async def _complete_payout(uow: UnitOfWork, transfer: LockedTransfer, now: datetime) -> None:

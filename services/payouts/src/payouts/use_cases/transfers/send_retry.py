@@ -42,7 +42,7 @@ async def _is_covered(database: Database, gateway: Gateway, clock: Clock, transf
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
-    if transfer.amount_minor <= balance_minor:
+    if transfer.amount_minor + gateway.fees.fee_minor(transfer.amount_minor) <= balance_minor:
         return True
     await _delay(database, transfer_id, clock.now(), balance_minor)
     return False

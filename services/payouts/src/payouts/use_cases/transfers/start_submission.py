@@ -7,23 +7,25 @@ from common.database.unit_of_work import UnitOfWork
 from payouts import store
 from payouts.domain.attempts import SubmittableStatus, check_submission, update_while_held
 from payouts.domain.dispatch import hold_reason
-from payouts.store import found_transfers
+from payouts.domain.gateway_faults import key_alert
+from payouts.store import found_transfers, open_alerts
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
 
 
 async def start_submission(
-    uow: UnitOfWork, transfer_id: UUID, was: SubmittableStatus, now: datetime
+    uow: UnitOfWork, gateway: str, transfer_id: UUID, was: SubmittableStatus, now: datetime
 ) -> store.Submission | None:
     """Marks the attempt `submitting`, with a lease, and returns the submission; None when this caller may not send it.
 
     Checked again under the payout's lock: a suspension, quarantine, restitution or wrong credit after the plan stops
     the attempt. An attempt that was never sent then waits for another dispatch, under its reference. One that was sent,
     and that the gateway does not know, fails only when no call of it can arrive any more. Nothing starts between a
-    restore of the database and the end of its comparison: the lease runs out, and the worker claims the attempt again.
+    restore of the database and the end of its comparison, or while the gateway rejects our key: the lease runs out, and
+    the worker claims the attempt again.
     """
-    if not await found_transfers.transfers_are_compared(uow):
+    if not await found_transfers.transfers_are_compared(uow) or await open_alerts.is_open(uow, key_alert(gateway)):
         return None
     transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
     if transfer is None:

@@ -32,7 +32,7 @@ async def submit_transfer(
     a refusal counts only when a query finds no such transfer, and no earlier call may still arrive.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        submission = await start_submission(uow, transfer_id, was, clock.now())
+        submission = await start_submission(uow, gateway.name, transfer_id, was, clock.now())
     if submission is None:
         return
     result: SubmitResult = Refused(DETAILS_CHANGED)

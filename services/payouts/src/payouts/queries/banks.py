@@ -1,0 +1,20 @@
+"""Reads of the banks: the gateway's own list, else the shipped one."""
+
+from typing import Final
+
+from common.database.unit_of_work import UnitOfWork
+from payouts.domain.bank_accounts import BANK_NAMES
+
+_FIND_BANK: Final = """
+SELECT (SELECT name FROM gateway_banks WHERE gateway = $1 AND code = $2) AS name,
+       EXISTS (SELECT FROM gateway_banks WHERE gateway = $1) AS is_listed
+"""
+
+
+async def find_bank_name(uow: UnitOfWork, gateway: str, bank_code: str) -> str | None:
+    """Returns the bank's name; None for a code that the gateway does not list."""
+    row = await uow.fetch_row(_FIND_BANK, gateway, bank_code)
+    if row is None or not row["is_listed"]:
+        return BANK_NAMES.get(bank_code)
+    name: str | None = row["name"]
+    return name

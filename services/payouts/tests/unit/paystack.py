@@ -1,0 +1,38 @@
+"""The adapter of Paystack over answers of the test."""
+
+import json
+from typing import Any
+
+import httpx
+
+from payouts.clients.paystack import Paystack
+from payouts.domain.transfer_fees import FeeSchedule
+
+
+class Answers:
+    """Answers each call in turn, the last one again and again, and keeps the requests."""
+
+    def __init__(self, *answers: tuple[int, Any]) -> None:
+        self._answers = list(answers)
+        self.requests: list[httpx.Request] = []
+        self.key_rejections = 0
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        status, body = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return httpx.Response(status, content=content)
+
+    async def on_key_rejected(self) -> None:
+        self.key_rejections += 1
+
+
+def paystack(answers: Answers, minimum_minor: int = 1) -> Paystack:
+    client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(answers))
+    return Paystack(
+        client, 5, lambda vendor_id, kept: "0123456789", answers.on_key_rejected, minimum_minor, FeeSchedule()
+    )
+
+
+def ok(data: Any, **further: Any) -> tuple[int, dict[str, Any]]:
+    return 200, {"status": True, "message": "fine", "data": data, **further}
