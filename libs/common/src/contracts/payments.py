@@ -181,6 +181,8 @@ class TransferEvent(Event, frozen=True, kw_only=True):
     reason: str | None = None
     account_last4: str | None = None
     bank_code: str | None = None
+    # The gateway's fee in kobo; absent when it reports none.
+    fee_minor: MinorAmount | None = None
 
 
 class TransferSucceeded(TransferEvent, frozen=True, kw_only=True):

@@ -229,6 +229,8 @@ async def test_a_transfer_update_is_forwarded_and_changes_nothing_here(app: Paym
         "source": "balance",
         "status": "success",
         "transfer_code": "TRF_abc",
+        "gateway_response": "Approved",
+        "fee_charged": 2_500,
         "recipient": {
             "recipient_code": "RCP_1",
             "details": {"account_number": "0123456789", "bank_code": "058", "bank_name": "GTB"},
@@ -250,7 +252,8 @@ async def test_a_transfer_update_is_forwarded_and_changes_nothing_here(app: Paym
             "currency": "NGN",
             "status": "success",
             "gatewayEventId": f"{event}:77",
-            "reason": "payout",
+            "reason": "Approved",
+            "feeMinor": 2_500,
             "accountLast4": "6789",
             "bankCode": "058",
         }

@@ -209,9 +209,9 @@ def _transfer_update(status: Report, event: TransferEvent) -> TransferUpdate:
         event.amount_minor,
         event.currency,
         event.transfer_code or None,
-        # The reason of a success is our own narration.
         None if status == "success" else event.reason,
         event.gateway_event_id,
+        event.fee_minor,
     )
 
 

@@ -23,6 +23,10 @@ class Answers:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return httpx.Response(status, content=content)
 
+    def then(self, *answers: tuple[int, Any]) -> None:
+        """Answers so from now on."""
+        self._answers = list(answers)
+
     async def on_key_rejected(self) -> None:
         self.key_rejections += 1
 

@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from common.primitives.money import AMOUNT_MINOR_MAX
+
 # Far above any id of a gateway, far below the limit of a PostgreSQL index.
 ID_CHARACTERS_MAX: Final = 200
 # Every number of so many digits fits a bigint.
 DIGITS_MAX: Final = 18
+# Fields of an object that describe a failure, best first.
+_CAUSE_FIELDS: Final = ("message", "reason", "gateway_response", "description", "error")
 
 
 def data_of(body: Any) -> Mapping[str, Any]:
@@ -46,6 +50,21 @@ def whole_of(value: Any) -> int | None:
 def phrase_of(value: Any) -> str | None:
     """A free text such as a reason, cut to the maximal length."""
     return text_of(value[:ID_CHARACTERS_MAX]) if isinstance(value, str) else None
+
+
+def kobo_of(value: Any) -> int | None:
+    """A whole amount in kobo, as a number or in digits, at least zero; None for anything else."""
+    amount_minor = whole_of(value)
+    return amount_minor if amount_minor is not None and 0 <= amount_minor <= AMOUNT_MINOR_MAX else None
+
+
+def cause_of(value: Any) -> str | None:
+    """Why a transfer failed: a text, the describing field of an object, or those of the objects of a list."""
+    if isinstance(value, list):
+        return phrase_of("; ".join(filter(None, map(cause_of, value))))
+    described = (cause_of(value[name]) for name in _CAUSE_FIELDS if name in value) if isinstance(value, dict) else ()
+    text = value.strip() if isinstance(value, str) else None
+    return next(filter(None, described), None) or phrase_of(text)
 
 
 def instant_of(value: Any) -> datetime | None:

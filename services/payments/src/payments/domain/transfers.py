@@ -9,7 +9,10 @@ TransferOutcome = Literal["success", "failed", "reversed", "pending"]
 
 @dataclass(frozen=True, slots=True)
 class TransferUpdate:
-    """The facts of a transfer event or query, amount in kobo. `status` is the gateway's own word for the `outcome`."""
+    """The facts of a transfer event or query, amounts in kobo. `status` is the gateway's own word for the `outcome`.
+
+    `reason` is what the bank or the gateway reports, never our own narration. `fee_minor`: the gateway's fee, if reported.
+    """
 
     reference: str
     transfer_code: str
@@ -21,3 +24,4 @@ class TransferUpdate:
     account_last4: str | None
     bank_code: str | None
     occurred_at: datetime | None
+    fee_minor: int | None = None

@@ -258,7 +258,7 @@ def _cause(transfer: Any) -> str | None:
 def _phrase(value: Any) -> str | None:
     """A text, the describing field of an object, or those of the objects of a list."""
     if isinstance(value, str):
-        return value.strip() or None
+        return _stored(value).strip() or None
     if isinstance(value, dict):
         described = next((text for field in _REASON_FIELDS if (text := _phrase(value.get(field)))), None)
         return described or (msgspec.json.encode(value).decode() if value else None)
@@ -267,15 +267,20 @@ def _phrase(value: Any) -> str | None:
     return None
 
 
+def _stored(text: str) -> str:
+    """The text without the one character that PostgreSQL does not store."""
+    return text.replace("\x00", "")
+
+
 def _text(value: Any) -> str:
     """Returns a text that is not empty. Raises ValueError for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError("no text")
-    return value
+    return _stored(value)
 
 
 def _optional_text(value: Any) -> str | None:
-    return str(value) if isinstance(value, str | int) and value else None
+    return _stored(str(value)) or None if isinstance(value, str | int) and value is not True and value else None
 
 
 def _kobo(value: Any, least: int = 0) -> int:

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from testkit.providers.operations import operation_of
-from testkit.providers.paystack import disputes, refunds, settlements, transactions
+from testkit.providers.paystack import (
+    balance,
+    banks,
+    disputes,
+    recipients,
+    refunds,
+    settlements,
+    transactions,
+    transfers,
+)
 from testkit.providers.paystack.envelopes import FAULT
 from testkit.providers.paystack.events import check_event
 
@@ -15,6 +24,10 @@ OPERATIONS: Final = (
     *refunds.OPERATIONS,
     *disputes.OPERATIONS,
     *settlements.OPERATIONS,
+    *recipients.OPERATIONS,
+    *transfers.OPERATIONS,
+    *banks.OPERATIONS,
+    *balance.OPERATIONS,
 )
 
 __all__ = ["OPERATIONS", "REFERENCE", "check_event", "check_request", "check_response"]

@@ -7,6 +7,7 @@ PaystackOSS/doc-code-snippets, `dist/doc/payments/webhooks/events.js` and `dist/
 from collections.abc import Mapping
 from typing import Any, Final
 
+from testkit.providers.paystack import transfers
 from testkit.providers.paystack.disputes import dispute_event
 from testkit.providers.paystack.envelopes import OBJECT_OR_NULL, TEXT_OR_WHOLE, customer
 from testkit.providers.paystack.transactions import AUTHORIZATION
@@ -79,6 +80,7 @@ EVENTS: Final[Mapping[str, Schema]] = {
     "charge.dispute.create": dispute_event(is_resolved=False),
     "charge.dispute.remind": dispute_event(is_resolved=False),
     "charge.dispute.resolve": dispute_event(is_resolved=True),
+    **transfers.EVENTS,
 }
 
 

@@ -30,5 +30,6 @@ def publish_transfer_update(uow: UnitOfWork, webhook_id: str, update: TransferUp
             reason=update.reason,
             account_last4=update.account_last4,
             bank_code=update.bank_code,
+            fee_minor=update.fee_minor,
         )
     )
