@@ -218,6 +218,47 @@ async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decid
     assert (kinds[ONCE], kinds[GATEWAY]) == ("broken", "broken")
 
 
+@pytest.mark.parametrize(
+    ("status", "booked", "charged", "balance_minor"),
+    [
+        # Taken at acceptance, and reported with the success.
+        ("pending", None, 25, -25),
+        ("success", None, 25, -25),
+        ("success", 25, 25, -25),
+        # The gateway returned it with the money; the next query corrects the ledger.
+        ("reversed", 25, 0, 0),
+    ],
+)
+async def test_a_fee_of_a_transfer_is_no_difference_to_the_gateway(
+    world: World, status: str, booked: int | None, charged: int, balance_minor: int
+) -> None:
+    transfer_id, reference = uuid4(), f"po-{uuid4().hex}"
+    await world.insert(
+        "payouts", "payout_transfers", id=transfer_id, payout_id=uuid4(), vendor_id=uuid4(), attempt=1,
+        reference=reference, status="failed", amount=0, currency="NGN", bank_details_version_id=uuid4(), fee=booked,
+        created_at=NOW, updated_at=NOW,
+    )  # fmt: skip
+    if booked is not None:
+        await world.entry(
+            "payouts",
+            "transfer_fee",
+            f"transfer_fee:{transfer_id}",
+            ("transfer_fees", booked),
+            ("gateway_cash", -booked),
+        )
+    line = {"reference": reference, "status": status, "currency": "NGN", "fee_charged": charged}
+    world.outside.transfers = [
+        line,
+        {"transfer_code": "TRF_1", "status": "failed", "currency": "NGN", "fee_charged": None},
+    ]
+    world.outside.balance_minor = balance_minor
+    assert GATEWAY not in await world.kinds()
+    if (status, booked) == ("success", 25):
+        world.outside.transfers = [{**line, "fee_charged": 26}]
+        world.outside.balance_minor = -26
+        assert await kind_of(world, GATEWAY) == "broken"
+
+
 async def test_an_unexplained_kobo_is_open_and_explains_the_gateway_s_difference(world: World) -> None:
     world.outside.balance_minor = 500
     assert await kind_of(world, GATEWAY) == "broken"

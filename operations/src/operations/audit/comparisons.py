@@ -9,7 +9,7 @@ import asyncpg
 
 from common.ledger.hash_chain import verify_chain
 from operations.audit.findings import Kind, Offence
-from operations.audit.gateway import Gateway
+from operations.audit.gateway import Gateway, GatewayStatement
 
 Connections = Mapping[str, asyncpg.Connection]
 
@@ -50,7 +50,9 @@ _REFUNDS_ON_THE_WAY: Final = """
 SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds
 WHERE recipient_code IS NOT NULL AND status <> 'settled' AND 're-' || replace(attempt_id::text, '-', '') = ANY ($1::text[])
 """
-
+_BOOKED_FEES: Final = (
+    "SELECT reference, fee FROM payout_transfers WHERE fee IS NOT NULL AND reference = ANY ($1::text[])"
+)
 
 # Transfers that staff explained as not made by the platform.
 _EXPLAINED: Final = """
@@ -226,6 +228,7 @@ async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Off
     # The gateway debits a transfer when it accepts it; the ledger, when the bank confirms it.
     on_the_way = await payouts.fetchval(_ON_THE_WAY, statement.left)
     on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, statement.left)
+    on_the_way += await _fees_on_the_way(payouts, statement)
     theirs = statement.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, statement.left)
     if ours == theirs:
         return []
@@ -246,6 +249,17 @@ async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Off
         kind, actual = "waiting", f"{actual}; webhooks of the gateway are being processed"
     expected = f"{theirs} kobo of ours at the gateway (with {on_the_way} on the way)"
     return [Offence(f"gateway {gateway.url}", expected, actual, kind)]
+
+
+async def _fees_on_the_way(payouts: asyncpg.Connection, statement: GatewayStatement) -> int:
+    """The fees that the gateway took and the ledger does not have yet, less those that it returned with their transfer."""
+    booked = {row["reference"]: row["fee"] for row in await payouts.fetch(_BOOKED_FEES, list(statement.fees))}
+    left = set(statement.left)
+    return sum(
+        fee_minor - booked.get(reference, 0)
+        for reference, fee_minor in statement.fees.items()
+        if reference not in booked or reference not in left
+    )
 
 
 def _chain(service: str) -> Comparison:

@@ -45,7 +45,9 @@ class Gateway:
                 transfers = await self._all(client, "transfer")
                 settled = await self._all(client, "settlement")
             balance_minor = next(int(line["balance"]) for line in balances if line["currency"] == "NGN")
-            statuses = {str(line["reference"]): str(line["status"]) for line in transfers if line["currency"] == "NGN"}
+            in_naira = {_reference_of(line): line for line in transfers if line["currency"] == "NGN"}
+            statuses = {reference: str(line["status"]) for reference, line in in_naira.items()}
+            fees = {reference: int(line.get("fee_charged") or 0) for reference, line in in_naira.items()}
             settlements = {
                 str(line["id"]): int(line["effective_amount"])
                 for line in settled
@@ -53,7 +55,7 @@ class Gateway:
             }
         except (httpx.HTTPError, KeyError, TypeError, ValueError, StopIteration) as error:
             raise GatewayNotCompared(f"{type(error).__name__}: {error}") from error
-        return GatewayStatement(balance_minor - self.opening_minor, statuses, settlements)
+        return GatewayStatement(balance_minor - self.opening_minor, statuses, fees, settlements)
 
     async def _all(self, client: httpx.AsyncClient, path: str) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
@@ -72,12 +74,18 @@ class Gateway:
         return listed
 
 
+def _reference_of(transfer: Mapping[str, Any]) -> str:
+    """A transfer from before references has its code only."""
+    return str(transfer.get("reference") or transfer["transfer_code"])
+
+
 @dataclass(frozen=True, slots=True)
 class GatewayStatement:
-    """The money held at the gateway in kobo, the state of each transfer by reference, and each settlement to our bank by id."""
+    """The money held at the gateway in kobo, the state and fee of each transfer by reference, and each settlement by id."""
 
     held_minor: int
     transfers: Mapping[str, str]
+    fees: Mapping[str, int]
     settlements: Mapping[str, int]
 
     @property

@@ -296,6 +296,14 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
+        "the fees of transfers are in the ledger as the gateway reported them, each beside its transfer",
+        "SELECT t.id, t.reference, t.fee, b.minor::text AS booked_minor FROM payout_transfers t FULL JOIN (SELECT "
+        "split_part(l.posting_key, ':', 2) AS transfer_id, sum(e.amount_minor) AS minor FROM ledger_transactions l "
+        "JOIN ledger_entries e ON e.transaction_id = l.id WHERE e.account = 'transfer_fees' GROUP BY 1) AS b "
+        "ON b.transfer_id = t.id::text WHERE coalesce(t.fee, 0) <> coalesce(b.minor, 0)",
+    ),
+    Invariant(
+        "payouts",
         "every reversal and recovery was approved by a second person, and every approval was posted",
         "SELECT t.posting_key, r.id, r.kind, r.prepared_by, r.decided_by FROM (SELECT * FROM ledger_transactions "
         "WHERE type IN ('reversal', 'recovery', 'recovery_returned')) t FULL JOIN "

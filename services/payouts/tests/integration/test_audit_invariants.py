@@ -28,6 +28,11 @@ TAMPERINGS = {
         """UPDATE ledger_balances AS w SET balance_minor = w.balance_minor + 1 FROM ledger_balances AS d
         WHERE d.account LIKE 'vendor_debt:%' AND w.account = replace(d.account, 'vendor_debt:', 'wallet:') RETURNING d.account""",
     ),
+    "the fees of transfers are in the ledger as the gateway reported them, each beside its transfer": (
+        """INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency,
+        bank_details_version_id, fee, created_at, updated_at) SELECT id, id, vendor_id, 1, 'po-' || replace(id::text, '-', ''),
+        'success', amount, currency, bank_details_version_id, 1, created_at, updated_at FROM payout_requests RETURNING id::text""",
+    ),
 }
 
 
