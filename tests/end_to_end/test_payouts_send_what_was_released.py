@@ -78,7 +78,7 @@ async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_i
     await publish(system.secrets["BROKER_URL"], "payments.escrow_released.v1", order_id, forged)
     await market.until("the forged credit arrives", lambda: wallet_above(honest), 60)
 
-    payout = await market.request_payout(people.vendor, 1_000)
+    payout = await market.request_payout(people.vendor, 10_000)
     batch = await market.dispatch_payouts(people.maker, [payout["id"]])
     assert (batch["submitted"], batch["skipped"]) == (0, [{"payoutId": payout["id"], "reason": "credit_not_released"}])
     params = {"vendorId": order["vendorId"], "status": "open", "cause": "credit_not_released"}

@@ -41,6 +41,8 @@ async def run_drill(options: argparse.Namespace) -> bool:
             company = await stack.enter_async_context(model_company(f"ai_drill_{new_key()}"))
             log("starting the system, two instances of each API process")
             environment = {
+                # An order of the drill is about 1,000 kobo.
+                "PAYOUT_TRANSFER_MINIMUM_MINOR": "1",
                 **NO_QUOTA, **NO_TRACING, "AI_BASE_URL": company.url,
                 "AI_API_KEY": next(iter(company.keys)),
             }  # fmt: skip
