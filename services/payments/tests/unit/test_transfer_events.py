@@ -7,6 +7,7 @@ import pytest
 
 from payments.clients.paystack_records import read_event
 from payments.domain.errors import MalformedEvent
+from testkit.providers.paystack import checking
 
 NARRATION = "Account number is invalid"
 DATA = {
@@ -20,6 +21,39 @@ DATA = {
     "recipient": {"details": {"account_number": "0123456789", "bank_code": "011"}, "integration": 100043},
     "session": {"provider": "nip", "id": "74849400998877667"},
 }
+
+
+TIMES = {"created_at": "2026-02-03T04:05:06.000Z", "updated_at": "2026-02-03T04:06:07.000Z"}
+NEWER_TIMES = {"createdAt": "2026-02-03T04:05:06.000Z", "updatedAt": "2026-02-03T04:06:07.000Z"}
+WHOLE = {
+    **DATA, "domain": "live", "id": 5, "source": "balance", "source_details": None, "titan_code": None,
+    "transferred_at": None, "recipient": {
+        "active": True, "currency": "NGN", "description": None, "domain": "live", "email": None, "id": 1,
+        "integration": 100043, "metadata": None, "name": "Bola Ade", "recipient_code": "RCP_1", "type": "nuban",
+        "is_deleted": False, "details": {
+            "authorization_code": None, "account_number": "0123456789", "account_name": None, "bank_code": "011",
+            "bank_name": "First Bank of Nigeria",
+        },
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "times", "newer", "fee_minor"),
+    [
+        ("success", NEWER_TIMES, {"fee_charged": 0, "gateway_response": None}, 0),
+        ("failed", TIMES, {}, None),
+        ("reversed", TIMES, {"fee_charged": 1_000, "gateway_response": "Timed out"}, 1_000),
+    ],
+)
+def test_each_event_in_the_shape_of_the_documentation_is_read(status, times, newer, fee_minor):
+    data = {**WHOLE, **times, **newer, "status": status, "recipient": {**WHOLE["recipient"], **times}}
+    event = {"event": f"transfer.{status}", "data": data}
+    checking.check_event(event)
+    update = read_event("1", f"transfer.{status}", msgspec.json.encode(event))
+    assert (update.outcome, update.fee_minor, update.reason) == (status, fee_minor, newer.get("gateway_response"))
+    assert update.occurred_at == datetime(2026, 2, 3, 4, 6, 7, tzinfo=UTC)
+    assert (update.account_last4, update.bank_code) == ("6789", "011")
 
 
 def read(event_type, **changes):
