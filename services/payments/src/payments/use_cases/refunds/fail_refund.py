@@ -1,7 +1,6 @@
 """Fail a refund that did not reach its payer."""
 
 from datetime import datetime
-from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
@@ -10,8 +9,6 @@ from contracts.payments import RefundFailed
 from payments.domain.accounts import foreign_currency
 from payments.store import refunds
 from payments.store.refunds import LockedRefund
-
-_NEXT_STEP: Final = "The money stays owed to the payer: try again, or change the destination."
 
 
 async def fail_refund(
@@ -27,7 +24,6 @@ async def fail_refund(
     With `needs_account_at` the gateway keeps the refund open until it has an account of the payer.
     """
     await refunds.save_refund_failed(uow, refund.id, failure, gateway_refund_id, needs_account_at)
-    needs_account = needs_account_at is not None
     uow.publish(
         RefundFailed(
             refund_id=refund.id,
@@ -38,20 +34,30 @@ async def fail_refund(
             currency=foreign_currency(refund.currency),
         )
     )
-    uow.publish(
-        AlertRaised(
-            alert_id=new_id(),
-            severity="SEV-2",
-            title=f"Refund needs the payer's account: {refund.kind}"
-            if needs_account
-            else f"Refund failed: {refund.kind}",
-            detail=(
-                f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: "
-                f"{failure}. " + ("Ask the payer for an account, and prepare it." if needs_account else _NEXT_STEP)
-            ),
-            runbook="refund-needs-attention" if needs_account else "refund-failed",
-            dedup_key=f"refund-failed:{refund.id}",
-            about=str(refund.id),
-        ),
-        source="payments",
+    about = f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: {failure}."
+    alert = _needs_account if needs_account_at is not None else _failed
+    uow.publish(alert(refund, about), source="payments")
+
+
+def _failed(refund: LockedRefund, about: str) -> AlertRaised:
+    return AlertRaised(
+        alert_id=new_id(),
+        severity="SEV-2",
+        title=f"Refund failed: {refund.kind}",
+        detail=f"{about} The money stays owed to the payer: try again, or change the destination.",
+        runbook="refund-failed",
+        dedup_key=f"refund-failed:{refund.id}",
+        about=str(refund.id),
+    )
+
+
+def _needs_account(refund: LockedRefund, about: str) -> AlertRaised:
+    return AlertRaised(
+        alert_id=new_id(),
+        severity="SEV-2",
+        title=f"Refund needs the payer's account: {refund.kind}",
+        detail=f"{about} Ask the payer for an account, and prepare it.",
+        runbook="refund-needs-attention",
+        dedup_key=f"refund-needs-account:{refund.id}",
+        about=str(refund.id),
     )
