@@ -22,15 +22,17 @@ HISTORY: dict[str, dict[str, str]] = {
         "dead_letter_webhooks": "replayed_at",
         "escrows": "charged_back_minor dispute_sequence disputed_at locked_commission_minor locked_delivery_fee_minor "
         "locked_vendor_minor refunded_minor released_commission_minor released_delivery_fee_minor released_vendor_minor",
-        "refunds": "amount_minor attempt_id due_at failure gateway_refund_id "
-        "questions reason recipient_code settled_at status submitted_at",
+        "refunds": "amount_minor attempt_id due_at failure gateway_refund_id needs_account_at "
+        "questions reason recipient_code retry_recipient_code settled_at status submitted_at",
         "failed_refund_attempts": "confirmed_at failure recipient_code",
         "quarantined_charges": "order_id refund_id status",
         "quarantine_decisions": "decided_at decided_by reason rejection status",
         "refund_decisions": "account_last4 account_name bank_code decided_at decided_by "
         "name_at_bank reason recipient_code rejection status",
-        "chargebacks": "amount_minor decided_at locked_commission_minor locked_delivery_fee_minor locked_vendor_minor "
+        "chargebacks": "amount_minor decided_at due_alerted_at due_at locked_commission_minor locked_delivery_fee_minor "
+        "locked_vendor_minor responded_at "
         "loss_minor released_commission_minor released_delivery_fee_minor released_vendor_minor status",
+        "chargeback_responses": "attachment attempts due_at evidence failure finished_at gateway_evidence_id message status",
         "reconciliation_cases": "alerted_at closed_at closed_by currency detail "
         "evidence ours_minor seen_at status theirs_minor unexplained_minor",
     },
@@ -44,7 +46,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "payout_acts": "",
         "payout_exception_acts": "",
         "bank_detail_quarantines": "",
-        "payout_transfers": "asks batch_id called_at due_at failure recipient_code status submissions transfer_code updated_at",
+        "payout_transfers": "asks batch_id called_at due_at failure fee recipient_code status submissions transfer_code updated_at",
         "payout_requests": "processed_at restitution_awaited_since restitution_reason retry_count status "
         "transfer_code transfer_failure transfer_reference updated_at",
         "payout_exceptions": "cause closed_at closed_because respond_by severity status",

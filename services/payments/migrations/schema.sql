@@ -681,7 +681,7 @@ CREATE TABLE reconciliation_cases (
     CONSTRAINT reconciliation_cases_pkey PRIMARY KEY (id),
     CONSTRAINT reconciliation_cases_closed_with_evidence CHECK (((status = 'closed'::text) = ((closed_by IS NOT NULL) AND (evidence IS NOT NULL)))),
     CONSTRAINT reconciliation_cases_ends_once CHECK (((status = 'open'::text) = (closed_at IS NULL))),
-    CONSTRAINT reconciliation_cases_kind_known CHECK ((kind = ANY (ARRAY['charge_not_in_book'::text, 'charge_not_at_gateway'::text, 'charge_differs'::text, 'charge_without_escrow'::text, 'fee_differs'::text, 'refund_not_in_book'::text, 'refund_not_at_gateway'::text, 'refund_differs'::text, 'order_held_without_charge'::text, 'settlement_not_in_book'::text, 'settlement_not_at_gateway'::text, 'settlement_differs'::text, 'unreadable_at_gateway'::text]))) NOT VALID,
+    CONSTRAINT reconciliation_cases_kind_known CHECK ((kind = ANY (ARRAY['charge_not_in_book'::text, 'charge_not_at_gateway'::text, 'charge_differs'::text, 'charge_without_escrow'::text, 'fee_differs'::text, 'refund_not_in_book'::text, 'refund_not_at_gateway'::text, 'refund_differs'::text, 'order_held_without_charge'::text, 'settlement_not_in_book'::text, 'settlement_not_at_gateway'::text, 'settlement_differs'::text, 'unreadable_at_gateway'::text]))),
     CONSTRAINT reconciliation_cases_status_known CHECK ((status = ANY (ARRAY['open'::text, 'explained'::text, 'closed'::text])))
 );
 CREATE INDEX reconciliation_cases_newest ON reconciliation_cases USING btree (opened_at, id);

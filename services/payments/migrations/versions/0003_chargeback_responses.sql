@@ -71,3 +71,4 @@ ALTER TABLE reconciliation_cases ADD CONSTRAINT reconciliation_cases_kind_known 
         'settlement_not_in_book', 'settlement_not_at_gateway', 'settlement_differs', 'unreadable_at_gateway'
     )
 ) NOT VALID;
+ALTER TABLE reconciliation_cases VALIDATE CONSTRAINT reconciliation_cases_kind_known;
