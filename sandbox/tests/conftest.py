@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -35,6 +36,8 @@ APP_SECRET = "messaging-app-secret"
 RECEIPT_KEY = "receipt-key"
 TWILIO_CALLBACK = "https://campus.example/functions/v1/sms-receipts/twilio"
 TWILIO_TOKEN = "the auth token of a test account"
+FLUTTERWAVE_KEY = "FLWSECK_TEST-key"
+WEBHOOK_HASH = "webhook-hash"
 
 Found = TypeVar("Found")
 
@@ -90,6 +93,11 @@ class Receiver:
         return web.Response(status=200)
 
     def _signed(self, request: web.Request, raw: bytes) -> bool:
+        if request.path == "/flutterwave":
+            if "flutterwave-signature" in request.headers:
+                digest = hmac.new(WEBHOOK_HASH.encode(), raw, hashlib.sha256).digest()
+                return request.headers["flutterwave-signature"] == base64.b64encode(digest).decode()
+            return request.headers.get("verif-hash") == WEBHOOK_HASH
         if request.path == "/gateway-webhook":
             expected, given = hmac.new(KEY.encode(), raw, hashlib.sha512).hexdigest(), "x-gateway-signature"
         else:
@@ -100,6 +108,10 @@ class Receiver:
     def events(self, name: str | None = None) -> list[dict[str, Any]]:
         bodies = [json.loads(raw) for path, raw in self.received if path == "/gateway-webhook"]
         return [body for body in bodies if name is None or body["event"] == name]
+
+    def flutterwave(self, name: str) -> list[dict[str, Any]]:
+        bodies = [json.loads(raw, parse_float=Decimal) for path, raw in self.received if path == "/flutterwave"]
+        return [body for body in bodies if body["event"] == name]
 
     def messaging(self) -> list[dict[str, Any]]:
         return [json.loads(raw) for path, raw in self.received if path == "/messaging"]
@@ -138,6 +150,9 @@ def environment_for(
         "STATE_DIR": str(state_dir),
         "GATEWAY_SECRET_KEY": f"{KEY},{OLD_KEY}",
         "WEBHOOK_URL": f"{receiver_address}/gateway-webhook",
+        "FLUTTERWAVE_SECRET_KEY": FLUTTERWAVE_KEY,
+        "FLUTTERWAVE_WEBHOOK_URL": f"{receiver_address}/flutterwave",
+        "FLUTTERWAVE_WEBHOOK_HASH": WEBHOOK_HASH,
         "MESSAGING_WEBHOOK_URL": f"{receiver_address}/messaging",
         "MESSAGING_APP_SECRET": APP_SECRET,
         "BASE_URL": f"http://127.0.0.1:{port}",

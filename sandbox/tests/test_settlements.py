@@ -1,7 +1,7 @@
 import sqlite3
 
 from sandbox.database import Database
-from sandbox.gateway.charges import fee_of
+from sandbox.gateway.charge_fees import fee_of
 from testkit.providers.paystack import checking
 
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from sandbox.control.routes import ROUTES as CONTROL_ROUTES
 from sandbox.database import Database
+from sandbox.flutterwave.routes import ROUTES as FLUTTERWAVE_ROUTES
 from sandbox.gateway import clearing
 from sandbox.gateway.banks import seed_demo_accounts
 from sandbox.gateway.routes import ROUTES as GATEWAY_ROUTES
@@ -53,7 +54,7 @@ def create_app(settings: Settings) -> Starlette:
             database.close()
 
     return Starlette(
-        routes=[*GATEWAY_ROUTES, *SINK_ROUTES, *CONTROL_ROUTES],
+        routes=[*GATEWAY_ROUTES, *FLUTTERWAVE_ROUTES, *SINK_ROUTES, *CONTROL_ROUTES],
         lifespan=lifespan,
         exception_handlers={RefusedError: respond_rejection, HTTPException: respond_http_error},
     )

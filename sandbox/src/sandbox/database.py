@@ -16,6 +16,7 @@ AMOUNT_MINOR_MAX = 2**63 - 1
 # What newer versions added to tables of an older file.
 WIDER_CHECKS = (
     ("webhooks", "('gateway', 'messaging'))", "('gateway', 'messaging', 'sms'))"),
+    ("webhooks", "('gateway', 'messaging', 'sms'))", "('gateway', 'messaging', 'sms', 'flutterwave'))"),
     (
         "refunds",
         "('pending', 'processed', 'failed'))",
@@ -27,8 +28,11 @@ WIDER_CHECKS = (
         "('awaiting-merchant-feedback', 'awaiting-bank-feedback', 'resolved')",
     ),
 )
+OF_THE_FIRST_GATEWAY = "gateway TEXT NOT NULL DEFAULT 'paystack'"
 NEWER_COLUMNS = {
-    "transactions": ("fees_minor INTEGER", "settlement_id INTEGER"),
+    "movements": (OF_THE_FIRST_GATEWAY,),
+    "transactions": ("fees_minor INTEGER", "settlement_id INTEGER", OF_THE_FIRST_GATEWAY),
+    "transfers": (OF_THE_FIRST_GATEWAY,),
     "disputes": ("due_at TEXT", "resolved_at TEXT", "evidence_id INTEGER", "attachments TEXT", "message TEXT"),
 }
 
@@ -95,23 +99,28 @@ class Database:
         """Execute one writing statement; returns the id of the row it inserted."""
         return self.connection.execute(statement, values).lastrowid or 0
 
-    def balance_minor(self, currency: str) -> int:
-        """What the gateway holds for the merchant in one currency, in minor units."""
-        row = self.one("SELECT balance_after FROM movements WHERE currency = ? ORDER BY id DESC LIMIT 1", currency)
+    def balance_minor(self, currency: str, gateway: str = "paystack") -> int:
+        """The merchant's balance at one gateway in one currency, in minor units."""
+        row = self.one(
+            "SELECT balance_after FROM movements WHERE currency = ? AND gateway = ? ORDER BY id DESC LIMIT 1",
+            currency,
+            gateway,
+        )
         return 0 if row is None else int(row["balance_after"])
 
-    def post(self, kind: str, reference: str, amount_minor: int, currency: str) -> None:
+    def post(self, kind: str, reference: str, amount_minor: int, currency: str, gateway: str = "paystack") -> None:
         """Append a movement (positive: money in). Raises InsufficientBalance when the balance would go below zero."""
-        balance_after = self.balance_minor(currency) + amount_minor
+        balance_after = self.balance_minor(currency, gateway) + amount_minor
         if balance_after < 0:
             raise InsufficientBalance(currency)
         self.run(
-            "INSERT INTO movements (kind, reference, amount_minor, currency, balance_after, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO movements (kind, reference, amount_minor, currency, gateway, balance_after, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             kind,
             reference,
             amount_minor,
             currency,
+            gateway,
             balance_after,
             now_text(),
         )

@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS movements (
     reference TEXT NOT NULL,
     amount_minor INTEGER NOT NULL,
     currency TEXT NOT NULL,
+    gateway TEXT NOT NULL DEFAULT 'paystack',
     balance_after INTEGER NOT NULL CHECK (balance_after >= 0),
     created_at TEXT NOT NULL
 ) STRICT;
@@ -41,6 +42,7 @@ CREATE TABLE IF NOT EXISTS transactions (
     channels TEXT NOT NULL,
     callback_url TEXT,
     metadata TEXT NOT NULL,
+    gateway TEXT NOT NULL DEFAULT 'paystack',
     created_at TEXT NOT NULL,
     paid_at TEXT,
     fees_minor INTEGER,
@@ -71,6 +73,7 @@ CREATE TABLE IF NOT EXISTS transfers (
     planned TEXT NOT NULL CHECK (planned IN ('success', 'failed', 'reversed')),
     failure TEXT,
     next_move_at REAL,
+    gateway TEXT NOT NULL DEFAULT 'paystack',
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
 ) STRICT;
@@ -143,7 +146,7 @@ CREATE TABLE IF NOT EXISTS accounts (
 
 CREATE TABLE IF NOT EXISTS webhooks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    target TEXT NOT NULL CHECK (target IN ('gateway', 'messaging', 'sms')),
+    target TEXT NOT NULL CHECK (target IN ('gateway', 'messaging', 'sms', 'flutterwave')),
     event TEXT NOT NULL,
     reference TEXT NOT NULL,
     body BLOB NOT NULL,

@@ -14,7 +14,7 @@ class Settings:
     """Addresses, secrets and the opening float. `gateway_keys` are all accepted; the first one signs the webhooks.
     They are those of the start: `/control/gateway-keys` changes them.
 
-    Without `sms_receipt_url` the SMS companies tell nothing of a message.
+    Without `sms_receipt_url` the SMS companies tell nothing of a message. Without `flutterwave_key` the second gateway answers 401.
     """
 
     host: str
@@ -24,6 +24,9 @@ class Settings:
     gateway_keys: tuple[str, ...]
     webhook_url: str
     gateway_signature_header: str
+    flutterwave_key: str
+    flutterwave_webhook_url: str
+    flutterwave_webhook_hash: str
     messaging_webhook_url: str
     messaging_app_secret: str
     sms_receipt_url: str
@@ -56,7 +59,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             ("OPENING_BALANCE_MINOR", "0", 0, 2**53),
         )
     }
-    for name in ("WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "SMS_RECEIPT_URL", "BASE_URL"):
+    for name in ("WEBHOOK_URL", "FLUTTERWAVE_WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "SMS_RECEIPT_URL", "BASE_URL"):
         address = environment.get(name, "")
         if address and not address.startswith(("http://", "https://")):
             problems.append(f"{name} must be an http or https address, not {address!r}")
@@ -74,6 +77,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         gateway_keys=(*keys, previous) if previous else keys,
         webhook_url=environment["WEBHOOK_URL"],
         gateway_signature_header=environment.get("GATEWAY_SIGNATURE_HEADER") or "x-gateway-signature",
+        flutterwave_key=environment.get("FLUTTERWAVE_SECRET_KEY", ""),
+        flutterwave_webhook_url=environment.get("FLUTTERWAVE_WEBHOOK_URL", ""),
+        flutterwave_webhook_hash=environment.get("FLUTTERWAVE_WEBHOOK_HASH", ""),
         messaging_webhook_url=environment["MESSAGING_WEBHOOK_URL"],
         messaging_app_secret=environment["MESSAGING_APP_SECRET"],
         sms_receipt_url=environment.get("SMS_RECEIPT_URL", "").rstrip("/"),

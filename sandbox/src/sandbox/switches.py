@@ -21,6 +21,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     `charge_fees`: `standard` deducts the fee of a local charge from the balance, `unreported` too, but omits it from the
     webhook; `none` deducts nothing. `dispute_hours`: the time to respond to a dispute.
     `messaging_template_review`: `auto` approves a template at once, `manual` waits for a control call.
+    `flutterwave_signature`: the secret hash itself, or an HMAC of the body with it.
     """
 
     transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
@@ -30,6 +31,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refund_delay_seconds: Seconds = 0.2
     charge_fees: Literal["none", "standard", "unreported"] = "none"
     dispute_hours: Annotated[float, msgspec.Meta(gt=0, le=DISPUTE_HOURS_MAX)] = 24.0
+    flutterwave_signature: Literal["hash", "hmac"] = "hash"
     messaging_statuses: bool = False
     messaging_status_delay_seconds: Seconds = 0.2
     messaging_template_review: Literal["auto", "manual"] = "auto"

@@ -1,6 +1,7 @@
 """The background worker that signs and delivers webhooks from the outbox, and writes down every attempt."""
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import logging
@@ -14,6 +15,7 @@ import aiohttp
 from sandbox.clock import now_text
 from sandbox.database import Database
 from sandbox.settings import Settings
+from sandbox.switches import read_switches
 
 log = logging.getLogger("sandbox.webhook_sender")
 
@@ -109,10 +111,19 @@ class WebhookSender:
         if target == "gateway":
             headers[self._settings.gateway_signature_header] = sign_gateway(self.gateway_key, body)
             return self._settings.webhook_url, headers
+        if target == "flutterwave":
+            return self._settings.flutterwave_webhook_url, {**headers, **self._flutterwave_signature(body)}
         if target == "sms":
             return self._receipt_envelope(event, body, headers)
         headers["X-Hub-Signature-256"] = sign_messaging(self._settings.messaging_app_secret, body)
         return self._settings.messaging_webhook_url, headers
+
+    def _flutterwave_signature(self, body: bytes) -> dict[str, str]:
+        """The scheme is a switch, which is stored in the database."""
+        key = self._settings.flutterwave_webhook_hash
+        if read_switches(self._database).flutterwave_signature == "hash":
+            return {"verif-hash": key}
+        return {"flutterwave-signature": sign_flutterwave(key, body)}
 
     def _receipt_envelope(self, event: str, body: bytes, headers: dict[str, str]) -> tuple[str, dict[str, str]]:
         """Termii signs what it sends; Africa's Talking sends a form to the address that it was given, key and all; Twilio
@@ -161,6 +172,11 @@ class WebhookSender:
 def sign_gateway(key: str, body: bytes) -> str:
     """Lowercase hex HMAC SHA-512 of the raw body (specification, Authentication 6)."""
     return hmac.new(key.encode(), body, hashlib.sha512).hexdigest()
+
+
+def sign_flutterwave(key: str, body: bytes) -> str:
+    """Base64 HMAC SHA-256 of the raw body."""
+    return base64.b64encode(hmac.new(key.encode(), body, hashlib.sha256).digest()).decode()
 
 
 def sign_messaging(secret: str, body: bytes) -> str:

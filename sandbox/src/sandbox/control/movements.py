@@ -32,19 +32,24 @@ MOVEMENT_ID_MAX = 10**18 - 1
 
 
 async def show_balance(request: Request) -> Response:
-    """The balance and the totals of every kind of movement; the top level is NGN, `currencies` has each currency."""
+    """The balance at one `gateway` (`paystack`) and the totals of every kind of movement; the top level is NGN,
+    `currencies` has each currency."""
     database = world_of(request).database
-    currencies = sorted({"NGN", *(row["currency"] for row in database.all("SELECT DISTINCT currency FROM movements"))})
-    summaries = {currency: _summary(database, currency) for currency in currencies}
+    gateway = request.query_params.get("gateway", "paystack")
+    listed = database.all("SELECT DISTINCT currency FROM movements WHERE gateway = ?", gateway)
+    currencies = sorted({"NGN", *(row["currency"] for row in listed)})
+    summaries = {currency: _summary(database, currency, gateway) for currency in currencies}
     return JsonResponse({**summaries["NGN"], "currencies": summaries})
 
 
-def _summary(database: Database, currency: str) -> dict[str, Any]:
-    summary: dict[str, Any] = {"balance": database.balance_minor(currency)}
+def _summary(database: Database, currency: str, gateway: str) -> dict[str, Any]:
+    summary: dict[str, Any] = {"balance": database.balance_minor(currency, gateway)}
     summary.update({line: {"count": 0, "amount_minor": 0} for line in LINES.values()})
     rows = database.all(
-        "SELECT kind, count(*) AS count, sum(amount_minor) AS total FROM movements WHERE currency = ? GROUP BY kind",
+        "SELECT kind, count(*) AS count, sum(amount_minor) AS total FROM movements"
+        " WHERE currency = ? AND gateway = ? GROUP BY kind",
         currency,
+        gateway,
     )
     for row in rows:
         summary[LINES[row["kind"]]] = {"count": row["count"], "amount_minor": abs(row["total"])}
@@ -58,7 +63,9 @@ async def list_movements(request: Request) -> Response:
     limit = read_number(request, "limit", MOVEMENTS_MAX, MOVEMENTS_MAX)
     before = read_number(request, "before", MOVEMENT_ID_MAX, MOVEMENT_ID_MAX)
     conditions: Conditions = [("id < ?", before)]
-    conditions += [(f"{name} = ?", given[name]) for name in ("reference", "kind", "currency") if name in given]
+    conditions += [
+        (f"{name} = ?", given[name]) for name in ("reference", "kind", "currency", "gateway") if name in given
+    ]
     where = " AND ".join(condition for condition, _ in conditions)
     rows = world_of(request).database.all(
         f"SELECT * FROM movements WHERE {where} ORDER BY id DESC LIMIT ?",

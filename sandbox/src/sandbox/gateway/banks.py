@@ -159,9 +159,9 @@ async def show_balance(request: Request) -> Response:
     world = world_of(request)
 
     def work(_fault: object) -> Response:
-        currencies = [row["currency"] for row in world.database.all("SELECT DISTINCT currency FROM movements")]
+        rows = world.database.all("SELECT DISTINCT currency FROM movements WHERE gateway = 'paystack'")
         own = account_state(world, "gateway_balance")
-        listed = [own, *sorted(set(currencies) - {own, "NGN"})]
+        listed = [own, *sorted({row["currency"] for row in rows} - {own, "NGN"})]
         return ok("Balances retrieved", [{"currency": c, "balance": world.database.balance_minor(c)} for c in listed])
 
     return await respond_with_faults(request, world.faults, "balance_call", (), work, refused)

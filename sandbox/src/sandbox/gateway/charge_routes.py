@@ -40,7 +40,7 @@ async def verify_transaction(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         charge = find_charge(world.database, "reference", reference)
-        if charge is None:
+        if charge is None or charge["gateway"] != "paystack":
             raise RefusedError(400, "Transaction reference not found.", "transaction_not_found")
         return ok("Verification successful", charge_view(charge))
 
@@ -48,7 +48,7 @@ async def verify_transaction(request: Request) -> Response:
 
 
 async def list_transactions(request: Request) -> Response:
-    conditions = [("listed.status = ?", request.query_params.get("status"))]
+    conditions = [("listed.status = ?", request.query_params.get("status")), ("listed.gateway = ?", "paystack")]
     return await respond_page(request, "Transactions retrieved", CHARGES, conditions, listed_charge_view, _meta)
 
 

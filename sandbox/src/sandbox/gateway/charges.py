@@ -10,17 +10,11 @@ import msgspec
 from sandbox.clock import now_text
 from sandbox.database import AMOUNT_MINOR_MAX, Database
 from sandbox.gateway.codes import new_code
-from sandbox.gateway.events import charge_failed, charge_success
 from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
 from sandbox.outbox import enqueue_gateway_event
+from sandbox.reports import REPORTS
 from sandbox.web import RefusedError
 from sandbox.world import World
-
-# The gateway's published fee of a local charge.
-FEE_BASIS_POINTS = 150
-FEE_FLAT_MINOR = 10_000
-FEE_FLAT_FROM_MINOR = 250_000
-FEE_MINOR_MAX = 200_000
 
 CHANNELS = ("card", "bank_transfer", "ussd")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -87,7 +81,7 @@ def _read_metadata(given: Any) -> str:
     return msgspec.json.encode(given).decode()
 
 
-def open_transaction(database: Database, opening: Opening) -> str:
+def open_transaction(database: Database, opening: Opening, gateway: str = "paystack") -> str:
     """Stores the transaction and returns its access code. Raises RefusedError 400 for a used reference."""
     access_code = new_code()
     with database.transaction():
@@ -100,8 +94,8 @@ def open_transaction(database: Database, opening: Opening) -> str:
             database.run(
                 "INSERT INTO transactions (reference, access_code, customer_id, requested_minor, requested_currency,"
                 " amount_minor, currency, status, gateway_response, channel, channels, callback_url, metadata,"
-                " created_at)"
-                " SELECT ?, ?, id, ?, ?, ?, ?, 'abandoned', 'The transaction was not completed', ?, ?, ?, ?, ?"
+                " gateway, created_at)"
+                " SELECT ?, ?, id, ?, ?, ?, ?, 'abandoned', 'The transaction was not completed', ?, ?, ?, ?, ?, ?"
                 " FROM customers WHERE email = ?",
                 opening.reference,
                 access_code,
@@ -113,6 +107,7 @@ def open_transaction(database: Database, opening: Opening) -> str:
                 ",".join(opening.channels),
                 opening.callback_url,
                 opening.metadata,
+                gateway,
                 now_text(),
                 opening.email,
             )
@@ -139,9 +134,9 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
     channel = charge["channel"] if channel is None else channel
     if channel not in charge["channels"].split(","):
         raise RefusedError(400, "This channel is not offered for the transaction")
-    if world.database.balance_minor(currency) > AMOUNT_MINOR_MAX - amount_minor:
+    if world.database.balance_minor(currency, charge["gateway"]) > AMOUNT_MINOR_MAX - amount_minor:
         raise RefusedError(400, "Invalid Amount Sent")
-    fees_minor = None if world.switches.charge_fees == "none" else fee_of(amount_minor)
+    fees_minor = _fees_of(world, charge["gateway"], amount_minor)
     with world.database.transaction():
         world.database.run(
             "UPDATE transactions SET status = 'success', amount_minor = ?, currency = ?, channel = ?, paid_at = ?,"
@@ -154,24 +149,25 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
             fees_minor,
             charge["id"],
         )
-        world.database.post("charge", charge["reference"], amount_minor, currency)
+        gateway = charge["gateway"]
+        world.database.post("charge", charge["reference"], amount_minor, currency, gateway)
         if fees_minor:
-            world.database.post("charge_fee", charge["reference"], -fees_minor, currency)
+            world.database.post("charge_fee", charge["reference"], -fees_minor, currency, gateway)
         paid = _found(world.database, access_code)
-        event = charge_success(paid)
-        if world.switches.charge_fees == "unreported":
+        event = REPORTS[gateway].charge(paid)
+        if gateway == "paystack" and world.switches.charge_fees == "unreported":
             event["data"]["fees"] = None
-        enqueue_gateway_event(
-            world.database, world.faults, "charge_webhook", event, charge["reference"], str(amount_minor)
-        )
+        keys = (charge["reference"], str(amount_minor))
+        enqueue_gateway_event(world.database, world.faults, "charge_webhook", event, *keys, gateway=gateway)
     world.webhook_sender.wake()
     return paid
 
 
-def fee_of(amount_minor: int) -> int:
-    """The fee of a local charge in kobo: 1.5 % and a flat part, which smaller charges do not pay, up to a maximum."""
-    flat_minor = FEE_FLAT_MINOR if amount_minor >= FEE_FLAT_FROM_MINOR else 0
-    return min(amount_minor * FEE_BASIS_POINTS // 10_000 + flat_minor, FEE_MINOR_MAX)
+def _fees_of(world: World, gateway: str, amount_minor: int) -> int | None:
+    """The fee in kobo; only that of the first gateway is switched off."""
+    if gateway == "paystack" and world.switches.charge_fees == "none":
+        return None
+    return REPORTS[gateway].fee_minor(amount_minor)
 
 
 def decline(world: World, access_code: str, reason: str) -> Row:
@@ -183,7 +179,10 @@ def decline(world: World, access_code: str, reason: str) -> Row:
         )
         declined = _found(world.database, access_code)
         keys = (charge["reference"], str(charge["requested_minor"]))
-        enqueue_gateway_event(world.database, world.faults, "charge_webhook", charge_failed(declined), *keys)
+        gateway = charge["gateway"]
+        enqueue_gateway_event(
+            world.database, world.faults, "charge_webhook", REPORTS[gateway].charge(declined), *keys, gateway=gateway
+        )
     world.webhook_sender.wake()
     return declined
 

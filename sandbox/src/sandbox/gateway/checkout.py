@@ -86,10 +86,17 @@ def _redirect(charge: Row) -> Response:
     return _page(charge)
 
 
+def _returned_fields(charge: Row) -> dict[str, str]:
+    """The query that each gateway adds to the merchant's callback address."""
+    if charge["gateway"] == "flutterwave":
+        return {"status": "successful", "tx_ref": charge["reference"], "transaction_id": str(charge["id"])}
+    return {"trxref": charge["reference"], "reference": charge["reference"]}
+
+
 def _return_address(charge: Row) -> str | None:
-    """The merchant's callback address with the reference added, under both names the gateway uses."""
+    """The merchant's callback address with the gateway's query added."""
     if charge["callback_url"] is None:
         return None
     parts = urlsplit(str(charge["callback_url"]))
-    added = urlencode({"trxref": charge["reference"], "reference": charge["reference"]})
+    added = urlencode(_returned_fields(charge))
     return urlunsplit(parts._replace(query=f"{parts.query}&{added}" if parts.query else added))

@@ -38,7 +38,11 @@ async def show_dispute(request: Request) -> Response:
 
 async def list_disputes(request: Request) -> Response:
     given = request.query_params
-    conditions = [("listed.status = ?", given.get("status")), ("listed.transaction_id = ?", given.get("transaction"))]
+    conditions = [
+        ("listed.status = ?", given.get("status")),
+        ("listed.transaction_id = ?", given.get("transaction")),
+        ("gateway = ?", "paystack"),
+    ]
     return await respond_page(request, "Disputes retrieved", DISPUTES, conditions, dispute_view)
 
 
@@ -103,7 +107,7 @@ async def resolve_dispute(request: Request) -> Response:
 def _dispute_of(request: Request) -> Row:
     number = row_id(request.path_params["id"])
     dispute = None if number is None else find_dispute(world_of(request).database, number)
-    if dispute is None:
+    if dispute is None or dispute["gateway"] != "paystack":
         raise RefusedError(404, "Dispute not found")
     return dispute
 

@@ -8,15 +8,16 @@ import msgspec
 from sandbox.clock import now_text
 from sandbox.database import Database, InsufficientBalance
 from sandbox.gateway.codes import new_code
-from sandbox.gateway.events import LOST_RESOLUTIONS, dispute_event
+from sandbox.gateway.events import LOST_RESOLUTIONS
 from sandbox.outbox import enqueue_gateway_event
+from sandbox.reports import REPORTS
 from sandbox.web import RefusedError
 from sandbox.world import World
 
 DISPUTES = (
     "disputes AS listed JOIN (SELECT id AS transaction_key, reference, currency, amount_minor AS paid_minor, channel,"
-    " requested_minor, gateway_response, paid_at, fees_minor, created_at AS opened_at, customer_id FROM transactions)"
-    " ON transaction_key = transaction_id"
+    " requested_minor, gateway_response, paid_at, fees_minor, created_at AS opened_at, customer_id, gateway, access_code"
+    " FROM transactions) ON transaction_key = transaction_id"
     " JOIN (SELECT id AS customer_key, email, customer_code FROM customers) ON customer_key = customer_id"
 )
 # The action in the path, its event, and its resolution.
@@ -158,13 +159,15 @@ def _resolve(world: World, dispute: Row, resolution: str, amount_minor: int) -> 
     )
     if was_lost != is_lost:
         moved_minor = -amount_minor if is_lost else amount_minor
-        world.database.post("chargeback", dispute["reference"], moved_minor, dispute["currency"])
+        world.database.post("chargeback", dispute["reference"], moved_minor, dispute["currency"], dispute["gateway"])
 
 
 def _reported(world: World, dispute_id: int, event: str) -> Row:
     dispute = _found(world.database, dispute_id)
     keys = (dispute["reference"], str(dispute["amount_minor"]))
-    enqueue_gateway_event(world.database, world.faults, "dispute_webhook", dispute_event(event, dispute), *keys)
+    gateway = dispute["gateway"]
+    body = REPORTS[gateway].dispute(event, dispute)
+    enqueue_gateway_event(world.database, world.faults, "dispute_webhook", body, *keys, gateway=gateway)
     return dispute
 
 

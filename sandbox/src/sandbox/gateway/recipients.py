@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.clock import now_text
+from sandbox.database import Database
 from sandbox.gateway.banks import BANK_NAMES, bank_name, resolve_name
 from sandbox.gateway.codes import INTEGRATION, new_code
 from sandbox.gateway.fields import read_currency, read_text
@@ -25,6 +26,13 @@ async def create_recipient(request: Request) -> Response:
     account_number = read_text(body, "account_number")
     bank_code = read_text(body, "bank_code")
     currency = read_currency(body)
+    recipient = save_recipient(database, name, account_number, bank_code, currency)
+    owner = resolve_name(database, bank_code, account_number)
+    return ok("Transfer recipient created successfully", _view(recipient, owner), 201)
+
+
+def save_recipient(database: Database, name: str, account_number: str, bank_code: str, currency: str) -> Row:
+    """The account's recipient, new or the one that it has. Raises RefusedError 400 for an impossible account."""
     if bank_code not in BANK_NAMES:
         raise RefusedError(400, "Bank is invalid")
     if not is_account_number(account_number):
@@ -44,8 +52,7 @@ async def create_recipient(request: Request) -> Response:
     )
     if recipient is None:
         raise LookupError(account_number)
-    owner = resolve_name(database, bank_code, account_number)
-    return ok("Transfer recipient created successfully", _view(recipient, owner), 201)
+    return recipient
 
 
 async def show_recipient(request: Request) -> Response:

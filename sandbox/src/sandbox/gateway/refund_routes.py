@@ -46,7 +46,7 @@ def _find_transaction(database: Database, given: Any) -> Row:
         charge = find_charge(database, "reference", given)
     if charge is None and (number := row_id(given)) is not None:
         charge = find_charge(database, "id", number)
-    if charge is None:
+    if charge is None or charge["gateway"] != "paystack":
         raise RefusedError(404, "Transaction not found", "transaction_not_found")
     return charge
 
@@ -57,7 +57,7 @@ async def show_refund(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         refund = None if number is None else find_refund(world.database, number)
-        if refund is None:
+        if refund is None or refund["gateway"] != "paystack":
             raise RefusedError(404, "Refund not found", "refund_not_found")
         return ok("Refund retrieved", refund_view(refund))
 
@@ -72,6 +72,7 @@ async def list_refunds(request: Request) -> Response:
     conditions = [
         ("listed.transaction_id = ?", transaction_id),
         ("listed.currency = ?", request.query_params.get("currency")),
+        ("gateway = ?", "paystack"),
     ]
     return await respond_page(request, "Refunds retrieved", REFUNDS, conditions, refund_view, _meta)
 
@@ -87,7 +88,7 @@ async def retry_refund(request: Request) -> Response:
     number = row_id(request.path_params["id"])
     refund = None if number is None else find_refund(world.database, number)
     details = (await read_json(request)).get("refund_account_details")
-    if refund is None:
+    if refund is None or refund["gateway"] != "paystack":
         raise RefusedError(404, "Refund not found", "refund_not_found")
     if not isinstance(details, dict) or not is_account_number(read_text(details, "account_number")):
         raise RefusedError(422, "Account number is invalid", "invalid_params")

@@ -7,14 +7,14 @@ from sandbox.clock import now_text
 from sandbox.database import Database, InsufficientBalance
 from sandbox.faults import Fault
 from sandbox.gateway.codes import new_code
-from sandbox.gateway.events import refund_event
 from sandbox.outbox import enqueue_gateway_event
+from sandbox.reports import REPORTS
 from sandbox.web import RefusedError
 from sandbox.world import World
 
 REFUNDS = (
     "refunds AS listed JOIN (SELECT id AS transaction_key, reference AS transaction_reference, customer_id,"
-    " amount_minor AS paid_minor, channel, paid_at FROM transactions) ON transaction_key = transaction_id"
+    " amount_minor AS paid_minor, channel, paid_at, gateway FROM transactions) ON transaction_key = transaction_id"
     " JOIN (SELECT id AS customer_key, email, customer_code FROM customers) ON customer_key = customer_id"
 )
 
@@ -90,6 +90,8 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
 def request_account(world: World, refund_id: int) -> Row:
     """The payer's bank takes no refund of an open one: it needs attention until the merchant names an account. Raises RefusedError 409."""
     refund = _found(world.database, refund_id)
+    if refund["gateway"] != "paystack":
+        raise RefusedError(409, "Refunds of this gateway take no account")
     if refund["status"] not in OPEN_STATUSES:
         raise RefusedError(409, f"A refund that is {refund['status']} needs no attention")
     with world.database.transaction():
@@ -126,7 +128,9 @@ def _save_status(database: Database, refund_id: int, status: str, due: float | N
 
 def _enqueue_event(world: World, refund: Row) -> None:
     keys = (refund["transaction_reference"], refund["refund_reference"], str(refund["amount_minor"]))
-    enqueue_gateway_event(world.database, world.faults, "refund_webhook", refund_event(refund), *keys)
+    gateway = refund["gateway"]
+    body = REPORTS[gateway].refund(refund)
+    enqueue_gateway_event(world.database, world.faults, "refund_webhook", body, *keys, gateway=gateway)
 
 
 def _write_settlement(world: World, refund: Row, failure: str | None) -> Row:
@@ -140,7 +144,13 @@ def _write_settlement(world: World, refund: Row, failure: str | None) -> Row:
             refund["id"],
         )
         if failure is None:
-            database.post("refund", refund["refund_reference"], -refund["amount_minor"], refund["currency"])
+            database.post(
+                "refund",
+                refund["refund_reference"],
+                -refund["amount_minor"],
+                refund["currency"],
+                refund["gateway"],
+            )
         settled = _found(database, refund["id"])
         _enqueue_event(world, settled)
     return settled

@@ -28,7 +28,7 @@ def settle_balance(world: World, currency: str, deductions_minor: int) -> Row:
     database = world.database
     found = database.one(
         "SELECT coalesce(sum(amount_minor), 0) AS processed, coalesce(sum(fees_minor), 0) AS fees FROM transactions"
-        " WHERE status = 'success' AND settlement_id IS NULL AND currency = ?",
+        " WHERE status = 'success' AND settlement_id IS NULL AND gateway = 'paystack' AND currency = ?",
         currency,
     )
     processed_minor, fees_minor = (0, 0) if found is None else (found["processed"], found["fees"])
@@ -48,7 +48,8 @@ def settle_balance(world: World, currency: str, deductions_minor: int) -> Row:
                 now_text(),
             )
             database.run(
-                "UPDATE transactions SET settlement_id = ? WHERE status = 'success' AND settlement_id IS NULL AND currency = ?",
+                "UPDATE transactions SET settlement_id = ?"
+                " WHERE status = 'success' AND settlement_id IS NULL AND gateway = 'paystack' AND currency = ?",
                 settlement_id,
                 currency,
             )

@@ -85,7 +85,7 @@ async def verify_transfer(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         transfer = find_transfer(world.database, "reference", reference)
-        if transfer is None:
+        if transfer is None or transfer["gateway"] != "paystack":
             raise RefusedError(404, "Transfer not found")
         return ok("Transfer retrieved", transfer_view(transfer))
 
@@ -93,7 +93,7 @@ async def verify_transfer(request: Request) -> Response:
 
 
 async def list_transfers(request: Request) -> Response:
-    conditions = [("listed.status = ?", request.query_params.get("status"))]
+    conditions = [("listed.status = ?", request.query_params.get("status")), ("listed.gateway = ?", "paystack")]
     return await respond_page(request, "Transfers retrieved", TRANSFERS, conditions, transfer_view)
 
 

@@ -8,9 +8,9 @@ from sandbox.clock import now_text
 from sandbox.database import Database, InsufficientBalance
 from sandbox.faults import Fault
 from sandbox.gateway.codes import new_code
-from sandbox.gateway.events import transfer_event
 from sandbox.gateway.transfer_fees import transfer_fee_minor
 from sandbox.outbox import enqueue_gateway_event
+from sandbox.reports import REPORTS
 from sandbox.web import RefusedError
 from sandbox.world import World
 
@@ -68,7 +68,7 @@ def find_transfer(database: Database, column: str, value: str | int) -> Row | No
     return database.one(f"SELECT * FROM {TRANSFERS} WHERE listed.{column} = ?", value)
 
 
-def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:
+def accept_transfer(world: World, order: TransferOrder, plan: Plan, gateway: str = "paystack") -> Row:
     """
     Take the money off the balance and write the transfer down, together. Raises RefusedError 400 for a reference that
     was already used (no money moves) and for a balance that does not cover the amount.
@@ -84,7 +84,8 @@ def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:
         with database.transaction():
             transfer_id = database.run(
                 "INSERT INTO transfers (transfer_code, reference, recipient_id, amount_minor, currency, reason, status,"
-                " planned, failure, next_move_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " planned, failure, next_move_at, gateway, created_at, updated_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 new_code("TRF_"),
                 order.reference,
                 order.recipient["id"],
@@ -95,13 +96,14 @@ def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:
                 plan.end,
                 plan.failure,
                 due,
+                gateway,
                 now,
                 now,
             )
-            database.post("transfer", order.reference, -order.amount_minor, order.currency)
+            database.post("transfer", order.reference, -order.amount_minor, order.currency, gateway)
             if world.switches.transfer_fees == "standard":
                 fee_minor = transfer_fee_minor(order.amount_minor)
-                database.post("transfer_fee", order.reference, -fee_minor, order.currency)
+                database.post("transfer_fee", order.reference, -fee_minor, order.currency, gateway)
     except InsufficientBalance:
         raise RefusedError(400, "Your balance is not enough to fulfil this request") from None
     if world.switches.transfer_settlement == "immediate":
@@ -149,9 +151,10 @@ def move_transfer(
             )
             _move_money(database, before, status)
             after = _found(database, transfer_id)
-            event = transfer_event(f"transfer.{status}", after)
+            gateway = after["gateway"]
+            event = REPORTS[gateway].transfer(f"transfer.{status}", after)
             keys = (after["reference"], after["account_number"], str(after["amount_minor"]))
-            enqueue_gateway_event(database, world.faults, "transfer_webhook", event, *keys)
+            enqueue_gateway_event(database, world.faults, "transfer_webhook", event, *keys, gateway=gateway)
     except InsufficientBalance:
         raise RefusedError(400, "Your balance is not enough to fulfil this request") from None
     world.webhook_sender.wake()
@@ -160,15 +163,15 @@ def move_transfer(
 
 def _move_money(database: Database, before: Row, status: str) -> None:
     """Money and fee are deducted at acceptance, returned by a failure or reversal, and deducted again by a contradiction."""
-    reference, fee_minor = before["reference"], before["fee_minor"]
+    reference, fee_minor, gateway = before["reference"], before["fee_minor"], before["gateway"]
     if status in ("failed", "reversed"):
-        database.post(f"transfer_{status}", reference, before["amount_minor"], before["currency"])
+        database.post(f"transfer_{status}", reference, before["amount_minor"], before["currency"], gateway)
         if fee_minor:
-            database.post("transfer_fee_returned", reference, fee_minor, before["currency"])
+            database.post("transfer_fee_returned", reference, fee_minor, before["currency"], gateway)
     elif before["status"] in ("failed", "reversed"):
-        database.post("transfer", reference, -before["amount_minor"], before["currency"])
+        database.post("transfer", reference, -before["amount_minor"], before["currency"], gateway)
         if fee_minor:
-            database.post("transfer_fee_again", reference, -fee_minor, before["currency"])
+            database.post("transfer_fee_again", reference, -fee_minor, before["currency"], gateway)
 
 
 def charged_fee_minor(transfer: Row) -> int:

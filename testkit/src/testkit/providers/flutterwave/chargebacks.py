@@ -1,0 +1,33 @@
+"""Chargebacks. They are listed by the gateway's reference of the transaction; none is fetched by its id.
+
+https://developer.flutterwave.com/docs/payment-operations/chargebacks,
+https://flutterwaveinc.mintlify.app/api-reference/chargebacks/get-all-chargebacks, Flutterwave/PHP-v3
+src/Service/ChargeBacks.php. The documentation shows no webhook of a chargeback: only its listed row is described here.
+"""
+
+from typing import Final
+
+from testkit.providers.flutterwave.fields import IDENTIFIER, INSTANT, NAIRA, NULLABLE_TEXT, TEXT, listing, record
+
+OPEN: Final = ("initiated", "pending", "declined")
+LOST: Final = ("accepted", "lost")
+WON: Final = ("won",)
+ROUNDS: Final = ("new", "second", "pre-arbitration", "arbitration")
+CHARGEBACK: Final = record(
+    {
+        "id": IDENTIFIER,
+        "amount": NAIRA,
+        "flw_ref": TEXT,
+        "status": {"enum": [*OPEN, *LOST, *WON]},
+        "stage": {"enum": list(ROUNDS)},
+        "comment": NULLABLE_TEXT,
+        "meta": record({"uploaded_proof": NULLABLE_TEXT, "history": {"type": "array"}}),
+        "due_date": INSTANT,
+        "settlement_id": NULLABLE_TEXT,
+        "created_at": INSTANT,
+        "transaction_id": IDENTIFIER,
+        "tx_ref": TEXT,
+    }
+)
+LIST_QUERY: Final = frozenset({"flw_ref", "status", "page", "from", "to", "currency"})
+CHARGEBACKS: Final = listing(CHARGEBACK)

@@ -1,0 +1,71 @@
+"""Refunds. `completed` is an accepted refund; `completed-...` is one that the customer received.
+
+https://developer.flutterwave.com/docs/payment-operations/refunds,
+https://developer.flutterwave.com/v3.0.0/reference/get-all-refunds, Flutterwave/Node-v3 documentation/transactions.md.
+"""
+
+from typing import Final
+
+from testkit.providers.flutterwave.fields import (
+    IDENTIFIER,
+    INSTANT,
+    NAIRA,
+    NULLABLE_TEXT,
+    TEXT,
+    exact,
+    listing,
+    record,
+    success,
+)
+
+ACCEPTED: Final = ("new", "pending", "pending-momo", "processing", "completed")
+PAID: Final = (
+    "completed-bank-transfer",
+    "completed-momo",
+    "completed-mpgs",
+    "completed-offline",
+    "completed-preauth",
+    "successful",
+)
+FAILED: Final = ("failed",)
+_STATUS: Final = {"enum": [*ACCEPTED, *PAID, *FAILED]}
+_META: Final = {"type": ["object", "string", "null"]}
+_REFUND: Final = record(
+    {
+        "id": IDENTIFIER,
+        "account_id": IDENTIFIER,
+        "tx_id": IDENTIFIER,
+        "flw_ref": TEXT,
+        "wallet_id": IDENTIFIER,
+        "amount_refunded": NAIRA,
+        "status": _STATUS,
+        "destination": TEXT,
+        "meta": _META,
+        "created_at": INSTANT,
+    },
+    {"comments": NULLABLE_TEXT},
+)
+
+CREATE_REFUND: Final = exact({}, {"amount": NAIRA, "comments": TEXT})
+REFUND: Final = success(_REFUND)
+LIST_QUERY: Final = frozenset({"from", "to", "status", "currency", "flw_ref", "id", "page"})
+REFUNDS: Final = listing(_REFUND)
+REFUND_EVENT: Final = record(
+    {
+        "event": TEXT,
+        "data": record(
+            {
+                "id": IDENTIFIER,
+                "AmountRefunded": NAIRA,
+                "status": _STATUS,
+                "FlwRef": TEXT,
+                "destination": TEXT,
+                "createdAt": INSTANT,
+                "walletId": IDENTIFIER,
+                "AccountId": IDENTIFIER,
+                "TransactionId": IDENTIFIER,
+            },
+            {"comments": NULLABLE_TEXT, "meta": _META, "settlement_id": NULLABLE_TEXT, "updatedAt": INSTANT},
+        ),
+    }
+)

@@ -1,0 +1,76 @@
+"""Hosted payments and transactions.
+
+https://developer.flutterwave.com/docs/collecting-payments/standard,
+https://developer.flutterwave.com/docs/verifications/transaction, Flutterwave/Node-v3 documentation/transactions.md.
+"""
+
+from typing import Final
+
+from testkit.providers.flutterwave.fields import (
+    CURRENCY,
+    FEE,
+    IDENTIFIER,
+    INSTANT,
+    NAIRA,
+    NULLABLE_TEXT,
+    TEXT,
+    Schema,
+    exact,
+    listing,
+    record,
+    success,
+)
+
+STATUSES: Final = ("pending", "successful", "failed")
+_CUSTOMER: Final = record({"id": IDENTIFIER, "email": TEXT}, {"name": NULLABLE_TEXT, "phone_number": NULLABLE_TEXT})
+_SHARED: Final[dict[str, Schema]] = {
+    "id": IDENTIFIER,
+    "tx_ref": TEXT,
+    "flw_ref": TEXT,
+    "amount": NAIRA,
+    "currency": CURRENCY,
+    "charged_amount": NAIRA,
+    "app_fee": FEE,
+    "merchant_fee": FEE,
+    "processor_response": NULLABLE_TEXT,
+    "auth_model": TEXT,
+    "ip": TEXT,
+    "narration": NULLABLE_TEXT,
+    "status": {"enum": list(STATUSES)},
+    "payment_type": TEXT,
+    "created_at": INSTANT,
+    "account_id": IDENTIFIER,
+}
+_SETTLED: Final[dict[str, Schema]] = {"amount_settled": {"type": ["number", "null"]}}
+_META: Final[Schema] = {"type": ["object", "null"]}
+
+CREATE_PAYMENT: Final = exact(
+    {
+        "tx_ref": TEXT,
+        "amount": {"anyOf": [NAIRA, {"type": "string", "pattern": r"^\d+(\.\d{1,2})?$"}]},
+        "redirect_url": {"type": "string", "pattern": "^https?://"},
+        "customer": exact({"email": TEXT}, {"name": TEXT, "phonenumber": TEXT}),
+    },
+    {
+        "currency": CURRENCY,
+        "payment_options": TEXT,
+        "meta": {"type": "object"},
+        "customizations": {"type": "object"},
+        "session_duration": {"type": "integer", "maximum": 1440},
+        "max_retry_attempt": {"type": "integer"},
+        "payment_plan": IDENTIFIER,
+        "subaccounts": {"type": "array"},
+    },
+)
+HOSTED_LINK: Final = success(record({"link": {"type": "string", "pattern": "^https?://"}}))
+TRANSACTION: Final = success(record({**_SHARED, "customer": _CUSTOMER}, {**_SETTLED, "meta": _META}))
+LIST_QUERY: Final = frozenset(
+    {"from", "to", "page", "customer_email", "status", "tx_ref", "customer_fullname", "currency"}
+)
+TRANSACTIONS: Final = listing(
+    record({**_SHARED, "customer_name": NULLABLE_TEXT, "customer_email": NULLABLE_TEXT}, _SETTLED)
+)
+CHARGE_EVENT: Final = record(
+    {"event": {"const": "charge.completed"}, "data": record({**_SHARED, "customer": _CUSTOMER})},
+    {"meta_data": {"type": ["object", "null"]}, "event.type": TEXT},
+)

@@ -1,0 +1,81 @@
+"""Beneficiaries, transfers, banks, accounts and balances.
+
+https://developer.flutterwave.com/docs/payout-outflow/introduction,
+https://developer.flutterwave.com/reference/endpoints/transfers, Flutterwave/Node-v3 documentation/transfers.md,
+documentation/beneficiary.md, documentation/banks.md and documentation/misc.md.
+"""
+
+from typing import Final
+
+from testkit.providers.flutterwave.fields import (
+    CURRENCY,
+    FEE,
+    IDENTIFIER,
+    INSTANT,
+    NAIRA,
+    NULLABLE_TEXT,
+    TEXT,
+    Schema,
+    exact,
+    listing,
+    record,
+    success,
+)
+
+STATUSES: Final = ("NEW", "PENDING", "SUCCESSFUL", "FAILED")
+_ACCOUNT_NUMBER: Final = {"type": ["string", "integer"]}
+_TRANSFER: Final[dict[str, Schema]] = {
+    "id": IDENTIFIER,
+    "account_number": _ACCOUNT_NUMBER,
+    "bank_code": TEXT,
+    "created_at": INSTANT,
+    "currency": CURRENCY,
+    "debit_currency": {"anyOf": [CURRENCY, {"type": "null"}]},
+    "amount": NAIRA,
+    "fee": FEE,
+    "status": {"enum": list(STATUSES)},
+    "reference": TEXT,
+    "meta": {"type": ["object", "array", "null"]},
+    "narration": NULLABLE_TEXT,
+    "complete_message": TEXT,
+    "requires_approval": {"type": "integer"},
+    "is_approved": {"type": "integer"},
+    "bank_name": TEXT,
+}
+_SINGLE: Final = record({**_TRANSFER, "full_name": TEXT})
+_OPTIONAL: Final[dict[str, Schema]] = {
+    "reference": TEXT,
+    "narration": TEXT,
+    "debit_currency": CURRENCY,
+    "callback_url": TEXT,
+    "meta": {"type": "object"},
+    "beneficiary_name": TEXT,
+    "debit_subaccount": TEXT,
+    "destination_branch_code": TEXT,
+}
+
+CREATE_BENEFICIARY: Final = exact(
+    {"account_number": {"type": "string", "pattern": r"^\d{10}$"}, "account_bank": TEXT, "beneficiary_name": TEXT}
+)
+BENEFICIARY: Final = success(
+    record({"id": IDENTIFIER, "account_number": TEXT, "bank_code": TEXT, "full_name": TEXT, "bank_name": TEXT})
+)
+# A beneficiary stands in the place of the account.
+CREATE_TRANSFER: Final = {
+    "anyOf": [
+        exact({"beneficiary": {"type": "integer"}, "amount": NAIRA, "currency": CURRENCY}, _OPTIONAL),
+        exact({"account_bank": TEXT, "account_number": TEXT, "amount": NAIRA, "currency": CURRENCY}, _OPTIONAL),
+    ]
+}
+TRANSFER: Final = success(_SINGLE)
+LIST_QUERY: Final = frozenset({"page", "status", "from", "to", "reference", "amount", "currency"})
+TRANSFERS: Final = listing(_SINGLE)
+TRANSFER_EVENT: Final = record(
+    {"event": {"const": "transfer.completed"}, "data": record({**_TRANSFER, "fullname": TEXT})}, {"event.type": TEXT}
+)
+BANKS: Final = success({"type": "array", "items": record({"id": IDENTIFIER, "code": TEXT, "name": TEXT})})
+RESOLVE_ACCOUNT: Final = exact({"account_number": TEXT, "account_bank": TEXT})
+ACCOUNT: Final = success(record({"account_number": TEXT, "account_name": TEXT}))
+BALANCE: Final = success(
+    record({"currency": CURRENCY, "available_balance": {"type": "number"}, "ledger_balance": {"type": "number"}})
+)
