@@ -13,6 +13,7 @@ CLIENTS = {
     "notifications/app.py": "the providers and the language model, by settings; push services by `OutboundClient`",
     "notifications/clients/native_push.py": "the token address of the service account, by settings",
     "notifications/templates/registration.py": "the messaging app's templates, by settings",
+    "payments/clients/flutterwave.py": "the second payment gateway, by settings",
     "payments/clients/paystack.py": "the payment gateway, by settings",
     "payouts/app.py": "the payment gateway, by settings",
 }

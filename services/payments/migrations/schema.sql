@@ -253,6 +253,7 @@ CREATE TABLE charges (
     settled_at timestamp with time zone NOT NULL,
     surcharge_minor bigint,
     surcharge_max_minor bigint,
+    gateway text DEFAULT 'paystack'::text NOT NULL,
     CONSTRAINT charges_pkey PRIMARY KEY (id),
     CONSTRAINT charges_identity_once UNIQUE (identity),
     CONSTRAINT charges_amount_above_zero CHECK ((amount_minor > 0)),
@@ -551,6 +552,7 @@ CREATE TABLE payment_intents (
     failed_at timestamp with time zone,
     query_at timestamp with time zone,
     queries integer DEFAULT 0 NOT NULL,
+    gateway text DEFAULT 'paystack'::text NOT NULL,
     CONSTRAINT payment_intents_pkey PRIMARY KEY (id),
     CONSTRAINT payment_intents_reference_once UNIQUE (reference),
     CONSTRAINT payment_intents_order FOREIGN KEY (order_id) REFERENCES payable_orders(id),
@@ -564,8 +566,8 @@ CREATE INDEX payment_intents_of_order ON payment_intents USING btree (order_id);
 CREATE UNIQUE INDEX payment_intents_one_live ON payment_intents USING btree (order_id) WHERE (status = ANY (ARRAY['opening'::text, 'pending'::text]));
 CREATE INDEX payment_intents_queried ON payment_intents USING btree (query_at) WHERE ((query_at IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'failed'::text])));
 ALTER TABLE payment_intents ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT, UPDATE (reference, status, authorization_url, access_code, opening_until, query_at) ON payment_intents TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (reference, status, channel, callback_url, authorization_url, access_code, opening_until, paid_at, failure_reason, failed_at, query_at, queries) ON payment_intents TO campus_payments_service;
+GRANT SELECT, INSERT, UPDATE (reference, status, authorization_url, access_code, opening_until, query_at, gateway) ON payment_intents TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (reference, status, channel, callback_url, authorization_url, access_code, opening_until, paid_at, failure_reason, failed_at, query_at, queries, gateway) ON payment_intents TO campus_payments_service;
 CREATE POLICY payment_intents_opened ON payment_intents FOR UPDATE
     USING ((buyer_id = app_user_id()));
 CREATE POLICY payment_intents_started ON payment_intents FOR INSERT
@@ -579,6 +581,7 @@ CREATE TABLE payment_references (
     buyer_id uuid NOT NULL,
     settlement text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    gateway text DEFAULT 'paystack'::text NOT NULL,
     CONSTRAINT payment_references_pkey PRIMARY KEY (reference),
     CONSTRAINT payment_references_intent FOREIGN KEY (intent_id) REFERENCES payment_intents(id)
 );
@@ -599,6 +602,7 @@ CREATE TABLE processed_webhook_events (
     raw bytea NOT NULL,
     outcome text NOT NULL,
     processed_at timestamp with time zone DEFAULT now() NOT NULL,
+    gateway text DEFAULT 'paystack'::text NOT NULL,
     CONSTRAINT processed_webhook_events_pkey PRIMARY KEY (id),
     CONSTRAINT processed_webhook_events_outcome_known CHECK ((outcome = ANY (ARRAY['queued'::text, 'done'::text, 'ignored'::text, 'dead'::text])))
 );
@@ -678,6 +682,7 @@ CREATE TABLE reconciliation_cases (
     closed_at timestamp with time zone,
     closed_by uuid,
     evidence text,
+    gateway text DEFAULT 'paystack'::text NOT NULL,
     CONSTRAINT reconciliation_cases_pkey PRIMARY KEY (id),
     CONSTRAINT reconciliation_cases_closed_with_evidence CHECK (((status = 'closed'::text) = ((closed_by IS NOT NULL) AND (evidence IS NOT NULL)))),
     CONSTRAINT reconciliation_cases_ends_once CHECK (((status = 'open'::text) = (closed_at IS NULL))),

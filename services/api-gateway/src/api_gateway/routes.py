@@ -241,6 +241,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/dead-letter-webhooks", PAYMENTS),
     _post("/api/dead-letter-webhooks/:id/replay", PAYMENTS, guard=_guard("webhooks:replay", step_up=True)),
     _webhook("/functions/v1/gateway-webhook", PAYMENTS, MIB, Media.ANY),
+    _webhook("/api/webhooks/flutterwave", PAYMENTS, MIB, Media.ANY),
     # Payouts (section 8)
     _read("/api/wallets/current", PAYOUTS),
     _read("/api/wallets/current/statement", PAYOUTS),

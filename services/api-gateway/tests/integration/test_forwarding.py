@@ -120,6 +120,14 @@ async def test_a_setting_names_the_header_of_the_payment_gateways_signature(open
     assert "x-gateway-signature" not in app.upstream.last["headers"]
 
 
+async def test_both_signatures_of_the_second_gateway_arrive(app: GatewayApp) -> None:
+    signatures = {"Verif-Hash": "secret-hash", "Flutterwave-Signature": "c2lnbmF0dXJl"}
+    response = await app.client.post("/api/webhooks/flutterwave", content=b"{}", headers=signatures)
+    assert response.status_code == 201
+    arrived = app.upstream.last["headers"]
+    assert (arrived["verif-hash"], arrived["flutterwave-signature"]) == ("secret-hash", "c2lnbmF0dXJl")
+
+
 async def test_events_are_passed_on_as_they_come(app: GatewayApp) -> None:
     async with app.client.stream("GET", "/api/notification-delivery-logs", headers=app.bearer()) as response:
         assert response.headers["content-type"].startswith("text/event-stream")

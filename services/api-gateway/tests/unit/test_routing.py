@@ -44,6 +44,7 @@ def found(method: str, path: str) -> str | None:
         ("PUT", f"/api/vendors/{ID}/bank-details", "payouts /api/vendors/:id/bank-details"),
         ("POST", "/api/payouts/dispatch", "payouts /api/payouts/dispatch"),
         ("POST", "/functions/v1/gateway-webhook", "payments /functions/v1/gateway-webhook"),
+        ("POST", "/api/webhooks/flutterwave", "payments /api/webhooks/flutterwave"),
         ("GET", "/.well-known/jwks.json", "identity /.well-known/jwks.json"),
         ("POST", f"/api/dead-letters/orders/{ID}/replay", "orders /api/dead-letters/orders/:id/replay"),
         ("GET", "/api/wallets/current/statements/2026-11", "payouts /api/wallets/current/statements/:month"),
@@ -94,7 +95,7 @@ def test_the_four_operations_of_the_specification_require_a_key() -> None:
 def test_a_key_is_ignored_where_responses_hold_secrets_and_outside_of_the_api() -> None:
     for route in ROUTES:
         secret = (
-            route.path.startswith(("/api/auth/", "/functions/", "/api/messaging/", "/api/assistant/"))
+            route.path.startswith(("/api/auth/", "/functions/", "/api/messaging/", "/api/webhooks/", "/api/assistant/"))
             or "/delivery-pin" in route.path
         )
         if route.method == "POST" and not secret:
@@ -164,6 +165,7 @@ def test_only_functions_and_the_public_keys_are_open() -> None:
         "/functions/v1/sms-receipts/twilio",
         "/functions/v1/mail-unsubscribe",
         "/functions/v1/gateway-webhook",
+        "/api/webhooks/flutterwave",
         "/functions/v1/deliver-notification",
     }
 

@@ -12,7 +12,8 @@ from common.observability.logging import get_logger
 from common.primitives.signatures import SigningKey
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
-from payments.clients.gateway import CONNECT_SECONDS_MAX
+from payments.clients.flutterwave import FlutterwaveGateway
+from payments.clients.gateway import CONNECT_SECONDS_MAX, ActiveGateways, PaymentGateway
 from payments.clients.paystack import PaystackGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
@@ -55,19 +56,31 @@ async def compose(
     if not settings.webhook_secrets:
         log.critical("GATEWAY_SECRET_KEY is empty: every payment webhook gets 401 until it is set")
     runtime.database.signatures = Signatures(signing_key=SigningKey(settings.release_signing_key))
-    gateway = PaystackGateway(
-        settings.gateway_api_url,
-        settings.gateway_secret_key,
-        connect_seconds_max=gateway_connect_seconds_max,
-    )
+    adapters: list[PaymentGateway] = [
+        PaystackGateway(
+            settings.gateway_api_url,
+            settings.gateway_secret_key,
+            connect_seconds_max=gateway_connect_seconds_max,
+        )
+    ]
+    if settings.flutterwave_secret_key:
+        adapters.append(
+            FlutterwaveGateway(
+                settings.flutterwave_api_url,
+                settings.flutterwave_secret_key,
+                settings.flutterwave_return_url,
+                connect_seconds_max=gateway_connect_seconds_max,
+            )
+        )
     try:
         yield Dependencies(
             clock=runtime.clock,
             database=runtime.database,
-            gateway=gateway,
+            gateways=ActiveGateways(adapters, settings.gateway_provider),
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
             signature_header=settings.gateway_signature_header,
+            flutterwave_webhook_hashes=settings.flutterwave_webhook_hashes,
             surcharge_bound=SurchargeBound(
                 settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor
             ),
@@ -75,7 +88,8 @@ async def compose(
             chargeback_alert_lead=timedelta(hours=settings.chargeback_alert_before_due_hours),
         )
     finally:
-        await gateway.close()
+        for adapter in adapters:
+            await adapter.close()
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
@@ -120,7 +134,7 @@ async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None
     period = parser.parse_args(arguments)
     if not period.start < period.end <= period.start + PERIOD_MAX:
         parser.error(f"--to must be later than --from, and at most {PERIOD_MAX.days} days")
-    done = await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, period.start, period.end)
+    done = await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, period.start, period.end)
     sys.stdout.write(
         f"{done.differences} differences, {done.opened} new cases, {done.recovered} missing webhooks recovered; "
         f"{done.unexplained.cases} cases open, {done.unexplained.minor} kobo\n"

@@ -37,6 +37,7 @@ from payments.use_cases.refunds.refund_order import refund_order
 from payments.use_cases.refunds.retry_with_account import retry_with_account
 from payments.use_cases.refunds.submit_refund import submit_refund
 from payments.use_cases.rewards.credit_reward import credit_reward
+from payments.use_cases.webhooks.confirm_webhook import confirm_webhook
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 from payments.use_cases.webhooks.process_webhook import WebhookResult, process_webhook
 
@@ -137,15 +138,16 @@ async def on_refund_requested(
 
 
 async def on_webhook_queued(item: WebhookWork, received: Received, dependencies: Dependencies) -> None:
+    await confirm_webhook(dependencies.database, dependencies.gateways, item.webhook_id)
     try:
         result = await _process(item, received, dependencies)
         if result.refund_event is not None:
             # The gateway is never called inside a unit of work.
-            refunds = await query_reported_refunds(dependencies.database, dependencies.gateway, result.refund_event)
+            refunds = await query_reported_refunds(dependencies.database, dependencies.gateways, result.refund_event)
             result = await _process(item, received, dependencies, refunds)
     except MalformedEvent as fault:
         raise PermanentFault(str(fault)) from fault
-    event_type = result.event_type if result.event_type in dependencies.gateway.known_events else "other"
+    event_type = result.event_type if result.event_type in result.known_events else "other"
     WEBHOOKS_PROCESSED.labels(event_type, result.outcome or "repeated").inc()
 
 
@@ -155,7 +157,7 @@ async def _process(
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await process_webhook(
             uow,
-            dependencies.gateway,
+            dependencies.gateways,
             item.webhook_id,
             dependencies.surcharge_bound,
             is_last_attempt=received.is_last_attempt,
@@ -169,9 +171,9 @@ async def on_webhook_exhausted(item: WebhookWork, received: Received, uow: UnitO
 
 
 async def on_refund_queued(item: RefundWork, received: Received, dependencies: Dependencies) -> None:
-    database, gateway, clock = dependencies.database, dependencies.gateway, dependencies.clock
-    if not await retry_with_account(database, gateway, clock, item.refund_id):
-        await submit_refund(database, gateway, clock, item.refund_id)
+    database, gateways, clock = dependencies.database, dependencies.gateways, dependencies.clock
+    if not await retry_with_account(database, gateways, clock, item.refund_id):
+        await submit_refund(database, gateways, clock, item.refund_id)
 
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import Gateways, PaymentGateway
 from payments.domain.charges import SurchargeBound
 
 
@@ -15,10 +15,16 @@ class Dependencies:
 
     clock: Clock
     database: Database
-    gateway: PaymentGateway
+    gateways: Gateways
     allowed_origins: tuple[str, ...]
     webhook_secrets: tuple[str, ...]
     signature_header: str
+    flutterwave_webhook_hashes: tuple[str, ...]
     surcharge_bound: SurchargeBound
     webhook_retention: timedelta
     chargeback_alert_lead: timedelta
+
+    @property
+    def gateway(self) -> PaymentGateway:
+        """The gateway of new payments."""
+        return self.gateways.of(self.gateways.for_new_payments)

@@ -1,8 +1,8 @@
 """The settings of the payments service."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from common.primitives.signatures import SigningKey
 from common.process.settings import (
@@ -12,6 +12,7 @@ from common.process.settings import (
     ServiceSettings,
     SignatureHeader,
 )
+from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
 
 
 class Settings(ServiceSettings):
@@ -36,6 +37,37 @@ class Settings(ServiceSettings):
         description="The header with the webhook's signature; Paystack's is `x-paystack-signature`. The gateway's setting of the same name "
         "lets it pass",
         examples=["x-paystack-signature"],
+    )
+    gateway_provider: GatewayName = Field(
+        default=PAYSTACK,
+        description="The gateway of new payments: `paystack` or `flutterwave`. Payments, refunds and disputes of the other one "
+        "continue there while its secret key is set",
+        examples=["paystack"],
+    )
+    flutterwave_api_url: HttpAddress = Field(
+        default="https://api.flutterwave.com/v3",
+        description="The base address of Flutterwave's API, with its version",
+        examples=["https://api.flutterwave.com/v3"],
+    )
+    flutterwave_secret_key: str = Field(
+        default="",
+        description="The secret key that authenticates calls to Flutterwave; empty: this gateway is not used",
+        examples=["FLWSECK-0123456789abcdef-X"],
+    )
+    flutterwave_webhook_hash: str = Field(
+        default="",
+        description="The secret hash of Flutterwave's webhooks; when it and FLUTTERWAVE_WEBHOOK_HASH_PREVIOUS are empty, each gets 401",
+        examples=["c2VjcmV0LWhhc2gtb2Ytd2ViaG9va3M"],
+    )
+    flutterwave_webhook_hash_previous: str = Field(
+        default="",
+        description="The previous secret hash, which is accepted during a rotation",
+        examples=["b2xkLXNlY3JldC1oYXNoLW9mLXdlYmhvb2tz"],
+    )
+    flutterwave_return_url: str = Field(
+        default="",
+        description="The page that customers of Flutterwave return to when their payment names none; Flutterwave requires one",
+        examples=["https://shop.example/paid"],
     )
     allowed_origins: Origins = Field(
         default=(),
@@ -71,6 +103,17 @@ class Settings(ServiceSettings):
         description="The days that processed webhooks and their bodies are stored; longer than the gateway resends them",
         examples=[90],
     )
+
+    @model_validator(mode="after")
+    def _has_key_of_provider(self) -> Self:
+        if self.gateway_provider == FLUTTERWAVE and not self.flutterwave_secret_key:
+            raise ValueError("FLUTTERWAVE_SECRET_KEY is empty, and GATEWAY_PROVIDER is flutterwave")
+        return self
+
+    @property
+    def flutterwave_webhook_hashes(self) -> tuple[str, ...]:
+        """The secret hashes of Flutterwave's webhooks; none rejects every one."""
+        return tuple(key for key in (self.flutterwave_webhook_hash, self.flutterwave_webhook_hash_previous) if key)
 
     @property
     def webhook_secrets(self) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ async def settle_refunds_once(dependencies: Dependencies) -> int:
     changed = 0
     for refund_id in due:
         try:
-            changed += await poll_refund(dependencies.database, dependencies.gateway, dependencies.clock, refund_id)
+            changed += await poll_refund(dependencies.database, dependencies.gateways, dependencies.clock, refund_id)
         except (GatewayUnavailable, GatewayRejected, MalformedEvent, RefundContradiction) as error:
             log.warning("refund poll failed, retrying later", refund_id=str(refund_id), error=str(error))
     return changed
@@ -60,7 +60,7 @@ async def query_revised_webhooks_once(dependencies: Dependencies) -> int:
     for webhook_id in due:
         try:
             recorded += await query_revised_webhook(
-                dependencies.database, dependencies.gateway, dependencies.clock, webhook_id
+                dependencies.database, dependencies.gateways, dependencies.clock, webhook_id
             )
         except (GatewayUnavailable, GatewayRejected) as error:
             log.warning("query for revised webhook failed, retrying later", webhook_id=webhook_id, error=str(error))
@@ -69,7 +69,7 @@ async def query_revised_webhooks_once(dependencies: Dependencies) -> int:
 
 async def query_unpaid_attempts_once(dependencies: Dependencies) -> int:
     """Query the gateway about payments whose outcome has not arrived; returns the number of new responses."""
-    return await query_unpaid_attempts(dependencies.database, dependencies.gateway, dependencies.clock)
+    return await query_unpaid_attempts(dependencies.database, dependencies.gateways, dependencies.clock)
 
 
 async def submit_responses_once(dependencies: Dependencies) -> int:
@@ -79,7 +79,9 @@ async def submit_responses_once(dependencies: Dependencies) -> int:
     final = 0
     for response_id in due:
         try:
-            final += await submit_response(dependencies.database, dependencies.gateway, dependencies.clock, response_id)
+            final += await submit_response(
+                dependencies.database, dependencies.gateways, dependencies.clock, response_id
+            )
         except (GatewayUnavailable, GatewayRejected, MalformedEvent) as error:
             log.warning("dispute response failed, retrying later", response_id=str(response_id), error=str(error))
     return final
@@ -87,7 +89,7 @@ async def submit_responses_once(dependencies: Dependencies) -> int:
 
 async def query_disputes_once(dependencies: Dependencies) -> int:
     """Query the gateway for disputes whose webhook has not arrived; returns the number of new states."""
-    return await query_disputes(dependencies.database, dependencies.gateway)
+    return sum([await query_disputes(dependencies.database, gateway) for gateway in dependencies.gateways.all()])
 
 
 async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:
@@ -96,7 +98,7 @@ async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         due = await chargebacks.list_due_chargebacks(uow, dependencies.clock.now() + lead)
     alerts = [
-        await alert_due_chargeback(dependencies.database, dependencies.gateway, dependencies.clock, found, lead)
+        await alert_due_chargeback(dependencies.database, dependencies.gateways, dependencies.clock, found, lead)
         for found in due
     ]
     return sum(alerts)
@@ -104,15 +106,15 @@ async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:
 
 async def reconcile_once(dependencies: Dependencies) -> bool:
     """Reconcile the last days once a day, in one of the workers; recheck the open cases in between. Whether it reconciled."""
-    database, gateway, clock = dependencies.database, dependencies.gateway, dependencies.clock
+    database, gateways, clock = dependencies.database, dependencies.gateways, dependencies.clock
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         is_due = await reconciliation.claim_run(uow, now, now + RUN_LEASE)
     if not is_due:
-        await recheck_cases(database, gateway, clock)
+        await recheck_cases(database, gateways, clock)
         await alert_unexplained(database, clock)
         return False
-    await reconcile(database, gateway, clock, now - LOOKBACK_PERIOD, now - WEBHOOK_GRACE_PERIOD)
+    await reconcile(database, gateways, clock, now - LOOKBACK_PERIOD, now - WEBHOOK_GRACE_PERIOD)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reconciliation.save_next_run(uow, now + DAILY)
     return True

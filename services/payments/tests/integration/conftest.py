@@ -46,6 +46,9 @@ WEBHOOK = "/functions/v1/gateway-webhook"
 PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seconds_max=WAIT_SECONDS_MAX))
 
 
+FLUTTERWAVE_KEY, WEBHOOK_HASH = "FLWSECK_TEST-payments", "webhook-hash-of-payments"
+
+
 class ForwardingApp:
     """An ASGI application that is set after its address is known; it records the calls of the gateway, and checks their shapes."""
 
@@ -151,6 +154,9 @@ async def gateway(tmp_path: Path, held_port: Callable[[], int]) -> AsyncIterator
                 "STATE_DIR": str(tmp_path / "sandbox"),
                 "GATEWAY_SECRET_KEY": SECRET,
                 "WEBHOOK_URL": f"{service_address}{WEBHOOK}",
+                "FLUTTERWAVE_SECRET_KEY": FLUTTERWAVE_KEY,
+                "FLUTTERWAVE_WEBHOOK_URL": f"{service_address}/api/webhooks/flutterwave",
+                "FLUTTERWAVE_WEBHOOK_HASH": WEBHOOK_HASH,
                 "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
                 "MESSAGING_APP_SECRET": "secret",
                 "BASE_URL": address,
@@ -465,6 +471,18 @@ async def open_app(gateway: Gateway, clock: ManualClock) -> OpenApp:
             yield PaymentsApp(service, gateway, clock, urls)
 
     return opened_app
+
+
+@pytest.fixture
+def flutterwave_settings(gateway: Gateway) -> dict[str, Any]:
+    """The settings of a service that takes new payments with the second gateway."""
+    return {
+        "gateway_provider": "flutterwave",
+        "flutterwave_api_url": f"{gateway.address}/flutterwave/v3",
+        "flutterwave_secret_key": FLUTTERWAVE_KEY,
+        "flutterwave_webhook_hash": WEBHOOK_HASH,
+        "flutterwave_return_url": f"{ORIGIN}/paid",
+    }
 
 
 @pytest_asyncio.fixture(loop_scope="session")

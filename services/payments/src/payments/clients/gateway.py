@@ -12,6 +12,7 @@ from common.primitives.problems import Unavailable
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
+from payments.domain.gateways import GatewayName
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundEvent, RefundUpdate
 from payments.domain.revisions import GatewaySubject, QueriedEvent
@@ -70,6 +71,14 @@ class GatewayEvents(Protocol):
     """The reading of webhooks, without a call. Bodies have any shape: only `read_event` raises, and only MalformedEvent."""
 
     @property
+    def name(self) -> GatewayName:
+        """The name that is stored with everything that this gateway took."""
+
+    @property
+    def confirms_webhooks(self) -> bool:
+        """Whether a webhook only causes a query: its signature does not cover its content, or its content is incomplete."""
+
+    @property
     def known_events(self) -> frozenset[str]:
         """The documented event types; any other one is filed, counted as `other`, and ignored."""
 
@@ -86,8 +95,22 @@ class GatewayEvents(Protocol):
         """
 
 
-class PaymentGateway(GatewayEvents, Protocol):
-    """The gateway's API under our secret key. Every call ends within a bounded time, however slowly its response arrives.
+class Gateways(Protocol):
+    """The active gateways: new payments go to one, and everything else to the gateway that took it."""
+
+    @property
+    def for_new_payments(self) -> GatewayName: ...
+
+    def of(self, name: GatewayName) -> "PaymentGateway":
+        """The gateway of this name. Raises GatewayUnavailable when its key is not set."""
+
+    def all(self) -> Sequence["PaymentGateway"]: ...
+
+
+class PaymentGateway(GatewayEvents, Gateways, Protocol):
+    """One gateway's API under our secret key; alone it is also all active gateways.
+
+    Every call ends within a bounded time, however slowly its response arrives.
 
     Every call raises GatewayUnavailable and GatewayRejected; one that returns a record raises MalformedEvent when it lacks a required
     field. `find_...` returns None when the gateway has no such record.
@@ -169,3 +192,20 @@ class PaymentGateway(GatewayEvents, Protocol):
 
     async def balance_minor(self, currency: str) -> int:
         """Our balance at the gateway."""
+
+
+class ActiveGateways:
+    """`Gateways` of several adapters."""
+
+    def __init__(self, adapters: Sequence[PaymentGateway], for_new_payments: GatewayName) -> None:
+        self._adapters: dict[GatewayName, PaymentGateway] = {adapter.name: adapter for adapter in adapters}
+        self.for_new_payments: GatewayName = for_new_payments
+
+    def of(self, name: GatewayName) -> PaymentGateway:
+        adapter = self._adapters.get(name)
+        if adapter is None:
+            raise GatewayUnavailable(f"the gateway {name} is not configured")
+        return adapter
+
+    def all(self) -> Sequence[PaymentGateway]:
+        return list(self._adapters.values())

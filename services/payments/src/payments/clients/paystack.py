@@ -21,6 +21,7 @@ from payments.clients.gateway import (
     GatewayUnavailable,
     OpenedTransaction,
     Page,
+    PaymentGateway,
     Row,
 )
 from payments.clients.wire import fields_of, identifier_of, text_of, whole_of
@@ -28,6 +29,7 @@ from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolut
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
+from payments.domain.gateways import PAYSTACK, GatewayName
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
@@ -59,6 +61,9 @@ class PaystackGateway:
     Every call ends within `seconds_max`; connecting within `connect_seconds_max`.
     """
 
+    name: Final = PAYSTACK
+    for_new_payments: Final = PAYSTACK
+    confirms_webhooks = False
     known_events = records.KNOWN_EVENTS
 
     def __init__(
@@ -83,6 +88,14 @@ class PaystackGateway:
     async def close(self) -> None:
         await self._client.aclose()
         await self._uploads.aclose()
+
+    def of(self, name: GatewayName) -> PaymentGateway:
+        if name != self.name:
+            raise GatewayUnavailable(f"the gateway {name} is not configured")
+        return self
+
+    def all(self) -> Sequence[PaymentGateway]:
+        return [self]
 
     def identify(self, raw: bytes) -> Arrival:
         return records.identify(raw)

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Literal
 from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY
+from payments.domain.gateways import PAYSTACK, GatewayName
 
 # `pending` is unpaid and undecided; `reversed` was paid, and refunded as a whole.
 ChargeStatus = Literal["success", "failed", "pending", "reversed"]
@@ -39,6 +40,7 @@ class Charge:
     status: ChargeStatus = "success"
     paid_at: datetime | None = None
     failure_reason: str | None = None
+    gateway: GatewayName = PAYSTACK
 
     @property
     def was_paid(self) -> bool:

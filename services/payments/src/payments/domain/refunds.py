@@ -56,6 +56,8 @@ class RefundUpdate:
     currency: str
     failure: str | None
     updated_at: datetime | None = None
+    # The gateway shows no note: only its id tells whether the refund is ours.
+    is_anonymous: bool = False
 
 
 _STATUSES_OF_TRANSFERS: Final[dict[TransferOutcome, str]] = {

@@ -11,6 +11,8 @@ from payments.domain.webhooks import Arrival, content_hash_of, read_body
 
 SubjectKind = Literal["charge", "transfer", "refund", "dispute"]
 
+# The start of the keys of responses.
+_RESPONSE: Final = "answer:"
 # Enough to see how a gateway revises an event; further revisions of a key are only counted.
 REVISIONS_STORED_MAX: Final = 10
 # The minimum time between two queries of one key.
@@ -42,7 +44,12 @@ class QueriedEvent:
     @property
     def arrival(self) -> Arrival:
         """The key of the response: distinct from every webhook's, and for each content."""
-        return Arrival(f"answer:{self.event_type}:{self.key}:{content_hash_of(self.raw).hex()}", self.event_type)
+        return Arrival(f"{_RESPONSE}{self.event_type}:{self.key}:{content_hash_of(self.raw).hex()}", self.event_type)
+
+
+def is_gateway_response(webhook_id: str) -> bool:
+    """Whether the row is the gateway's response to a query, and not a webhook."""
+    return webhook_id.startswith(_RESPONSE)
 
 
 def next_query_at(now: datetime, queried_at: datetime | None, due_at: datetime | None) -> datetime:

@@ -31,7 +31,7 @@ async def start(request: Request, caller: CurrentCaller, body: IntentRequest, ke
         raise CallbackNotAllowed(origin_of(body.callback_url))
     payment_request = PaymentRequest(body.order_id, body.channel, body.callback_url, key)
     intent = await start_payment(
-        dependencies.database, dependencies.gateway, dependencies.clock, caller, payment_request
+        dependencies.database, dependencies.gateways, dependencies.clock, caller, payment_request
     )
     return ok(request, intent_view(intent), status=201)
 

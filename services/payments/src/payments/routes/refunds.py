@@ -65,7 +65,7 @@ async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body
     dependencies = dependencies_of(request, Dependencies)
     destination = None if body.destination is None else Destination(**body.destination.model_dump())
     plan = RefundPlan(body.reason, destination)
-    await prepare_refund(dependencies.database, dependencies.gateway, dependencies.clock, refund_id, plan, caller.id)
+    await prepare_refund(dependencies.database, dependencies.gateways, dependencies.clock, refund_id, plan, caller.id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)

@@ -1,4 +1,4 @@
-"""The payment gateway's webhooks (contract section 9): verify the signature of the raw bytes, commit, respond 200."""
+"""The payment gateways' webhooks (contract section 9): verify the signature of the raw bytes, commit, respond 200."""
 
 from typing import Final
 
@@ -10,7 +10,8 @@ from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.primitives.problems import ValidationFailed
 from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
 from payments.dependencies import Dependencies
-from payments.domain.signature import signed_by
+from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
+from payments.domain.signature import flutterwave_hash_of, signed_by
 from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REJECTED
 from payments.schemas.webhooks import WebhookReceived
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
@@ -34,9 +35,29 @@ async def gateway_webhook(request: Request) -> Response:
         return Response(_INVALID_SIGNATURE, status_code=401, media_type="application/json")
     if secret > 0:
         PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key").inc()
-    WEBHOOKS_ACCEPTED.labels(
-        await receive_webhook(dependencies.database, dependencies.gateway, dependencies.clock, raw)
-    ).inc()
+    return await _receive(request, dependencies, PAYSTACK, raw)
+
+
+@router.post("/api/webhooks/flutterwave", responses={200: {"model": WebhookReceived}})
+@before_sign_in
+async def flutterwave_webhook(request: Request) -> Response:
+    """Webhooks of the second gateway, Flutterwave. An accepted one causes a query; its content is never believed."""
+    dependencies = dependencies_of(request, Dependencies)
+    raw = await _raw_body(request)
+    offered = request.headers.get("verif-hash"), request.headers.get("flutterwave-signature")
+    secret = flutterwave_hash_of(raw, *offered, dependencies.flutterwave_webhook_hashes)
+    if secret is None:
+        WEBHOOKS_REJECTED.inc()
+        return Response(_INVALID_SIGNATURE, status_code=401, media_type="application/json")
+    if secret > 0:
+        PREVIOUS_KEY_ACCEPTED.labels("flutterwave-webhook-hash").inc()
+    return await _receive(request, dependencies, FLUTTERWAVE, raw)
+
+
+async def _receive(request: Request, dependencies: Dependencies, name: GatewayName, raw: bytes) -> Response:
+    gateway = dependencies.gateways.of(name)
+    arrival = await receive_webhook(dependencies.database, gateway, dependencies.clock, raw)
+    WEBHOOKS_ACCEPTED.labels(arrival).inc()
     return ok(request, {"received": True})
 
 

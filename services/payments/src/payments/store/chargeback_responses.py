@@ -8,6 +8,7 @@ import msgspec
 
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, Resolution, RespondableChargeback
+from payments.domain.gateways import GatewayName
 
 
 class ClaimedResponse(NamedTuple):
@@ -16,6 +17,7 @@ class ClaimedResponse(NamedTuple):
     id: UUID
     chargeback_id: UUID
     identity: str
+    gateway: GatewayName
     attempts: int
     content: DisputeEvidence | DisputeResolution
 
@@ -36,11 +38,12 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $11, $10, $11)
 """
 _LIST_DUE: Final = "SELECT id FROM chargeback_responses WHERE due_at <= $1 ORDER BY due_at LIMIT 20"
 _LOCK_DUE: Final = """
-SELECT r.id, r.chargeback_id, b.identity, b.status, r.attempts, r.resolution, r.message, r.amount_minor, r.evidence, r.attachment,
+SELECT r.id, r.chargeback_id, b.identity, c.gateway, b.status, r.attempts, r.resolution, r.message, r.amount_minor, r.evidence,
+       r.attachment,
        (SELECT e.gateway_evidence_id FROM chargeback_responses e
         WHERE e.chargeback_id = b.id AND e.kind = 'evidence' AND e.status = 'submitted'
         ORDER BY e.finished_at DESC LIMIT 1) AS evidence_id
-FROM chargeback_responses r JOIN chargebacks b ON b.id = r.chargeback_id
+FROM chargeback_responses r JOIN chargebacks b ON b.id = r.chargeback_id JOIN charges c ON c.id = b.charge_id
 WHERE r.id = $1 AND r.due_at <= $2 FOR UPDATE OF r SKIP LOCKED
 """
 _SAVE_ATTEMPT: Final = "UPDATE chargeback_responses SET attempts = $2, due_at = $3 WHERE id = $1"
@@ -115,7 +118,9 @@ async def lock_due_response(uow: UnitOfWork, response_id: UUID, now: datetime) -
         content = DisputeResolution(
             resolution, row["message"], row["amount_minor"], bytes(row["attachment"]), row["evidence_id"]
         )
-    claimed = ClaimedResponse(row["id"], row["chargeback_id"], row["identity"], row["attempts"], content)
+    claimed = ClaimedResponse(
+        row["id"], row["chargeback_id"], row["identity"], row["gateway"], row["attempts"], content
+    )
     return claimed, row["status"]
 
 

@@ -11,6 +11,7 @@ import asyncpg
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, UnsentRefund
 from payments.domain.escrow import Parts
+from payments.domain.gateways import GatewayName
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class DueChargeback(NamedTuple):
 
     id: UUID
     identity: str
+    gateway: GatewayName
     amount_minor: int
     currency: str
     due_at: datetime
@@ -74,8 +76,8 @@ _SAVE_RESPONDED: Final = """
 UPDATE chargebacks SET responded_at = $2 WHERE id = $1 AND responded_at IS NULL RETURNING due_alerted_at IS NOT NULL
 """
 _LIST_DUE: Final = """
-SELECT id, identity, amount_minor, currency, due_at FROM chargebacks
-WHERE status = 'opened' AND due_alerted_at IS NULL AND responded_at IS NULL AND due_at <= $1 ORDER BY due_at LIMIT 50
+SELECT b.id, b.identity, c.gateway, b.amount_minor, b.currency, b.due_at FROM chargebacks b JOIN charges c ON c.id = b.charge_id
+WHERE b.status = 'opened' AND b.due_alerted_at IS NULL AND b.responded_at IS NULL AND b.due_at <= $1 ORDER BY b.due_at LIMIT 50
 """
 _CLAIM_DUE: Final = """
 UPDATE chargebacks SET due_alerted_at = $2
@@ -87,7 +89,8 @@ WHERE NOT EXISTS (SELECT FROM chargebacks b WHERE b.identity = listed.identity)
 """
 # A dispute without an id of its own cannot be queried.
 _LIST_OPENED: Final = """
-SELECT identity FROM chargebacks WHERE status = 'opened' AND identity NOT LIKE 'transaction:%' ORDER BY opened_at LIMIT 500
+SELECT b.identity FROM chargebacks b JOIN charges c ON c.id = b.charge_id
+WHERE b.status = 'opened' AND b.identity NOT LIKE 'transaction:%' AND c.gateway = $1 ORDER BY b.opened_at LIMIT 500
 """
 _OPEN_OF_ORDER: Final = "SELECT EXISTS (SELECT FROM chargebacks WHERE order_id = $1 AND status = 'opened')"
 _CHARGED_BACK: Final = "SELECT EXISTS (SELECT FROM escrows WHERE order_id = $1 AND charged_back_minor > 0)"
@@ -193,9 +196,9 @@ async def list_unknown_identities(uow: UnitOfWork, identities: Sequence[str]) ->
     return [row["identity"] for row in await uow.fetch(_LIST_UNKNOWN, identities)]
 
 
-async def list_opened_identities(uow: UnitOfWork) -> list[str]:
-    """The disputes that are recorded as open."""
-    return [row["identity"] for row in await uow.fetch(_LIST_OPENED)]
+async def list_opened_identities(uow: UnitOfWork, gateway: GatewayName) -> list[str]:
+    """The disputes at one gateway that are recorded as open."""
+    return [row["identity"] for row in await uow.fetch(_LIST_OPENED, gateway)]
 
 
 async def chargeback_is_open(uow: UnitOfWork, order_id: UUID) -> bool:

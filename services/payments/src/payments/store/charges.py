@@ -44,8 +44,8 @@ SELECT EXISTS (SELECT FROM charges WHERE identity = $1)
 """
 _RECORD_CHARGE: Final = """
 INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel, verdict,
-                     settled_at, surcharge_minor, surcharge_max_minor)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                     settled_at, surcharge_minor, surcharge_max_minor, gateway)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 """
 _SAVE_INTENT_PAID: Final = """
 UPDATE payment_intents SET status = 'paid', paid_at = $2, channel = coalesce($3, channel), opening_until = NULL
@@ -106,6 +106,7 @@ async def record_charge(
         now,
         surcharge_minor,
         surcharge_max_minor,
+        charge.gateway,
     )
     return charge_id
 

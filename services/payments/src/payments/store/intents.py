@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from payments.domain.gateways import GatewayName
 
 
 class OrderToPay(NamedTuple):
@@ -38,6 +39,7 @@ class Intent(NamedTuple):
     authorization_url: str | None
     access_code: str | None
     expires_at: datetime
+    gateway: GatewayName
 
 
 class LockedIntent(NamedTuple):
@@ -59,6 +61,7 @@ class UnpaidAttempt(NamedTuple):
     reference: str
     queries: int
     expires_at: datetime
+    gateway: GatewayName
 
 
 _FIND_OWN_ORDER: Final = """
@@ -73,7 +76,8 @@ VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (caller_id, idempotency_key) DO NOTHING
 """
 _INTENT_COLUMNS: Final = """
-id, order_id, reference, amount_minor, currency, status, channel, callback_url, authorization_url, access_code, expires_at
+id, order_id, reference, amount_minor, currency, status, channel, callback_url, authorization_url, access_code, expires_at,
+gateway
 """
 _FIND_INTENT: Final = f"SELECT {_INTENT_COLUMNS} FROM payment_intents WHERE id = $1 AND buyer_id = $2"
 _FIND_LIVE: Final = f"""
@@ -89,12 +93,13 @@ ON CONFLICT (order_id) WHERE status IN ('opening', 'pending') DO NOTHING
 """
 # The lease of the call to the gateway: its holder calls, under a new reference.
 _CLAIM_OPENING: Final = f"""
-UPDATE payment_intents SET reference = $2, opening_until = $3
+UPDATE payment_intents SET reference = $2, opening_until = $3, gateway = $5
 WHERE id = $1 AND status = 'opening' AND (opening_until IS NULL OR opening_until <= $4)
 RETURNING {_INTENT_COLUMNS}
 """
 _RECORD_REFERENCE: Final = """
-INSERT INTO payment_references (reference, intent_id, buyer_id, settlement, created_at) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO payment_references (reference, intent_id, buyer_id, settlement, created_at, gateway)
+VALUES ($1, $2, $3, $4, $5, $6)
 """
 _SAVE_OPENED: Final = """
 UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL, query_at = $5
@@ -114,7 +119,7 @@ UPDATE payment_intents SET status = 'failed', failure_reason = $2, failed_at = $
 """
 # Failed attempts stay due: the payer may try again on the gateway's page.
 _CLAIM_UNPAID: Final = """
-SELECT id, reference, queries, expires_at FROM payment_intents
+SELECT id, reference, queries, expires_at, gateway FROM payment_intents
 WHERE query_at <= $1 AND status IN ('pending', 'failed') ORDER BY query_at LIMIT 100 FOR UPDATE SKIP LOCKED
 """
 _SAVE_QUERY: Final = "UPDATE payment_intents SET queries = queries + 1, query_at = $2 WHERE id = $1"
@@ -174,16 +179,22 @@ async def record_intent_if_new(
 
 
 async def claim_opening(
-    uow: UnitOfWork, intent_id: UUID, reference: str, until: datetime, now: datetime
+    uow: UnitOfWork, intent_id: UUID, reference: str, until: datetime, now: datetime, gateway: GatewayName
 ) -> Intent | None:
     """The intent when this caller may call the gateway; None while another caller holds the lease."""
-    return _intent(await uow.fetch_row(_CLAIM_OPENING, intent_id, reference, until, now))
+    return _intent(await uow.fetch_row(_CLAIM_OPENING, intent_id, reference, until, now, gateway))
 
 
 async def record_reference(
-    uow: UnitOfWork, reference: str, intent_id: UUID, buyer_id: UUID, settlement: str, now: datetime
+    uow: UnitOfWork,
+    reference: str,
+    intent_id: UUID,
+    buyer_id: UUID,
+    settlement: str,
+    now: datetime,
+    gateway: GatewayName,
 ) -> None:
-    await uow.execute(_RECORD_REFERENCE, reference, intent_id, buyer_id, settlement, now)
+    await uow.execute(_RECORD_REFERENCE, reference, intent_id, buyer_id, settlement, now, gateway)
 
 
 async def save_opened(

@@ -9,6 +9,7 @@ import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from payments.domain.gateways import GatewayName
 from payments.domain.reconciliation import (
     SELF_RESOLVING,
     Difference,
@@ -45,6 +46,7 @@ class OpenCase(NamedTuple):
     reference: str | None
     theirs_minor: int
     currency: str
+    gateway: GatewayName
 
 
 class UnalertedCase(NamedTuple):
@@ -72,7 +74,7 @@ _CHARGES_REPORTED: Final = f"{_BOOKED_CHARGES} WHERE c.identity = ANY ($1::text[
 # A charge that was reported without the gateway's id is identified by its reference alone.
 _CHARGES_WITHOUT_ID: Final = f"{_BOOKED_CHARGES} WHERE c.reference = ANY ($1::text[]) AND c.gateway_id IS NULL"
 _CHARGES_SETTLED: Final = f"""
-{_BOOKED_CHARGES} WHERE c.settled_at >= $1 AND c.settled_at < $2 AND (c.settled_at, c.id) > ($3, $4)
+{_BOOKED_CHARGES} WHERE c.settled_at >= $1 AND c.settled_at < $2 AND (c.settled_at, c.id) > ($3, $4) AND c.gateway = $6
 ORDER BY c.settled_at, c.id LIMIT $5
 """
 _BOOKED_REFUNDS: Final = """
@@ -81,7 +83,7 @@ SELECT f.settled_at, f.id, f.attempt_id, f.order_id, f.currency, f.status,
         FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
         WHERE t.posting_key = 'refund_settled:' || f.attempt_id
           AND (e.account = 'gateway_cash' OR e.account LIKE 'gateway\\_cash:%')) AS ledger_minor,
-       f.gateway_refund_id, f.recipient_code, c.reference, c.gateway_id
+       f.gateway_refund_id, f.recipient_code, c.reference, c.gateway_id, c.gateway
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 """
 _REFUND_OF_ATTEMPT: Final = f"""
@@ -92,7 +94,7 @@ _REFUND_OF_GATEWAY: Final = f"{_BOOKED_REFUNDS} WHERE f.gateway_refund_id = $1"
 _REFUND: Final = f"{_BOOKED_REFUNDS} WHERE f.id = $1"
 _REFUNDS_SETTLED: Final = f"""
 {_BOOKED_REFUNDS} WHERE f.status = 'settled' AND f.settled_at >= $1 AND f.settled_at < $2
-  AND (f.settled_at, f.id) > ($3, $4) ORDER BY f.settled_at, f.id LIMIT $5
+  AND (f.settled_at, f.id) > ($3, $4) AND c.gateway = $6 ORDER BY f.settled_at, f.id LIMIT $5
 """
 _ORDER_HELD: Final = """
 SELECT o.id, o.total_minor, coalesce(sum(c.amount_minor), 0)::bigint AS covered_minor, o.currency
@@ -118,8 +120,8 @@ _CHARGE_REFERENCES: Final = "SELECT DISTINCT reference FROM charges WHERE refere
 # A difference that a person closed with evidence opens no case again; one with other figures does.
 _OPEN_CASE: Final = """
 INSERT INTO reconciliation_cases (id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexplained_minor, currency,
-                                  detail, status, opened_at, seen_at)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'open', $11, $11
+                                  detail, status, opened_at, seen_at, gateway)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'open', $11, $11, $12
 WHERE NOT EXISTS (
     SELECT FROM reconciliation_cases WHERE subject = $3 AND kind = $2 AND status = 'closed'
       AND (ours_minor, theirs_minor, currency) = ($6, $7, $9)
@@ -130,7 +132,7 @@ ON CONFLICT (subject, kind) WHERE status = 'open' DO UPDATE SET
 RETURNING (xmax = 0)
 """
 _OPEN_CASES: Final = """
-SELECT id, kind, subject, reference, theirs_minor, currency FROM reconciliation_cases
+SELECT id, kind, subject, reference, theirs_minor, currency, gateway FROM reconciliation_cases
 WHERE status = 'open' ORDER BY seen_at, id LIMIT $1
 """
 _SAVE_SEEN: Final = "UPDATE reconciliation_cases SET seen_at = $2 WHERE id = $1 AND status = 'open'"
@@ -165,18 +167,18 @@ async def find_recorded_charges(
 
 
 async def list_settled_charges(
-    uow: UnitOfWork, start: datetime, end: datetime, after: SettledPosition | None
+    uow: UnitOfWork, gateway: GatewayName, start: datetime, end: datetime, after: SettledPosition | None
 ) -> tuple[list[RecordedCharge], SettledPosition | None]:
-    """The next charges of a period, and the position after them; None at the end."""
-    rows = await uow.fetch(_CHARGES_SETTLED, start, end, *(after or (start, UUID(int=0))), BATCH_SIZE)
+    """The next charges of a gateway's period, and the position after them; None at the end."""
+    rows = await uow.fetch(_CHARGES_SETTLED, start, end, *(after or (start, UUID(int=0))), BATCH_SIZE, gateway)
     return [RecordedCharge(*row[2:]) for row in rows], _position(rows)
 
 
 async def list_settled_refunds(
-    uow: UnitOfWork, start: datetime, end: datetime, after: SettledPosition | None
+    uow: UnitOfWork, gateway: GatewayName, start: datetime, end: datetime, after: SettledPosition | None
 ) -> tuple[list[RecordedAttempt], SettledPosition | None]:
-    """The next refunds of a period, and the position after them; None at the end."""
-    rows = await uow.fetch(_REFUNDS_SETTLED, start, end, *(after or (start, UUID(int=0))), BATCH_SIZE)
+    """The next refunds of a gateway's period, and the position after them; None at the end."""
+    rows = await uow.fetch(_REFUNDS_SETTLED, start, end, *(after or (start, UUID(int=0))), BATCH_SIZE, gateway)
     return [_recorded_attempt(row) for row in rows], _position(rows)
 
 
@@ -220,7 +222,7 @@ async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> l
     return [row["reference"] for row in await uow.fetch(_CHARGE_REFERENCES, references)]
 
 
-async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime) -> bool:
+async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime, gateway: GatewayName) -> bool:
     """Whether the case is new. An open one gets the latest figures; one closed with evidence for the same stays closed."""
     return bool(
         await uow.fetch_value(
@@ -236,6 +238,7 @@ async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime) ->
             found.currency,
             found.detail,
             now,
+            gateway,
         )
     )
 

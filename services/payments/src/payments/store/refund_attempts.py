@@ -5,22 +5,28 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from payments.domain.gateways import PAYSTACK, GatewayName
 
 
 class RefundAttempt(NamedTuple):
-    """One attempt of a refund. The gateway runs it as a transfer when it has a recipient, else as a refund of the charge."""
+    """One attempt of a refund. The gateway runs it as a transfer when it has a recipient, else as a refund of the charge.
+
+    `gateway` is that of the charge, for both.
+    """
 
     id: UUID
     gateway_refund_id: str | None
     recipient_code: str | None
     charge_reference: str
     charge_gateway_id: str | None
+    gateway: GatewayName
 
     @property
     def transaction(self) -> str:
         """The charge's id at the gateway, which is unique where a reference is not; else the reference."""
         gateway_id = self.charge_gateway_id
-        return gateway_id if gateway_id is not None and gateway_id.isdigit() else self.charge_reference
+        is_usable = gateway_id is not None and (self.gateway != PAYSTACK or gateway_id.isdigit())
+        return gateway_id if gateway_id is not None and is_usable else self.charge_reference
 
 
 # One statement records the failed attempt and replaces it with a new one.
@@ -34,18 +40,18 @@ UPDATE refunds SET status = 'pending', attempt_id = $2, recipient_code = $3, gat
 WHERE id = $1
 """
 _UNCONFIRMED: Final = """
-SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id
+SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id, c.gateway
 FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges c ON c.id = f.charge_id
 WHERE a.refund_id = $1 AND a.confirmed_at IS NULL ORDER BY a.replaced_at
 """
 # Of the refunds of one transaction, those of this amount that the gateway may have, and their failed attempts.
 _REPORTED: Final = """
-SELECT f.attempt_id, f.gateway_refund_id, f.recipient_code, c.reference, c.gateway_id
+SELECT f.attempt_id, f.gateway_refund_id, f.recipient_code, c.reference, c.gateway_id, c.gateway
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 WHERE c.reference = $1 AND f.amount_minor = $2 AND f.recipient_code IS NULL
   AND f.status IN ('submitting', 'submitted', 'failed', 'prepared')
 UNION ALL
-SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id
+SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id, c.gateway
 FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges c ON c.id = f.charge_id
 WHERE c.reference = $1 AND f.amount_minor = $2 AND a.recipient_code IS NULL AND a.gateway_refund_id IS NOT NULL
 LIMIT 20

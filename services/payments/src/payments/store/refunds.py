@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from payments.domain.gateways import GatewayName
 from payments.domain.refunds import NewRefund, RefundKind
 from payments.store.refund_attempts import RefundAttempt
 
@@ -33,6 +34,7 @@ class LockedRefund(NamedTuple):
     charge_gateway_id: str | None
     needs_account: bool
     retry_recipient_code: str | None
+    gateway: GatewayName
 
     @property
     def attempt(self) -> RefundAttempt:
@@ -42,6 +44,7 @@ class LockedRefund(NamedTuple):
             self.recipient_code,
             self.charge_reference,
             self.charge_gateway_id,
+            self.gateway,
         )
 
 
@@ -54,7 +57,7 @@ RETURNING true
 _SELECT: Final = """
 SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
        f.questions, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id,
-       f.needs_account_at IS NOT NULL, f.retry_recipient_code
+       f.needs_account_at IS NOT NULL, f.retry_recipient_code, c.gateway
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 """
 _LOCK_REFUND: Final = f"{_SELECT} WHERE f.id = $1 FOR UPDATE OF f"

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from common.database.unit_of_work import UnitOfWork
+from payments.domain.gateways import GatewayName
 
 
 class RevisedWebhook(NamedTuple):
@@ -16,6 +17,7 @@ class RevisedWebhook(NamedTuple):
     due_at: datetime | None
     queried_at: datetime | None
     queries: int
+    gateway: GatewayName
 
 
 _INSERT: Final = """
@@ -23,7 +25,7 @@ INSERT INTO revised_webhooks (webhook_id, revisions, kept, revised_at) VALUES ($
 ON CONFLICT (webhook_id) DO NOTHING
 """
 _LOCK: Final = """
-SELECT w.event_type, r.revisions, r.kept, r.due_at, r.queried_at, r.queries
+SELECT w.event_type, r.revisions, r.kept, r.due_at, r.queried_at, r.queries, w.gateway
 FROM revised_webhooks r JOIN processed_webhook_events w ON w.id = r.webhook_id WHERE r.webhook_id = $1 FOR UPDATE OF r
 """
 _IS_KNOWN: Final = "SELECT EXISTS (SELECT FROM webhook_revisions WHERE webhook_id = $1 AND content_hash = $2)"

@@ -19,6 +19,7 @@ from common.database.unit_of_work import (
 )
 from common.observability.telemetry import trace_headers
 from common.primitives.ids import new_id
+from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import PROVIDER, Arrival, storable_text
 
 
@@ -29,14 +30,15 @@ class LockedWebhook(NamedTuple):
     raw: bytes
     outcome: str
     arrived_at: datetime
+    gateway: GatewayName
 
 
 # The hot path: deduplication row and work item in one statement, one round trip, one commit (performance.md). The webhook's
 # unique id is the subject, so its sequence is 1.
 _ACCEPT_WEBHOOK: Final = """
 WITH arrived AS (
-    INSERT INTO processed_webhook_events (id, provider, event_type, payload, raw, outcome)
-    VALUES ($1, $2, $3, $4, $5, 'queued')
+    INSERT INTO processed_webhook_events (id, provider, event_type, payload, raw, outcome, gateway)
+    VALUES ($1, $2, $3, $4, $5, 'queued', $9)
     ON CONFLICT (id) DO NOTHING
     RETURNING id
 )
@@ -45,7 +47,9 @@ SELECT $6, 'payments.webhooks', 'payments.webhooks', '/services/payments', arriv
 """
 
 
-async def record_webhook_if_new(database: Database, arrival: Arrival, raw: bytes, *, is_json: bool) -> bool:
+async def record_webhook_if_new(
+    database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, *, is_json: bool
+) -> bool:
     """Commit the webhook and its work item together. False for a duplicate, which may still be committing elsewhere.
 
     Raises DatabaseUnavailable when nothing could be committed.
@@ -53,14 +57,16 @@ async def record_webhook_if_new(database: Database, arrival: Arrival, raw: bytes
     if is_json:
         try:
             # The raw bytes save encoding the parsed body again, which would cost more than the statement.
-            return await _record_webhook(database, arrival, raw, msgspec.Raw(raw))
+            return await _record_webhook(database, gateway, arrival, raw, msgspec.Raw(raw))
         except (asyncpg.DataError, asyncpg.ProgramLimitExceededError):
             # jsonb cannot hold this JSON: U+0000, a lone surrogate, a number or a depth beyond its bounds.
             pass
-    return await _record_webhook(database, arrival, raw, storable_text(raw))
+    return await _record_webhook(database, gateway, arrival, raw, storable_text(raw))
 
 
-async def _record_webhook(database: Database, arrival: Arrival, raw: bytes, payload: msgspec.Raw | str) -> bool:
+async def _record_webhook(
+    database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, payload: msgspec.Raw | str
+) -> bool:
     work = msgspec.json.encode({"webhookId": arrival.id})
     async with _one_statement(database) as connection:
         status: str = await connection.execute(
@@ -73,6 +79,7 @@ async def _record_webhook(database: Database, arrival: Arrival, raw: bytes, payl
             new_id(),
             work,
             trace_headers(),
+            gateway,
         )
     return status.endswith(" 1")
 
@@ -102,7 +109,7 @@ async def _one_statement(database: Database) -> AsyncIterator[Any]:
 
 
 _LOCK_WEBHOOK: Final = """
-SELECT event_type, raw, outcome, processed_at FROM processed_webhook_events WHERE id = $1 FOR NO KEY UPDATE
+SELECT event_type, raw, outcome, processed_at, gateway FROM processed_webhook_events WHERE id = $1 FOR NO KEY UPDATE
 """
 _SET_OUTCOME: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
 

@@ -21,6 +21,7 @@ sa.Table(
     # NULL for charges that were settled before the bound existed.
     sa.Column("surcharge_minor", sa.BigInteger),
     sa.Column("surcharge_max_minor", sa.BigInteger),
+    required("gateway", sa.Text, server_default=sa.text("'paystack'")),
     sa.UniqueConstraint("identity", name="charges_identity_once"),
     sa.Index("charges_of_reference", "reference"),
     sa.Index("charges_of_gateway", "gateway_id"),

@@ -49,6 +49,7 @@ sa.Table(
     sa.Column("failed_at", INSTANT),
     sa.Column("query_at", INSTANT),
     required("queries", sa.Integer, server_default=sa.text("0")),
+    required("gateway", sa.Text, server_default=sa.text("'paystack'")),
     sa.ForeignKeyConstraint(["order_id"], ["payable_orders.id"], name="payment_intents_order"),
     sa.UniqueConstraint("reference", name="payment_intents_reference_once"),
     sa.Index(
@@ -74,6 +75,7 @@ sa.Table(
     required("buyer_id", sa.Uuid),
     required("settlement", sa.Text),
     required("created_at", INSTANT),
+    required("gateway", sa.Text, server_default=sa.text("'paystack'")),
     sa.ForeignKeyConstraint(["intent_id"], ["payment_intents.id"], name="payment_references_intent"),
     sa.Index("payment_references_of_intent", "intent_id"),
 )

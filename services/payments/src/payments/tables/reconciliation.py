@@ -24,6 +24,7 @@ sa.Table(
     sa.Column("closed_at", INSTANT),
     sa.Column("closed_by", sa.Uuid),
     sa.Column("evidence", sa.Text),
+    required("gateway", sa.Text, server_default=sa.text("'paystack'")),
     sa.Index(
         "reconciliation_cases_one_open", "subject", "kind", unique=True, postgresql_where=sa.text("status = 'open'")
     ),

@@ -15,6 +15,7 @@ sa.Table(
     required("raw", sa.LargeBinary),
     required("outcome", sa.Text),
     required("processed_at", INSTANT, server_default=sa.text("now()")),
+    required("gateway", sa.Text, server_default=sa.text("'paystack'")),
     sa.Index("processed_webhook_events_oldest", "processed_at"),
 )
 sa.Table(

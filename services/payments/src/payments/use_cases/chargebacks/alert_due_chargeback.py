@@ -7,7 +7,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock, iso
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
-from payments.clients.gateway import GatewayRejected, GatewayUnavailable, PaymentGateway
+from payments.clients.gateway import GatewayRejected, Gateways, GatewayUnavailable
 from payments.domain.chargebacks import due_alert_key
 from payments.domain.errors import MalformedEvent
 from payments.store import chargebacks
@@ -16,10 +16,10 @@ from payments.use_cases.chargebacks.record_responded import record_responded
 
 
 async def alert_due_chargeback(
-    database: Database, gateway: PaymentGateway, clock: Clock, due: DueChargeback, lead: timedelta
+    database: Database, gateways: Gateways, clock: Clock, due: DueChargeback, lead: timedelta
 ) -> bool:
     """Whether an alert was raised. A response in the gateway's dashboard needs none; an unreachable gateway prevents no alert."""
-    has_response = await _has_response(gateway, due)
+    has_response = await _has_response(gateways, due)
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if has_response:
@@ -43,9 +43,9 @@ async def alert_due_chargeback(
     return True
 
 
-async def _has_response(gateway: PaymentGateway, due: DueChargeback) -> bool:
+async def _has_response(gateways: Gateways, due: DueChargeback) -> bool:
     try:
-        dispute = await gateway.find_dispute(due.identity)
+        dispute = await gateways.of(due.gateway).find_dispute(due.identity)
     except (GatewayUnavailable, GatewayRejected, MalformedEvent):
         return False
     return dispute is not None and not dispute.awaits_response

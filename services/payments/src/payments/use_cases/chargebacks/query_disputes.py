@@ -26,9 +26,9 @@ async def query_disputes(database: Database, gateway: PaymentGateway) -> int:
             break
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         unknown = await chargebacks.list_unknown_identities(uow, awaiting)
-        opened = await chargebacks.list_opened_identities(uow)
+        opened = await chargebacks.list_opened_identities(uow, gateway.name)
     filed = 0
     for identity in [*unknown, *(identity for identity in opened if identity not in awaiting)]:
         event = await gateway.find_event(GatewaySubject("dispute", identity))
-        filed += event is not None and await file_gateway_response(database, event)
+        filed += event is not None and await file_gateway_response(database, gateway.name, event)
     return filed

@@ -5,7 +5,7 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.clients.gateway import GatewayRejected, PaymentGateway
+from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.chargeback_responses import DisputeEvidence, retry_delay
 from payments.store import chargeback_responses
 from payments.store.chargeback_responses import ClaimedResponse
@@ -13,13 +13,14 @@ from payments.use_cases.chargebacks.alert_response_rejected import alert_respons
 from payments.use_cases.chargebacks.record_responded import record_responded
 
 
-async def submit_response(database: Database, gateway: PaymentGateway, clock: Clock, response_id: UUID) -> bool:
+async def submit_response(database: Database, gateways: Gateways, clock: Clock, response_id: UUID) -> bool:
     """Whether the response is final. One without an outcome is sent again later: evidence counts once more at most, and the gateway
     takes one resolution. Raises GatewayUnavailable.
     """
     claimed = await _claim(database, clock, response_id)
     if claimed is None:
         return False
+    gateway = gateways.of(claimed.gateway)
     evidence_id = failure = None
     try:
         # An attempt before may have had its effect without an answer.

@@ -10,6 +10,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payments.domain.errors import IdempotencyKeyReused, OrderNotPayable
+from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import charge_reference
 from payments.store import intents
 from payments.store.intents import Intent
@@ -47,8 +48,10 @@ class Prepared:
         return self.intent.status != "opening"
 
 
-async def prepare_intent(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID, now: datetime) -> Prepared | None:
-    """The intent to return, to open or to wait for; None for an order that is unknown or another buyer's.
+async def prepare_intent(
+    uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID, now: datetime, gateway: GatewayName
+) -> Prepared | None:
+    """The intent to return, to open at this gateway or to wait for; None for an order that is unknown or another buyer's.
 
     Raises OrderNotPayable (409) and IdempotencyKeyReused (422).
     """
@@ -65,7 +68,7 @@ async def prepare_intent(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUI
         raise OrderNotPayable
     if intent.status != "opening":
         return Prepared(intent, None)
-    return await _claim(uow, intent, buyer_id, now)
+    return await _claim(uow, intent, buyer_id, now, gateway)
 
 
 async def _intent_of_key(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID) -> Intent | None:
@@ -103,14 +106,14 @@ async def _live_intent(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID,
     return live
 
 
-async def _claim(uow: UnitOfWork, intent: Intent, buyer_id: UUID, now: datetime) -> Prepared:
+async def _claim(uow: UnitOfWork, intent: Intent, buyer_id: UUID, now: datetime, gateway: GatewayName) -> Prepared:
     email = await intents.find_email(uow, buyer_id)
     if not email:
         # The gateway requires the buyer's address, and their profile has not arrived yet.
         return Prepared(intent, None)
     reference = charge_reference(new_id())
-    claimed = await intents.claim_opening(uow, intent.id, reference, now + OPENING_LEASE, now)
+    claimed = await intents.claim_opening(uow, intent.id, reference, now + OPENING_LEASE, now, gateway)
     if claimed is None:
         return Prepared(intent, None)
-    await intents.record_reference(uow, reference, intent.id, buyer_id, str(intent.amount_minor), now)
+    await intents.record_reference(uow, reference, intent.id, buyer_id, str(intent.amount_minor), now, gateway)
     return Prepared(claimed, email)

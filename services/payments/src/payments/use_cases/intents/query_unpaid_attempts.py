@@ -7,10 +7,11 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
-from payments.clients.gateway import GatewayRejected, GatewayUnavailable, PaymentGateway
+from payments.clients.gateway import GatewayRejected, Gateways, GatewayUnavailable
 from payments.domain.failures import next_query_at
 from payments.domain.revisions import GatewaySubject
 from payments.store import intents
+from payments.store.intents import UnpaidAttempt
 from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
 
 log = get_logger(__name__)
@@ -19,7 +20,7 @@ log = get_logger(__name__)
 QUERY_CONCURRENCY_MAX: Final = 10
 
 
-async def query_unpaid_attempts(database: Database, gateway: PaymentGateway, clock: Clock) -> int:
+async def query_unpaid_attempts(database: Database, gateways: Gateways, clock: Clock) -> int:
     """The number of newly filed responses.
 
     Each attempt's next query is recorded before the call. So the delays grow also while the gateway is unavailable, and of several
@@ -33,13 +34,13 @@ async def query_unpaid_attempts(database: Database, gateway: PaymentGateway, clo
             await intents.save_attempt_query(uow, attempt.id, query_at)
     limiter = asyncio.Semaphore(QUERY_CONCURRENCY_MAX)
 
-    async def query(reference: str) -> int:
+    async def query(attempt: UnpaidAttempt) -> int:
         async with limiter:
             try:
-                event = await gateway.find_event(GatewaySubject("charge", reference))
+                event = await gateways.of(attempt.gateway).find_event(GatewaySubject("charge", attempt.reference))
             except (GatewayUnavailable, GatewayRejected) as error:
-                log.warning("payment query failed, retrying later", reference=reference, error=str(error))
+                log.warning("payment query failed, retrying later", reference=attempt.reference, error=str(error))
                 return 0
-        return 0 if event is None else await file_gateway_response(database, event)
+        return 0 if event is None else await file_gateway_response(database, attempt.gateway, event)
 
-    return sum(await asyncio.gather(*(query(attempt.reference) for attempt in due)))
+    return sum(await asyncio.gather(*(query(attempt) for attempt in due)))

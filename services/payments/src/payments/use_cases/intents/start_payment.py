@@ -9,9 +9,16 @@ from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound
-from payments.clients.gateway import GatewayRejected, GatewayUnavailable, OpenedTransaction, PaymentGateway
+from payments.clients.gateway import (
+    GatewayRejected,
+    Gateways,
+    GatewayUnavailable,
+    OpenedTransaction,
+    PaymentGateway,
+)
 from payments.domain.errors import OrderNotPayable, PaymentOpening, PaymentRejected
 from payments.domain.failures import FIRST_QUERY_AFTER, safe_reason
+from payments.domain.gateways import GatewayName
 from payments.store import intents
 from payments.store.intents import Intent
 from payments.use_cases.intents.prepare_intent import PaymentRequest, Prepared, prepare_intent
@@ -24,16 +31,16 @@ WAITS_MAX: Final = 30
 
 
 async def start_payment(
-    database: Database, gateway: PaymentGateway, clock: Clock, caller: Caller, request: PaymentRequest
+    database: Database, gateways: Gateways, clock: Clock, caller: Caller, request: PaymentRequest
 ) -> Intent:
     """The open intent. Raises NotFound, OrderNotPayable, PaymentOpening, IdempotencyKeyReused, PaymentRejected (422) and
     GatewayUnavailable (503).
     """
-    prepared = await _prepare(database, clock, caller, request)
+    prepared = await _prepare(database, clock, caller, request, gateways.for_new_payments)
     if prepared.email is None:
         return prepared.intent
     try:
-        opened = await _open(gateway, caller, prepared.intent, prepared.email)
+        opened = await _open(gateways.of(prepared.intent.gateway), caller, prepared.intent, prepared.email)
     except (GatewayUnavailable, PaymentRejected):
         # The gateway may have recorded the reference: the intent's next try uses a new one.
         async with database.unit_of_work(acting_as=caller) as uow:
@@ -42,12 +49,14 @@ async def start_payment(
     return await _record(database, caller, prepared.intent, opened, clock.now() + FIRST_QUERY_AFTER)
 
 
-async def _prepare(database: Database, clock: Clock, caller: Caller, request: PaymentRequest) -> Prepared:
+async def _prepare(
+    database: Database, clock: Clock, caller: Caller, request: PaymentRequest, gateway: GatewayName
+) -> Prepared:
     """Foreign and absent orders take equally long to be rejected (contract section 14.9)."""
     prepared = None
     for waits in range(WAITS_MAX + 1):
         async with database.unit_of_work(acting_as=caller) as uow:
-            prepared = await prepare_intent(uow, request, caller.id, clock.now())
+            prepared = await prepare_intent(uow, request, caller.id, clock.now(), gateway)
         if prepared is not None and (prepared.is_open or prepared.email is not None):
             return prepared
         if waits < WAITS_MAX:

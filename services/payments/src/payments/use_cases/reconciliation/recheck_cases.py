@@ -8,7 +8,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
-from payments.clients.gateway import GatewayRejected, PaymentGateway
+from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.errors import MalformedEvent
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import (
@@ -31,13 +31,13 @@ log = get_logger(__name__)
 CASES_BATCH_MAX: Final = 50
 
 
-async def recheck_cases(database: Database, gateway: PaymentGateway, clock: Clock) -> int:
+async def recheck_cases(database: Database, gateways: Gateways, clock: Clock) -> int:
     """The number of explained cases. Raises GatewayUnavailable."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         cases = await reconciliation.list_open_cases(uow, CASES_BATCH_MAX)
     explained = 0
     for case in cases:
-        found = await _differences_or_none(database, gateway, case)
+        found = await _differences_or_none(database, gateways.of(case.gateway), case)
         explained += await _record(database, case, found, clock.now())
     return explained
 
@@ -56,7 +56,7 @@ async def _differences_or_none(database: Database, gateway: PaymentGateway, case
 async def _record(database: Database, case: OpenCase, found: list[Difference] | None, now: datetime) -> bool:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for difference in found or ():
-            await reconciliation.open_case_if_new(uow, difference, now)
+            await reconciliation.open_case_if_new(uow, difference, now, case.gateway)
         if found is None or any(difference.kind == case.kind for difference in found):
             await reconciliation.save_case_seen(uow, case.id, now)
             return False

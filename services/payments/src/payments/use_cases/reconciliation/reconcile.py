@@ -7,7 +7,8 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import Gateways
+from payments.domain.gateways import GatewayName
 from payments.domain.reconciliation import SELF_RESOLVING, Difference
 from payments.store import reconciliation
 from payments.use_cases.reconciliation.alert_unexplained import Unexplained, alert_unexplained
@@ -34,32 +35,31 @@ class Reconciled:
     settled_minor: int
 
 
-async def reconcile(
-    database: Database, gateway: PaymentGateway, clock: Clock, start: datetime, end: datetime
-) -> Reconciled:
+async def reconcile(database: Database, gateways: Gateways, clock: Clock, start: datetime, end: datetime) -> Reconciled:
     """No transaction is open during a call. The cases found before an error stay recorded.
 
     An odd row or reference becomes a case. Raises GatewayUnavailable, and GatewayRejected for a whole list.
     """
     now = clock.now()
     differences = opened = recovered = 0
-    for source in (
-        reconcile_charges(database, gateway, start, end, now),
-        reconcile_refunds(database, gateway, start, end, now),
-        # The charges of a settlement are recorded before it.
-        reconcile_settlements(database, gateway, start, end),
-    ):
-        async for batch in source:
-            differences += len(batch)
-            opened += await _open(database, batch, now)
-            for found in batch:
-                if found.kind in SELF_RESOLVING:
-                    recovered += await process_missing_webhook(database, gateway, found)
+    for gateway in gateways.all():
+        for source in (
+            reconcile_charges(database, gateway, start, end, now),
+            reconcile_refunds(database, gateway, start, end, now),
+            # The charges of a settlement are recorded before it.
+            reconcile_settlements(database, gateway, start, end),
+        ):
+            async for batch in source:
+                differences += len(batch)
+                opened += await _open(database, batch, now, gateway.name)
+                for found in batch:
+                    if found.kind in SELF_RESOLVING:
+                        recovered += await process_missing_webhook(database, gateway, found)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         held = await reconciliation.list_orders_held_without_charge(uow, start, end)
         settled_minor = await reconciliation.sum_settled(uow, start, now)
-    opened += await _open(database, held, now)
-    await recheck_cases(database, gateway, clock)
+    opened += await _open(database, held, now, gateways.for_new_payments)
+    await recheck_cases(database, gateways, clock)
     unexplained = await alert_unexplained(database, clock)
     done = Reconciled(differences + len(held), opened, recovered, unexplained, settled_minor)
     log.info(
@@ -73,6 +73,6 @@ async def reconcile(
     return done
 
 
-async def _open(database: Database, batch: list[Difference], now: datetime) -> int:
+async def _open(database: Database, batch: list[Difference], now: datetime, gateway: GatewayName) -> int:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        return sum([await reconciliation.open_case_if_new(uow, found, now) for found in batch])
+        return sum([await reconciliation.open_case_if_new(uow, found, now, gateway) for found in batch])

@@ -43,7 +43,7 @@ async def reconcile_charges(
     after: SettledPosition | None = None
     while True:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            charges, after = await reconciliation.list_settled_charges(uow, start, end, after)
+            charges, after = await reconciliation.list_settled_charges(uow, gateway.name, start, end, after)
         found: list[Difference] = []
         for recorded in charges:
             if recorded.identity not in seen:

@@ -42,7 +42,7 @@ async def reconcile_refunds(
     after: SettledPosition | None = None
     while True:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            settled, after = await reconciliation.list_settled_refunds(uow, start, end, after)
+            settled, after = await reconciliation.list_settled_refunds(uow, gateway.name, start, end, after)
         found: list[Difference] = []
         for refund, attempt in settled:
             # A refund that a chargeback offset moved no money at the gateway, which does not list it.

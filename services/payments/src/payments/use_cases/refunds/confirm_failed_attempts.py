@@ -5,7 +5,7 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import Gateways
 from payments.domain.errors import RefundOutcomeUnknown
 from payments.store import refund_attempts, refunds
 from payments.store.refund_attempts import RefundAttempt
@@ -13,7 +13,7 @@ from payments.use_cases.refunds.query_attempt import query_attempt
 from payments.use_cases.refunds.record_replaced_attempt import record_replaced_attempt
 
 
-async def confirm_failed_attempts(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> None:
+async def confirm_failed_attempts(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> None:
     """Safe to repeat. An attempt that paid after all settles the refund.
 
     Raises RefundOutcomeUnknown while one is in progress, GatewayUnavailable and RefundContradiction.
@@ -21,13 +21,13 @@ async def confirm_failed_attempts(database: Database, gateway: PaymentGateway, c
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         unconfirmed = await refund_attempts.list_unconfirmed_attempts(uow, refund_id)
     for attempt in unconfirmed:
-        await _confirm(database, gateway, clock, refund_id, attempt)
+        await _confirm(database, gateways, clock, refund_id, attempt)
 
 
 async def _confirm(
-    database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID, attempt: RefundAttempt
+    database: Database, gateways: Gateways, clock: Clock, refund_id: UUID, attempt: RefundAttempt
 ) -> None:
-    update = await query_attempt(gateway, attempt)
+    update = await query_attempt(gateways, attempt)
     if update is None and attempt.gateway_refund_id is not None:
         raise RefundOutcomeUnknown(f"the gateway no longer returns its refund {attempt.gateway_refund_id}")
     if update is not None and update.status not in ("processed", "failed", "reversed"):

@@ -5,14 +5,14 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.clients.gateway import PaymentGateway
+from payments.clients.gateway import Gateways
 from payments.domain.refunds import check_refund, next_poll_after
 from payments.store import refunds
 from payments.use_cases.refunds.apply_refund_update import apply_refund_update
 from payments.use_cases.refunds.query_attempt import query_attempt
 
 
-async def poll_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> bool:
+async def poll_refund(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> bool:
     """Whether the response changed the refund. Raises GatewayUnavailable, GatewayRejected and RefundContradiction."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
@@ -20,7 +20,7 @@ async def poll_refund(database: Database, gateway: PaymentGateway, clock: Clock,
             return False
         # Recorded before the call, so that the delays grow also while the gateway is unavailable.
         await refunds.save_refund_poll(uow, refund_id, clock.now() + next_poll_after(refund.polls))
-    update = await query_attempt(gateway, refund.attempt)
+    update = await query_attempt(gateways, refund.attempt)
     if update is None:
         return False
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

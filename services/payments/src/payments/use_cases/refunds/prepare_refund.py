@@ -8,10 +8,11 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from payments.clients.gateway import GatewayRejected, PaymentGateway
+from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.accounts import HOME_CURRENCY
 from payments.domain.destinations import Destination, Recipient
 from payments.domain.errors import DestinationRejected, OnlyNairaToAccounts, RefundNeedsAccount, RefundNotFailed
+from payments.domain.gateways import GatewayName
 from payments.store import decisions, refunds
 
 
@@ -28,7 +29,7 @@ class RefundPlan:
 
 
 async def prepare_refund(
-    database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID, plan: RefundPlan, by: UUID
+    database: Database, gateways: Gateways, clock: Clock, refund_id: UUID, plan: RefundPlan, by: UUID
 ) -> None:
     """No money moves before the approval. Only the gateway receives the account number; its recipient code is stored.
 
@@ -38,8 +39,8 @@ async def prepare_refund(
     recipient = None
     if plan.destination is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await _lock_failed(uow, refund_id, plan)
-        recipient = await _register_recipient(gateway, plan.destination)
+            gateway = await _lock_failed(uow, refund_id, plan)
+        recipient = await _register_recipient(gateways.of(gateway), plan.destination)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _lock_failed(uow, refund_id, plan)
         now = clock.now()
@@ -47,7 +48,8 @@ async def prepare_refund(
         await decisions.save_refund_prepared(uow, refund_id)
 
 
-async def _lock_failed(uow: UnitOfWork, refund_id: UUID, plan: RefundPlan) -> None:
+async def _lock_failed(uow: UnitOfWork, refund_id: UUID, plan: RefundPlan) -> GatewayName:
+    """The gateway of the charge, which alone can pay the refund."""
     refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
         raise NotFound
@@ -57,6 +59,7 @@ async def _lock_failed(uow: UnitOfWork, refund_id: UUID, plan: RefundPlan) -> No
         raise RefundNeedsAccount
     if plan.destination is not None and refund.currency != HOME_CURRENCY:
         raise OnlyNairaToAccounts
+    return refund.gateway
 
 
 async def _register_recipient(gateway: PaymentGateway, destination: Destination) -> Recipient:

@@ -5,7 +5,7 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.clients.gateway import GatewayRejected, PaymentGateway
+from payments.clients.gateway import GatewayRejected, Gateways
 from payments.domain.accounts import HOME_CURRENCY
 from payments.domain.refunds import FIRST_POLL_AFTER, NEEDS_ACCOUNT, RefundUpdate, check_refund
 from payments.store import refunds
@@ -14,7 +14,7 @@ from payments.use_cases.refunds.apply_refund_update import apply_refund_update
 from payments.use_cases.refunds.fail_refund import fail_refund
 
 
-async def retry_with_account(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> bool:
+async def retry_with_account(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> bool:
     """Whether the refund has an approved account. Safe to repeat: the gateway has one refund, whose state is queried first.
 
     Raises GatewayUnavailable, which is retried, and RefundContradiction.
@@ -23,6 +23,7 @@ async def retry_with_account(database: Database, gateway: PaymentGateway, clock:
         refund = await refunds.lock_refund(uow, refund_id)
     if refund is None or refund.retry_recipient_code is None or refund.gateway_refund_id is None:
         return False
+    gateway = gateways.of(refund.gateway)
     rejection, update = None, await gateway.find_refund(refund.gateway_refund_id)
     if update is None or update.status == NEEDS_ACCOUNT:
         try:

@@ -6,7 +6,7 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.clients.gateway import GatewayRejected, PaymentGateway
+from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.domain.identifiers import refund_reference
@@ -22,18 +22,18 @@ from payments.use_cases.refunds.query_attempt import query_attempt
 from payments.use_cases.refunds.record_refund_update import record_refund_update
 
 
-async def submit_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> None:
+async def submit_refund(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> None:
     """Safe to repeat. Raises GatewayUnavailable and RefundOutcomeUnknown, which are retried, RefundContradiction and
     UnrecordedRefund.
     """
-    await confirm_failed_attempts(database, gateway, clock, refund_id)
+    await confirm_failed_attempts(database, gateways, clock, refund_id)
     decided_at = clock.now()
     refund = await _mark_submitting(database, clock, refund_id)
     if refund is None:
         return
     attempt, update = refund.attempt, None
     if refund.status == "submitting":
-        update = await query_attempt(gateway, attempt)
+        update = await query_attempt(gateways, attempt)
         if update is None:
             submitted_at = refund.submitted_at or clock.now()
             if clock.now() - submitted_at < RESUBMIT_AFTER:
@@ -44,15 +44,15 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
                 return
     try:
         if update is None:
-            attempt, update = await _find_unrecorded(database, gateway, refund, attempt)
+            attempt, update = await _find_unrecorded(database, gateways, refund, attempt)
         if update is None and not may_call(decided_at, clock.now()):
             raise RefundOutcomeUnknown(
                 "the call comes too late after the decision: another worker may have sent the refund"
             )
-        update = update or await _send(gateway, refund, attempt)
+        update = update or await _send(gateways.of(attempt.gateway), refund, attempt)
     except GatewayRejected as rejection:
         # The gateway may have rejected a repetition of an earlier call of ours.
-        update = await query_attempt(gateway, attempt)
+        update = await query_attempt(gateways, attempt)
         if update is None:
             await _record_rejection(database, attempt, refund_id, str(rejection))
             return
@@ -61,13 +61,13 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
 
 
 async def _find_unrecorded(
-    database: Database, gateway: PaymentGateway, refund: LockedRefund, attempt: RefundAttempt
+    database: Database, gateways: Gateways, refund: LockedRefund, attempt: RefundAttempt
 ) -> tuple[RefundAttempt, RefundUpdate | None]:
     """Adopt an attempt of this refund that the gateway recorded and a restored database lost.
 
     Raises UnrecordedRefund when its amount differs.
     """
-    unrecorded = await list_unrecorded_refunds(database, gateway, attempt)
+    unrecorded = await list_unrecorded_refunds(database, gateways, attempt)
     if not unrecorded:
         return attempt, None
     matching = next((found for found in unrecorded if found[1].amount_minor == refund.amount_minor), None)

@@ -1,6 +1,7 @@
 """Webhooks of the payment gateway."""
 
 __all__ = [
+    "confirm_webhook",
     "dead_letter_webhook",
     "process_webhook",
     "query_revised_webhook",

@@ -7,7 +7,7 @@ from typing import Literal
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
-from payments.clients.gateway import GatewayEvents
+from payments.clients.gateway import Gateways
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge, SurchargeBound
 from payments.domain.identifiers import attempt_of_reference
@@ -42,12 +42,13 @@ class WebhookResult:
 
     event_type: str
     outcome: Outcome | None
+    known_events: frozenset[str]
     refund_event: RefundEvent | None = None
 
 
 async def process_webhook(
     uow: UnitOfWork,
-    events: GatewayEvents,
+    gateways: Gateways,
     webhook_id: str,
     surcharge_bound: SurchargeBound,
     *,
@@ -62,19 +63,20 @@ async def process_webhook(
     locked = await webhooks.lock_webhook(uow, webhook_id)
     if locked is None:
         raise LookupError(f"work item of webhook {webhook_id}, which is not recorded")
+    gateway = gateways.of(locked.gateway)
     if locked.outcome != "queued":
-        return WebhookResult(locked.event_type, None)
+        return WebhookResult(locked.event_type, None, gateway.known_events)
     webhook = Webhook(webhook_id, locked.event_type, locked.arrived_at, surcharge_bound, is_last_attempt)
-    report = events.read_event(webhook_id, locked.event_type, locked.raw)
+    report = gateway.read_event(webhook_id, locked.event_type, locked.raw)
     if isinstance(report, RefundEvent):
         if refunds is None:
-            return WebhookResult(webhook.event_type, None, report)
+            return WebhookResult(webhook.event_type, None, gateway.known_events, report)
         changed = any([await record_refund_update(uow, update, now) for update in refunds])
     else:
         changed = await _record(uow, webhook, report, now)
     outcome: Outcome = "done" if changed else "ignored"
     await webhooks.save_outcome(uow, webhook_id, outcome)
-    return WebhookResult(webhook.event_type, outcome)
+    return WebhookResult(webhook.event_type, outcome, gateway.known_events)
 
 
 async def _record(uow: UnitOfWork, webhook: Webhook, report: QueriedReport | None, now: datetime) -> bool:

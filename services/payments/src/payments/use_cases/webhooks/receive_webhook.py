@@ -20,7 +20,7 @@ async def receive_webhook(database: Database, events: GatewayEvents, clock: Cloc
     Raises DatabaseUnavailable when nothing could be committed: the gateway resends it.
     """
     arrival = events.identify(raw)
-    if await file_webhook(database, arrival, raw, is_json=read_body(raw) is not None):
+    if await file_webhook(database, events.name, arrival, raw, is_json=read_body(raw) is not None):
         return "first"
     other = await find_other_body(database, arrival.id, raw)
     if other is None or content_hash_of(other) == content_hash_of(raw):

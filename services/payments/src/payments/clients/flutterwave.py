@@ -1,0 +1,368 @@
+"""The payment gateway Flutterwave (API v3)."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+from urllib.parse import quote
+
+import httpx
+
+from common.primitives.tls import client_tls
+from payments.clients import flutterwave_records as records
+from payments.clients.flutterwave_records import PREFIX
+from payments.clients.gateway import (
+    CALL_SECONDS_MAX,
+    CONNECT_SECONDS_MAX,
+    GatewayRejected,
+    GatewayReport,
+    GatewayUnavailable,
+    OpenedTransaction,
+    Page,
+    PaymentGateway,
+    Row,
+)
+from payments.clients.wire import fields_of
+from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
+from payments.domain.chargebacks import ChargebackUpdate
+from payments.domain.charges import Charge
+from payments.domain.errors import MalformedEvent
+from payments.domain.gateways import FLUTTERWAVE, GatewayName
+from payments.domain.identifiers import attempt_of_reference
+from payments.domain.reconciliation import UnreadableRow
+from payments.domain.refunds import RefundUpdate
+from payments.domain.revisions import GatewaySubject, QueriedEvent
+from payments.domain.settlements import Settlement
+from payments.domain.transfers import TransferUpdate
+from payments.domain.webhooks import Arrival
+
+# These statuses are about our key, our rate or a timeout, not about the request.
+_NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
+# `payment_options` of our channels.
+_OPTIONS: Final[Mapping[str, str]] = {"card": "card", "bank_transfer": "banktransfer", "ussd": "ussd"}
+# The refunds and attempts of one transaction; a page has ten rows.
+_PAGES_OF_ONE_MAX: Final = 10
+_RESPOND_IN_DASHBOARD: Final = "respond to this chargeback in Flutterwave's dashboard"
+
+
+class FlutterwaveGateway:
+    """`PaymentGateway` by Flutterwave's API. Amounts in kobo.
+
+    Every call ends within `seconds_max`; connecting within `connect_seconds_max`. `return_url` receives the customers of
+    payments without an address of their own, because this gateway requires one.
+    """
+
+    name: Final = FLUTTERWAVE
+    for_new_payments: Final = FLUTTERWAVE
+    confirms_webhooks = True
+    known_events = records.KNOWN_EVENTS
+
+    def __init__(
+        self,
+        url: str,
+        secret_key: str,
+        return_url: str,
+        seconds_max: float = CALL_SECONDS_MAX,
+        connect_seconds_max: float = CONNECT_SECONDS_MAX,
+    ) -> None:
+        self._seconds_max = seconds_max
+        self._return_url = return_url
+        self._client = httpx.AsyncClient(
+            base_url=url.rstrip("/"),
+            headers={"Authorization": f"Bearer {secret_key}"},
+            timeout=httpx.Timeout(seconds_max, connect=connect_seconds_max),
+            follow_redirects=False,
+            trust_env=False,
+            verify=client_tls(),
+        )
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def of(self, name: GatewayName) -> PaymentGateway:
+        if name != self.name:
+            raise GatewayUnavailable(f"the gateway {name} is not configured")
+        return self
+
+    def all(self) -> Sequence[PaymentGateway]:
+        return [self]
+
+    def identify(self, raw: bytes) -> Arrival:
+        return records.identify(raw)
+
+    def subject_of(self, event_type: str, raw: bytes) -> GatewaySubject | None:
+        return records.subject_of(event_type, raw)
+
+    def read_event(self, webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | None:
+        return records.read_event(webhook_id, event_type, raw)
+
+    async def open_transaction(
+        self,
+        *,
+        email: str,
+        amount_minor: int,
+        currency: str,
+        reference: str,
+        callback_url: str | None,
+        channel: str | None,
+        metadata: Mapping[str, str],
+    ) -> OpenedTransaction:
+        """`POST /payments`. The end of the link is its access code."""
+        body: dict[str, Any] = {
+            "tx_ref": reference,
+            "amount": _naira(amount_minor),
+            "currency": currency,
+            "redirect_url": callback_url or self._return_url,
+            "customer": {"email": email},
+            "meta": dict(metadata),
+        }
+        if channel is not None:
+            body["payment_options"] = _OPTIONS.get(channel, channel)
+        link = _object(await self._call("POST", "/payments", json=body)).get("link")
+        if not isinstance(link, str):
+            raise GatewayUnavailable("the payments response has no link")
+        return OpenedTransaction(link, link.rstrip("/").rpartition("/")[2])
+
+    async def find_transaction(self, reference: str) -> Charge | None:
+        """The paid attempt under the reference, else the latest one."""
+        data = await self._find_transaction(reference)
+        return None if data is None else records.read_charge(data)
+
+    async def find_event(self, subject: GatewaySubject) -> QueriedEvent | None:
+        data = await self._find(subject)
+        event_type = None if data is None else records.event_type_of_state(subject.kind, data)
+        if data is None or event_type is None:
+            return None
+        key = f"{FLUTTERWAVE}:{data.get('id')}"
+        return QueriedEvent(event_type, key, records.dump(event_type, data), records.moved_money(event_type, data))
+
+    async def page_of_paid_transactions(self, start: datetime, end: datetime, page: int) -> Page[Charge]:
+        """`GET /transactions` of the paid ones. The gateway takes days."""
+        query = {**_days(start, end), "page": page, "status": "successful"}
+        return await self._page("/transactions", query, records.read_charge)
+
+    async def start_refund(
+        self, *, transaction: str, amount_minor: int, currency: str | None, note: str
+    ) -> RefundUpdate:
+        """`POST /transactions/:id/refund`."""
+        identifier = await self._transaction_id(transaction)
+        body = {"amount": _number(amount_minor), "comments": note}
+        return records.read_refund(_object(await self._call("POST", f"/transactions/{identifier}/refund", json=body)))
+
+    async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
+        """This gateway never waits for an account of the payer."""
+        raise GatewayRejected(400, "Flutterwave takes no account for a refund")
+
+    async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
+        """`GET /refunds/:id`."""
+        data = await self._find(GatewaySubject("refund", gateway_refund_id))
+        return None if data is None else records.read_refund(data)
+
+    async def list_refunds(self, transaction: str) -> Sequence[RefundUpdate]:
+        """`GET /refunds` of one transaction."""
+        identifier = await self._transaction_id(transaction)
+        refunds: list[RefundUpdate] = []
+        for page in range(1, _PAGES_OF_ONE_MAX + 1):
+            listed = await self._page("/refunds", {"id": identifier, "page": page}, records.read_refund)
+            for row in listed.unreadable:
+                # It may be the refund that a lost response reported: sending it again could pay twice.
+                if row.note is None or attempt_of_reference(row.note) is not None:
+                    raise MalformedEvent(f"refund {row.key} of transaction {transaction}: {row.reason}")
+            refunds += listed.rows
+            if listed.is_last:
+                break
+        return refunds
+
+    async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
+        """`GET /refunds`. The gateway takes days."""
+        return await self._page("/refunds", {**_days(start, end), "page": page}, records.read_refund)
+
+    async def find_dispute(self, dispute_id: str) -> ChargebackUpdate | None:
+        """`GET /chargebacks` of one transaction."""
+        data = await self._find(GatewaySubject("dispute", dispute_id))
+        return None if data is None else records.read_chargeback(data)
+
+    async def page_of_open_disputes(self, page: int) -> Page[str]:
+        """`GET /chargebacks` of those that await our response."""
+        query = {"status": records.AWAITING_STATUS, "page": page}
+        return await self._page("/chargebacks", query, records.identity_of_chargeback)
+
+    async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
+        """Raises GatewayRejected: staff respond in the gateway's dashboard, which takes the files."""
+        raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
+
+    async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
+        """Raises GatewayRejected: staff respond in the gateway's dashboard, which takes the files."""
+        raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
+
+    async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
+        """None: payouts need the money in the account, and a settlement to a bank shows in the audit of its balance."""
+        return Page([], [], is_last=True)
+
+    async def page_of_settlement_charges(self, settlement_id: str, page: int) -> Page[Charge]:
+        """None, as there are no settlements."""
+        return Page([], [], is_last=True)
+
+    async def account_name(self, account_number: str, bank_code: str) -> str | None:
+        """`POST /accounts/resolve`."""
+        body = {"account_number": account_number, "account_bank": bank_code}
+        try:
+            name = _object(await self._call("POST", "/accounts/resolve", json=body)).get("account_name")
+        except GatewayRejected:
+            return None
+        return name if isinstance(name, str) else None
+
+    async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
+        """`POST /beneficiaries`."""
+        body = {"account_number": account_number, "account_bank": bank_code, "beneficiary_name": account_name}
+        identifier = _object(await self._call("POST", "/beneficiaries", json=body)).get("id")
+        if not isinstance(identifier, int):
+            raise GatewayUnavailable("the beneficiaries response has no id")
+        return f"{PREFIX}{identifier}"
+
+    async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
+        """`POST /transfers` to a beneficiary."""
+        body = {
+            "beneficiary": int(_bare(recipient_code)),
+            "amount": _number(amount_minor),
+            "currency": "NGN",
+            "debit_currency": "NGN",
+            "reference": reference,
+            "narration": "Refund",
+        }
+        return records.read_transfer(_object(await self._call("POST", "/transfers", json=body)))
+
+    async def find_transfer(self, reference: str) -> TransferUpdate | None:
+        """`GET /transfers` of one reference."""
+        data = await self._find(GatewaySubject("transfer", reference))
+        return None if data is None else records.read_transfer(data)
+
+    async def balance_minor(self, currency: str) -> int:
+        """`GET /balances/:currency`: the amount that can be spent now."""
+        data = _object(await self._call("GET", f"/balances/{quote(currency, safe='')}"))
+        value = data.get("available_balance")
+        return 0 if value == 0 else records.read_amount(value, "balance")
+
+    async def _transaction_id(self, transaction: str) -> str:
+        """The number of a transaction that is named by its id or its reference."""
+        if transaction.startswith(PREFIX):
+            return quote(_bare(transaction), safe="")
+        data = await self._find_transaction(transaction)
+        if data is None:
+            raise GatewayRejected(404, "no transaction has this reference")
+        return str(data.get("id"))
+
+    async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
+        """The object behind a subject, None when the gateway has none."""
+        key = subject.key
+        if subject.kind == "transfer":
+            return await self._find_listed("/transfers", {"reference": key}, "reference", key)
+        if subject.kind == "dispute":
+            identifier, _, flw_ref = _bare(key).partition("@")
+            return await self._find_listed("/chargebacks", {"flw_ref": flw_ref}, "id", identifier)
+        if subject.kind == "refund":
+            return await self._get(f"/refunds/{quote(_bare(key), safe='')}")
+        if key.startswith(PREFIX):
+            return await self._get(f"/transactions/{quote(_bare(key), safe='')}/verify")
+        return await self._find_transaction(key)
+
+    async def _find_transaction(self, reference: str) -> Mapping[str, Any] | None:
+        """A customer may try several times under one reference: the paid attempt counts, else the latest."""
+        latest = await self._get("/transactions/verify_by_reference", params={"tx_ref": reference})
+        if latest is None or latest.get("status") == "successful":
+            return latest
+        query = {"tx_ref": reference, "status": "successful"}
+        paid = await self._find_listed("/transactions", query, "tx_ref", reference)
+        # The list has no metadata.
+        return latest if paid is None else await self._get(f"/transactions/{paid.get('id')}/verify")
+
+    async def _find_listed(
+        self, path: str, query: Mapping[str, str], field: str, value: str
+    ) -> Mapping[str, Any] | None:
+        """The row of a filtered list. Rows of other values mean that the filter was ignored, and nothing follows from them."""
+        rows, _ = await self._list(path, query)
+        found = next((row for row in rows if str(row.get(field)) == value), None)
+        if found is None and any(field != "id" for _ in rows):
+            raise GatewayUnavailable(f"{path} returned rows of other values")
+        return found
+
+    async def _page(self, path: str, query: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Row]) -> Page[Row]:
+        rows, is_last = await self._list(path, query)
+        readable: list[Row] = []
+        unreadable: list[UnreadableRow] = []
+        for row in rows:
+            try:
+                readable.append(read(row))
+            except MalformedEvent as fault:
+                unreadable.append(records.unreadable_row(row, str(fault)))
+        return Page(readable, unreadable, is_last)
+
+    async def _list(self, path: str, query: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+        """The rows of a page, and whether it is the last."""
+        body = await self._send("GET", path, params=query)
+        listed, meta = body.get("data"), body.get("meta")
+        info = meta.get("page_info") if isinstance(meta, dict) else None
+        if not isinstance(listed, list) or not isinstance(info, dict):
+            raise GatewayUnavailable(f"the response of {path} is not a page")
+        page, pages = info.get("current_page"), info.get("total_pages")
+        if not isinstance(page, int) or not isinstance(pages, int):
+            raise GatewayUnavailable(f"the response of {path} has no page numbers")
+        return [fields_of(row) for row in listed], page >= pages
+
+    async def _get(self, path: str, **arguments: Any) -> Mapping[str, Any] | None:
+        """An object; None when the gateway has none. It answers 400 as well as 404 for an unknown one."""
+        try:
+            return _object(await self._call("GET", path, **arguments))
+        except GatewayRejected as rejection:
+            if rejection.status == 404 or "no transaction was found" in rejection.message.lower():
+                return None
+            raise
+
+    async def _call(self, method: str, path: str, **arguments: Any) -> Any:
+        return (await self._send(method, path, **arguments)).get("data")
+
+    async def _send(self, method: str, path: str, **arguments: Any) -> Mapping[str, Any]:
+        """The envelope of a success. Raises GatewayUnavailable and GatewayRejected."""
+        try:
+            async with asyncio.timeout(self._seconds_max):
+                response = await self._client.request(method, path, **arguments)
+            body = json.loads(response.content, parse_float=Decimal)
+        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError, InvalidOperation) as error:
+            raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
+        status = response.status_code
+        if status >= 500 or status in _NOT_ABOUT_THE_REQUEST:
+            raise GatewayUnavailable(f"{method} {path}: {status}")
+        if not isinstance(body, dict) or body.get("status") not in ("success", "error"):
+            # A proxy's 404 must never cause a second payment: only the gateway's own format is a rejection.
+            raise GatewayUnavailable(f"{method} {path}: {status}, not in the gateway's format")
+        if status >= 400 or body["status"] != "success":
+            raise GatewayRejected(status, str(body.get("message", ""))[:200])
+        return body
+
+
+def _bare(identifier: str) -> str:
+    return identifier.removeprefix(PREFIX)
+
+
+def _naira(amount_minor: int) -> str:
+    """Kobo as naira in text, exactly."""
+    return f"{amount_minor // 100}.{amount_minor % 100:02d}"
+
+
+def _number(amount_minor: int) -> float | int:
+    """Kobo as a JSON number of naira. The shortest text of this float has the two decimals, because amounts are below 2^53."""
+    return amount_minor // 100 if amount_minor % 100 == 0 else float(_naira(amount_minor))
+
+
+def _days(start: datetime, end: datetime) -> dict[str, str]:
+    """The days of a period. A day more at each end covers the gateway's time zone."""
+    day = timedelta(days=1)
+    return {"from": (start - day).date().isoformat(), "to": (end + day).date().isoformat()}
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise GatewayUnavailable("the response is not an object")
+    return value

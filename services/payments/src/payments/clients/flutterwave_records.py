@@ -1,0 +1,289 @@
+"""Read Flutterwave's objects and webhooks (API v3) as records. Its amounts are naira with at most two decimals.
+
+Ids have the prefix `flw:` in every record, because the numbers of two gateways may be equal.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Any, Final
+
+from common.primitives.money import AMOUNT_MINOR_MAX
+from payments.clients.gateway import GatewayReport
+from payments.clients.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of
+from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
+from payments.domain.chargebacks import ChargebackUpdate, Outcome
+from payments.domain.charges import Charge, ChargeStatus
+from payments.domain.errors import MalformedEvent
+from payments.domain.gateways import FLUTTERWAVE
+from payments.domain.reconciliation import UnreadableRow
+from payments.domain.refunds import RefundUpdate
+from payments.domain.revisions import GatewaySubject, SubjectKind, is_gateway_response
+from payments.domain.transfers import TransferOutcome, TransferUpdate
+from payments.domain.webhooks import UNKNOWN_EVENT, Arrival
+
+PREFIX: Final = "flw:"
+CHARGE_EVENT: Final = "charge.completed"
+REFUND_EVENT: Final = "refund.completed"
+TRANSFER_EVENT: Final = "transfer.completed"
+CHARGEBACK_EVENT: Final = "chargeback"
+# The status of a chargeback that has no response of ours.
+AWAITING_STATUS: Final = "initiated"
+KNOWN_EVENTS: Final = frozenset({CHARGE_EVENT, REFUND_EVENT, TRANSFER_EVENT, CHARGEBACK_EVENT})
+
+_CHARGE_STATUSES: Final[Mapping[str, ChargeStatus]] = {"successful": "success", "failed": "failed"}
+# `completed` alone is accepted: the customer does not have the money yet.
+_REFUND_STATUSES: Final[Mapping[str, str]] = {
+    "completed-bank-transfer": "processed",
+    "completed-momo": "processed",
+    "completed-mpgs": "processed",
+    "completed-offline": "processed",
+    "completed-preauth": "processed",
+    "successful": "processed",
+    "failed": "failed",
+}
+_TRANSFER_OUTCOMES: Final[Mapping[str, TransferOutcome]] = {"SUCCESSFUL": "success", "FAILED": "failed"}
+_CHARGEBACK_OUTCOMES: Final[Mapping[str, Outcome | None]] = {
+    "initiated": None,
+    "pending": None,
+    # We declined the claim; the bank has not decided.
+    "declined": None,
+    "accepted": "lost",
+    "lost": "lost",
+    "won": "won",
+}
+
+
+def read_body(raw: bytes) -> Any:
+    """The body's JSON value with exact decimals; None for a body that is not JSON."""
+    try:
+        return json.loads(raw, parse_float=Decimal)
+    except (ValueError, RecursionError, InvalidOperation):
+        return None
+
+
+def dump(event_type: str, data: Mapping[str, Any]) -> bytes:
+    """The object as the body of an event. Decimals are written as text, which `read_amount` reads too."""
+    return json.dumps({"event": event_type, "data": data}, default=str).encode()
+
+
+def identify(raw: bytes) -> Arrival:
+    """`flutterwave:<event>:<data.id>:<data.status>`, because each status of an object is an event of its own.
+
+    Else the SHA-256 of the bytes.
+    """
+    body = read_body(raw)
+    event, data = text_of(fields_of(body).get("event")), data_of(body)
+    key = identifier_of(data.get("id"))
+    if event and key:
+        return Arrival(f"{FLUTTERWAVE}:{event}:{key}:{text_of(data.get('status')) or ''}", event_type_of(event))
+    return Arrival(f"{FLUTTERWAVE}:{hashlib.sha256(raw).hexdigest()}", event_type_of(event or UNKNOWN_EVENT))
+
+
+def event_type_of(event: str) -> str:
+    """The event's name. The names of chargeback events are not documented, and all count as one."""
+    return CHARGEBACK_EVENT if event.startswith(CHARGEBACK_EVENT) else event
+
+
+def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
+    """The subject to query for a webhook, whose content is not trusted; None for an event of another kind."""
+    data = data_of(read_body(raw))
+    identifier, flw_ref = identifier_of(data.get("id")), text_of(data.get("flw_ref"))
+    if event_type == CHARGE_EVENT and identifier is not None:
+        return GatewaySubject("charge", PREFIX + identifier)
+    if event_type == REFUND_EVENT and identifier is not None:
+        return GatewaySubject("refund", PREFIX + identifier)
+    if event_type == TRANSFER_EVENT and (reference := text_of(data.get("reference"))) is not None:
+        return GatewaySubject("transfer", reference)
+    if event_type == CHARGEBACK_EVENT and identifier is not None and flw_ref is not None:
+        return GatewaySubject("dispute", identity_of_chargeback(data))
+    return None
+
+
+def identity_of_chargeback(data: Mapping[str, Any]) -> str:
+    """`flw:<id>@<flw_ref>`: chargebacks are queried by the reference of their transaction. Raises MalformedEvent."""
+    identifier, flw_ref = identifier_of(data.get("id")), text_of(data.get("flw_ref"))
+    if identifier is None or flw_ref is None:
+        raise MalformedEvent("chargeback without an id or a flw_ref")
+    return f"{PREFIX}{identifier}@{flw_ref}"
+
+
+def event_type_of_state(kind: SubjectKind, data: Mapping[str, Any]) -> str | None:
+    """The event type of an object's present state; None while it is undecided."""
+    status = text_of(data.get("status")) or ""
+    if kind == "charge":
+        return CHARGE_EVENT if status in _CHARGE_STATUSES else None
+    if kind == "refund":
+        return REFUND_EVENT if status in _REFUND_STATUSES else None
+    if kind == "transfer":
+        return TRANSFER_EVENT if status in _TRANSFER_OUTCOMES else None
+    return CHARGEBACK_EVENT if status in _CHARGEBACK_OUTCOMES else None
+
+
+def moved_money(event_type: str, data: Mapping[str, Any]) -> bool:
+    """Whether the event is a paid charge or a refund that was paid out."""
+    status = text_of(data.get("status")) or ""
+    if event_type == REFUND_EVENT:
+        return _REFUND_STATUSES.get(status) == "processed"
+    return event_type == CHARGE_EVENT and status == "successful"
+
+
+def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | None:
+    """The content of a response that was fetched from the gateway. A webhook's own content is never read.
+
+    Raises MalformedEvent.
+    """
+    if not is_gateway_response(webhook_id):
+        return None
+    data = data_of(read_body(raw))
+    if event_type == CHARGE_EVENT:
+        return read_charge(data)
+    if event_type == REFUND_EVENT:
+        return read_refund(data)
+    if event_type == TRANSFER_EVENT:
+        return read_transfer(data)
+    return read_chargeback(data) if event_type == CHARGEBACK_EVENT else None
+
+
+def read_charge(data: Mapping[str, Any]) -> Charge:
+    """Read a transaction. The customer paid `charged_amount`; we received `amount_settled` of it.
+
+    Raises MalformedEvent for a paid one without a usable amount.
+    """
+    status = _CHARGE_STATUSES.get(text_of(data.get("status")) or "", "pending")
+    identifier = identifier_of(data.get("id"))
+    amount_minor = _optional_minor(data.get("charged_amount")) or _optional_minor(data.get("amount"))
+    if not amount_minor and status == "success":
+        raise MalformedEvent("paid transaction without a usable amount")
+    metadata = fields_of(data.get("meta"))
+    named, settlement = metadata.get("orderId"), metadata.get("settlement")
+    currency = data.get("currency")
+    is_code = isinstance(currency, str) and len(currency) == 3 and currency.isascii() and currency.isalpha()
+    return Charge(
+        reference=text_of(data.get("tx_ref")) or f"{FLUTTERWAVE}:{identifier}",
+        gateway_id=None if identifier is None else PREFIX + identifier,
+        amount_minor=amount_minor or 0,
+        currency=str(currency).upper() if is_code else NO_CURRENCY,
+        is_currency_literal=is_code and str(currency).isupper(),
+        order_named=str(named) if named else None,
+        settlement=settlement if isinstance(settlement, str) else None,
+        channel=text_of(data.get("payment_type")),
+        fee_minor=_fee_minor(data, amount_minor or 0) if status == "success" else 0,
+        status=status,
+        paid_at=instant_of(data.get("created_at")),
+        failure_reason=phrase_of(data.get("processor_response")),
+        gateway=FLUTTERWAVE,
+    )
+
+
+def _fee_minor(data: Mapping[str, Any], amount_minor: int) -> int:
+    """The part of the charge that we did not receive: fee and tax. A response without `amount_settled` has the fee alone."""
+    settled_minor = _optional_minor(data.get("amount_settled"))
+    if settled_minor is not None:
+        return max(amount_minor - settled_minor, 0)
+    return min(_rounded_minor(data.get("app_fee")) or 0, amount_minor)
+
+
+def read_refund(data: Mapping[str, Any]) -> RefundUpdate:
+    """Read a refund, of the API or of a webhook, whose names differ. Raises MalformedEvent.
+
+    No shape of it has a currency: we open payments in naira only.
+    """
+    amount = data.get("amount_refunded") if "amount_refunded" in data else data.get("AmountRefunded")
+    status, identifier = text_of(data.get("status")) or "", identifier_of(data.get("id"))
+    return RefundUpdate(
+        gateway_refund_id=None if identifier is None else PREFIX + identifier,
+        note=text_of(data.get("comments")),
+        status=_REFUND_STATUSES.get(status, status or "pending"),
+        amount_minor=read_amount(amount, "refund"),
+        currency=text_of(data.get("currency")) or HOME_CURRENCY,
+        failure=status if status == "failed" else None,
+        updated_at=instant_of(data.get("updated_at")) or instant_of(data.get("updatedAt")),
+        is_anonymous="comments" not in data,
+    )
+
+
+def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
+    """A listed object that cannot be read, by its id, else by the hash of its content."""
+    raw = json.dumps(data, sort_keys=True, default=str).encode()
+    key = PREFIX + (identifier_of(data.get("id")) or hashlib.sha256(raw).hexdigest())
+    return UnreadableRow(key, text_of(data.get("tx_ref")), text_of(data.get("comments")), reason)
+
+
+def read_transfer(data: Mapping[str, Any]) -> TransferUpdate:
+    """Read a transfer. `complete_message` is the bank's text; `narration` is our own. Raises MalformedEvent."""
+    reference, currency = text_of(data.get("reference")), text_of(data.get("currency"))
+    if reference is None or currency is None:
+        raise MalformedEvent("transfer without a reference or a currency")
+    status, identifier = text_of(data.get("status")) or "", identifier_of(data.get("id"))
+    account_number = identifier_of(data.get("account_number"))
+    outcome = _TRANSFER_OUTCOMES.get(status, "pending")
+    return TransferUpdate(
+        reference=reference,
+        transfer_code="" if identifier is None else PREFIX + identifier,
+        amount_minor=read_amount(data.get("amount"), "transfer"),
+        currency=currency,
+        outcome=outcome,
+        status=outcome,
+        reason=phrase_of(data.get("complete_message")) if outcome == "failed" else None,
+        account_last4=account_number[-4:] if account_number else None,
+        bank_code=text_of(data.get("bank_code")),
+        occurred_at=None,
+        # A transfer that paid nothing costs nothing.
+        fee_minor=_rounded_minor(data.get("fee")) if outcome == "success" else 0,
+    )
+
+
+def read_chargeback(data: Mapping[str, Any]) -> ChargebackUpdate:
+    """Read a chargeback. Raises MalformedEvent without a transaction, or with an unknown status."""
+    status, identity = text_of(data.get("status")) or "", identity_of_chargeback(data)
+    transaction, reference = identifier_of(data.get("transaction_id")), text_of(data.get("tx_ref"))
+    if transaction is None and reference is None:
+        raise MalformedEvent("chargeback without a transaction")
+    if status not in _CHARGEBACK_OUTCOMES:
+        raise MalformedEvent("chargeback with an unknown status")
+    return ChargebackUpdate(
+        identity=identity,
+        reference=reference,
+        gateway_id=None if transaction is None else PREFIX + transaction,
+        amount_minor=read_amount(data.get("amount"), "chargeback"),
+        currency=None,
+        outcome=_CHARGEBACK_OUTCOMES[status],
+        reason=phrase_of(data.get("comment")),
+        due_at=instant_of(data.get("due_date")),
+        awaits_response=status == AWAITING_STATUS,
+    )
+
+
+def read_amount(value: Any, noun: str) -> int:
+    """Naira as a number or text, in kobo. Raises MalformedEvent for more than two decimals and for no amount."""
+    amount_minor = _optional_minor(value)
+    if not amount_minor:
+        raise MalformedEvent(f"{noun} without a usable amount")
+    return amount_minor
+
+
+def _optional_minor(value: Any) -> int | None:
+    """None for anything that is not a whole number of kobo within the bounds."""
+    amount = _decimal(value)
+    if amount is None or not 0 <= amount <= AMOUNT_MINOR_MAX or amount != amount.to_integral_value():
+        return None
+    return int(amount)
+
+
+def _rounded_minor(value: Any) -> int | None:
+    """A calculated fee, which may have more than two decimals; None when there is none."""
+    amount = _decimal(value)
+    return None if amount is None or amount < 0 else int(amount.to_integral_value(ROUND_HALF_UP))
+
+
+def _decimal(value: Any) -> Decimal | None:
+    """Naira in kobo, exactly. A float is refused: it was not read as a decimal."""
+    if isinstance(value, bool) or not isinstance(value, (int, str, Decimal)):
+        return None
+    try:
+        amount = Decimal(value) * 100
+    except (InvalidOperation, ValueError):
+        return None
+    return amount if amount.is_finite() and amount <= AMOUNT_MINOR_MAX else None

@@ -1,0 +1,24 @@
+"""Query the gateway for the state behind a webhook whose content is not trusted, and file its response."""
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from payments.clients.gateway import Gateways
+from payments.domain.revisions import is_gateway_response
+from payments.store.webhooks import lock_webhook
+from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
+
+
+async def confirm_webhook(database: Database, gateways: Gateways, webhook_id: str) -> None:
+    """Nothing for a webhook that was processed, or whose gateway signs its content. The response is processed as its own webhook.
+
+    Safe to repeat: a response of the same content is filed once. Raises GatewayUnavailable and GatewayRejected.
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        webhook = await lock_webhook(uow, webhook_id)
+    if webhook is None or webhook.outcome != "queued" or is_gateway_response(webhook_id):
+        return
+    gateway = gateways.of(webhook.gateway)
+    subject = gateway.subject_of(webhook.event_type, webhook.raw) if gateway.confirms_webhooks else None
+    event = None if subject is None else await gateway.find_event(subject)
+    if event is not None:
+        await file_gateway_response(database, gateway.name, event)
