@@ -16,7 +16,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "releases": "",
         "payment_references": "",
         "payment_intent_keys": "",
-        "payment_intents": "access_code authorization_url callback_url channel failed_at failure_reason "
+        "payment_intents": "access_code authorization_url callback_url channel failed_at failure_reason gateway "
         "opening_until paid_at queries query_at reference status",
         "processed_webhook_events": "outcome",
         "dead_letter_webhooks": "replayed_at",
@@ -46,7 +46,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "payout_acts": "",
         "payout_exception_acts": "",
         "bank_detail_quarantines": "",
-        "payout_transfers": "asks batch_id called_at due_at failure fee recipient_code status submissions transfer_code updated_at",
+        "payout_transfers": "asks batch_id called_at due_at failure fee gateway recipient_code status submissions transfer_code updated_at",
         "payout_requests": "processed_at restitution_awaited_since restitution_reason retry_count status "
         "transfer_code transfer_failure transfer_reference updated_at",
         "payout_exceptions": "cause closed_at closed_because respond_by severity status",

@@ -620,6 +620,7 @@ CREATE TABLE payout_transfers (
     updated_at timestamp with time zone NOT NULL,
     called_at timestamp with time zone,
     fee bigint,
+    gateway text DEFAULT 'paystack'::text NOT NULL,
     CONSTRAINT payout_transfers_pkey PRIMARY KEY (id),
     CONSTRAINT payout_transfers_attempt_once UNIQUE (payout_id, attempt),
     CONSTRAINT payout_transfers_reference_once UNIQUE (reference),
@@ -634,7 +635,7 @@ CREATE INDEX payout_transfers_newest ON payout_transfers USING btree (created_at
 CREATE INDEX payout_transfers_of_batch ON payout_transfers USING btree (batch_id);
 ALTER TABLE payout_transfers ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON payout_transfers TO campus_payouts_api;
-GRANT SELECT, INSERT, UPDATE (batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at, called_at, fee) ON payout_transfers TO campus_payouts_service;
+GRANT SELECT, INSERT, UPDATE (batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at, called_at, fee, gateway) ON payout_transfers TO campus_payouts_service;
 CREATE POLICY payout_transfers_of_resets ON payout_transfers FOR SELECT TO campus_payouts_api
     USING (app_may('payouts:reset'::text));
 CREATE POLICY payout_transfers_select ON payout_transfers FOR SELECT TO campus_payouts_api

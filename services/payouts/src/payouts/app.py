@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -23,11 +23,14 @@ from common.primitives.signatures import VerifyKeys
 from common.primitives.tls import client_tls
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
-from payouts.clients.paystack import PAYSTACK, Paystack
+from payouts.clients.flutterwave import Flutterwave
+from payouts.clients.gateway import ActiveGateways, Gateway
+from payouts.clients.paystack import Paystack
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
 from payouts.dependencies import Dependencies
 from payouts.domain.errors import NothingToCorrect
+from payouts.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.metrics import LEDGER
 from payouts.queries.personal_records import SECTIONS
@@ -85,21 +88,51 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     known = next((previous_release_fingerprint_key(key) for key in shared if key), None)
     hash_key = await ensure_hash_key(runtime.database, hash_key_encryptor, "payouts", of_release_before=known)
     numbers = AccountNumbers(encryptor, hash_key)
-    async with httpx.AsyncClient(
-        base_url=settings.gateway_api_url.rstrip("/") + "/",
-        headers={"Authorization": f"Bearer {settings.gateway_secret_key}"},
-        timeout=settings.gateway_timeout_seconds,
-        verify=client_tls(),
-    ) as client:
+    async with AsyncExitStack() as clients:
+        adapters: list[Gateway] = [
+            _paystack(
+                settings,
+                runtime,
+                await clients.enter_async_context(
+                    _client(settings, settings.gateway_api_url, settings.gateway_secret_key)
+                ),
+                numbers,
+            )
+        ]
+        if settings.flutterwave_secret_key:
+            client = _client(settings, settings.flutterwave_api_url, settings.flutterwave_secret_key)
+            adapters.append(_flutterwave(settings, runtime, await clients.enter_async_context(client), numbers))
         yield Dependencies(
             settings,
             runtime.clock,
             runtime.database,
             CursorSigner(settings.cursor_key),
-            _paystack(settings, runtime, client, numbers),
+            ActiveGateways(adapters, settings.gateway_provider),
             numbers,
             hash_key_encryptor,
         )
+
+
+def _client(settings: Settings, url: str, secret_key: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        base_url=url.rstrip("/") + "/",
+        headers={"Authorization": f"Bearer {secret_key}"},
+        timeout=settings.gateway_timeout_seconds,
+        verify=client_tls(),
+    )
+
+
+def _flutterwave(
+    settings: Settings, runtime: Runtime, client: httpx.AsyncClient, numbers: AccountNumbers
+) -> Flutterwave:
+    return Flutterwave(
+        client,
+        settings.gateway_timeout_seconds,
+        numbers.plain_number,
+        on_key_rejected=partial(pause_payouts, runtime.database, runtime.clock, FLUTTERWAVE),
+        transfer_minimum_minor=settings.payout_transfer_minimum_minor,
+        fees=FeeSchedule.parse(settings.flutterwave_transfer_fees),
+    )
 
 
 def _paystack(settings: Settings, runtime: Runtime, client: httpx.AsyncClient, numbers: AccountNumbers) -> Paystack:
@@ -115,7 +148,7 @@ def _paystack(settings: Settings, runtime: Runtime, client: httpx.AsyncClient, n
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     async def claim_transfer() -> int:
-        return await process_due_transfers_once(dependencies.database, dependencies.gateway, dependencies.clock)
+        return await process_due_transfers_once(dependencies.database, dependencies.gateways, dependencies.clock)
 
     async def request_scheduled() -> int:
         minimum_minor = dependencies.payout_minimum_minor
@@ -139,7 +172,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
 
     async def compare() -> None:
         numbers, clock = dependencies.account_numbers, dependencies.clock
-        await compare_transfers_once(dependencies.database, dependencies.gateway, numbers, clock)
+        await compare_transfers_once(dependencies.database, dependencies.gateways, numbers, clock)
 
     return [
         Loop("compare-transfers", compare, COMPARE_EVERY_SECONDS),
@@ -172,7 +205,7 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
     parser.add_argument("--since", type=_instant, default=None)
     since: datetime | None = parser.parse_args(arguments).since
     database, numbers = dependencies.database, dependencies.account_numbers
-    done = await compare_transfers(database, dependencies.gateway, numbers, dependencies.clock, since)
+    done = await compare_transfers(database, dependencies.gateways, numbers, dependencies.clock, since)
     sys.stdout.write(f"{done.listed} transfers listed, {done.recorded} recorded, {done.unsettled} not settled\n")
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for found in await found_transfers.list_open(uow):

@@ -222,7 +222,7 @@ class QueuedTransfer(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def on_transfer_queued(item: QueuedTransfer, _: Received, dependencies: Dependencies) -> None:
-    await resolve_transfer(dependencies.database, dependencies.gateway, dependencies.clock, item.transfer_id)
+    await resolve_transfer(dependencies.database, dependencies.gateways, dependencies.clock, item.transfer_id)
 
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [

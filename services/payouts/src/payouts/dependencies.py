@@ -7,7 +7,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.settings import Settings
 from payouts.store.account_numbers import AccountNumbers
@@ -19,9 +19,14 @@ class Dependencies:
     clock: Clock
     database: Database
     cursors: CursorSigner
-    gateway: Gateway
+    gateways: Gateways
     account_numbers: AccountNumbers
     hash_key_encryptor: Encryptor
+
+    @property
+    def gateway(self) -> Gateway:
+        """The gateway of new transfers."""
+        return self.gateways.of(self.gateways.for_new_transfers)
 
     @property
     def failure_rate_policy(self) -> FailureRatePolicy:

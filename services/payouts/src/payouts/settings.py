@@ -1,15 +1,16 @@
 """Settings of the payouts service, read from its environment."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_settings import NoDecode
 
 from common.primitives.encryption import FurtherKey, PurposeKey
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.primitives.signatures import VerifyKeys
 from common.process.settings import HttpAddress, ServiceSettings
+from payouts.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 
 
@@ -30,6 +31,22 @@ class Settings(ServiceSettings):
     )
     gateway_secret_key: str = Field(
         min_length=1, description="Secret key of our account at the payment gateway", examples=["sk_live_..."]
+    )
+    gateway_provider: GatewayName = Field(
+        default=PAYSTACK,
+        description="The gateway of new transfers: `paystack` or `flutterwave`. Transfers of the other one are settled there "
+        "while its secret key is set",
+        examples=["paystack"],
+    )
+    flutterwave_api_url: HttpAddress = Field(
+        default="https://api.flutterwave.com/v3",
+        description="The base address of Flutterwave's API, with its version",
+        examples=["https://api.flutterwave.com/v3"],
+    )
+    flutterwave_secret_key: str = Field(
+        default="",
+        description="The secret key that authenticates calls to Flutterwave; empty: this gateway is not used",
+        examples=["FLWSECK-0123456789abcdef-X"],
     )
     account_number_key: PurposeKey = Field(
         description="Encrypts the vendors' account numbers and the hash key at rest; a wrong key stops the start",
@@ -83,6 +100,11 @@ class Settings(ServiceSettings):
         "ascending comma list, `*` for any amount",
         examples=["500000:1000,5000000:2500,*:5000"],
     )
+    flutterwave_transfer_fees: Annotated[str, AfterValidator(_check_fees)] = Field(
+        default="500000:1075,5000000:2688,*:5375",
+        description="Flutterwave's fees of transfers with tax, in the form of PAYOUT_TRANSFER_FEES",
+        examples=["500000:1075,5000000:2688,*:5375"],
+    )
     gateway_timeout_seconds: float = Field(
         default=15.0,
         gt=0,
@@ -121,6 +143,12 @@ class Settings(ServiceSettings):
         description="Wait of the attempt after a payout's first reset, in seconds; doubled after each further reset",
         examples=[60.0],
     )
+
+    @model_validator(mode="after")
+    def _has_key_of_provider(self) -> Self:
+        if self.gateway_provider == FLUTTERWAVE and not self.flutterwave_secret_key:
+            raise ValueError("FLUTTERWAVE_SECRET_KEY is empty, and GATEWAY_PROVIDER is flutterwave")
+        return self
 
     @property
     def observation_window(self) -> timedelta:

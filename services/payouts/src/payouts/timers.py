@@ -8,7 +8,7 @@ from common.ledger.chain_loops import RUN_LEASE
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.attempts import status_when_claimed, step_when_due
 from payouts.domain.dispatch import LEASE, SUBMISSIONS_CONCURRENT_MAX
 from payouts.domain.errors import GatewayUnavailable
@@ -37,17 +37,17 @@ ROUND_MAX = 200
 VENDORS_CHECKED_MAX = 500
 
 
-async def process_due_transfers_once(database: Database, gateway: Gateway, clock: Clock) -> int:
+async def process_due_transfers_once(database: Database, gateways: Gateways, clock: Clock) -> int:
     """Sends reserved attempts, and queries unknown ones and those long under way. Returns how many it processed.
 
-    It processes none while the gateway rejects our key: they stay due.
+    It processes none of a gateway that rejects our key: they stay due.
     """
     done = 0
     while done < ROUND_MAX:
-        claimed = await _claim_due(database, gateway.name, clock)
+        claimed = await _claim_due(database, gateways, clock)
         if not claimed:
             break
-        steps = (_step(database, gateway, clock, transfer) for transfer in claimed)
+        steps = (_step(database, gateways, clock, transfer) for transfer in claimed)
         outcomes = await asyncio.gather(*steps, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
@@ -56,34 +56,34 @@ async def process_due_transfers_once(database: Database, gateway: Gateway, clock
     return done
 
 
-async def _claim_due(database: Database, gateway: str, clock: Clock) -> list[store.DueTransfer]:
+async def _claim_due(database: Database, gateways: Gateways, clock: Clock) -> list[store.DueTransfer]:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        if await open_alerts.is_open(uow, key_alert(gateway)):
-            return []
+        names = [gateway.name for gateway in gateways.all()]
+        usable = [name for name in names if not await open_alerts.is_open(uow, key_alert(name))]
         claimed = [
             store.DueTransfer(due.id, status_when_claimed(due.status))
-            for due in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX)
+            for due in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX, usable)
         ]
         for transfer in claimed:
             await store.claim_transfer(uow, transfer.id, transfer.status, now + LEASE)
     return claimed
 
 
-async def _step(database: Database, gateway: Gateway, clock: Clock, transfer: store.DueTransfer) -> None:
+async def _step(database: Database, gateways: Gateways, clock: Clock, transfer: store.DueTransfer) -> None:
     if step_when_due(transfer.status) == "submit":
-        await send_retry(database, gateway, clock, transfer.id)
+        await send_retry(database, gateways, clock, transfer.id)
     else:
-        await resolve_transfer(database, gateway, clock, transfer.id)
+        await resolve_transfer(database, gateways, clock, transfer.id)
 
 
-async def compare_transfers_once(database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock) -> bool:
+async def compare_transfers_once(database: Database, gateways: Gateways, numbers: AccountNumbers, clock: Clock) -> bool:
     """Compares once a day, and at once after a restore of the database: nothing is sent until then."""
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if not await found_transfers.claim_comparison(uow, now, now + RUN_LEASE, now + RECHECK_AFTER_RESTORE):
             return False
-    await compare_transfers(database, gateway, numbers, clock)
+    await compare_transfers(database, gateways, numbers, clock)
     return True
 
 

@@ -82,6 +82,7 @@ class Sandbox:
 
 
 OPENING_BALANCE_MINOR = 1_000_000_000
+FLUTTERWAVE_KEY = "FLWSECK_TEST-payouts"
 
 
 @contextlib.asynccontextmanager
@@ -95,6 +96,8 @@ async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
                 "STATE_DIR": str(folder / "sandbox"),
                 "GATEWAY_SECRET_KEY": KEY,
                 "WEBHOOK_URL": "http://127.0.0.1:9/webhook",
+                "FLUTTERWAVE_SECRET_KEY": FLUTTERWAVE_KEY,
+                "FLUTTERWAVE_WEBHOOK_URL": "http://127.0.0.1:9/flutterwave",
                 "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
                 "MESSAGING_APP_SECRET": "secret",
                 "BASE_URL": f"http://127.0.0.1:{port}",

@@ -111,7 +111,7 @@ class Staff:
 
     async def run_timers(self) -> None:
         parts = self.scenario.app.dependencies
-        await process_due_transfers_once(parts.database, parts.gateway, parts.clock)
+        await process_due_transfers_once(parts.database, parts.gateways, parts.clock)
 
     async def process_queued_transfers(self) -> None:
         """Processes the worker's queued queries."""

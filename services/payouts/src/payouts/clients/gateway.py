@@ -3,24 +3,39 @@
 No raw answer of a provider passes it: an adapter returns the records of the domain.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
 from payouts.domain.bank_accounts import Bank
+from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import TransferPage
 from payouts.domain.gateway_results import Recipient, Refused, SubmitResult, Unclear, VerifyResult
+from payouts.domain.gateways import GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 
 
-class Gateway(Protocol):
-    """Calls of one gateway account. Every call ends within its time limit. Amounts in kobo.
+class Gateways(Protocol):
+    """The active gateways: new transfers go to one, and everything else to the gateway that took the attempt."""
+
+    @property
+    def for_new_transfers(self) -> GatewayName: ...
+
+    def of(self, name: GatewayName) -> "Gateway":
+        """Returns the gateway of this name. Raises GatewayUnavailable when its key is not set."""
+
+    def all(self) -> Sequence["Gateway"]: ...
+
+
+class Gateway(Gateways, Protocol):
+    """Calls of one gateway account; alone it is also all active gateways. Every call ends within its time limit. Amounts in kobo.
 
     GatewayUnavailable is GatewayKeyRejected when the gateway does not accept our key. A call that returns `Unclear`
     reports that fault by the hook of its adapter.
     """
 
     @property
-    def name(self) -> str:
+    def name(self) -> GatewayName:
         """The gateway's name in rows and alerts."""
 
     @property
@@ -51,3 +66,20 @@ class Gateway(Protocol):
 
     async def page_of_transfers(self, since: datetime, page: int) -> TransferPage:
         """Returns one page of transfers accepted since then, newest first, from page 1. Raises GatewayUnavailable."""
+
+
+class ActiveGateways:
+    """`Gateways` of several adapters."""
+
+    def __init__(self, adapters: Sequence[Gateway], for_new_transfers: GatewayName) -> None:
+        self._adapters: dict[GatewayName, Gateway] = {adapter.name: adapter for adapter in adapters}
+        self.for_new_transfers: GatewayName = for_new_transfers
+
+    def of(self, name: GatewayName) -> Gateway:
+        adapter = self._adapters.get(name)
+        if adapter is None:
+            raise GatewayUnavailable
+        return adapter
+
+    def all(self) -> Sequence[Gateway]:
+        return list(self._adapters.values())

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -13,16 +13,16 @@ import httpx
 import msgspec
 
 from common.primitives.clock import iso
+from payouts.clients.gateway import Gateway
 from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer, TransferPage
 from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported, SubmitResult, Unclear, VerifyResult
+from payouts.domain.gateways import PAYSTACK, GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transfer_updates import TransferUpdate, UpdateSource
 from payouts.domain.transitions import REPORTS
 
-# Names this gateway in rows and alerts.
-PAYSTACK: Final = "paystack"
 # The page size for lists of transfers and of banks.
 PAGE_LENGTH: Final = 100
 # Nigeria has some 300 banks. An endless list must not block the worker.
@@ -64,8 +64,20 @@ class Paystack:
     fees: FeeSchedule
 
     @property
-    def name(self) -> str:
+    def name(self) -> GatewayName:
         return PAYSTACK
+
+    @property
+    def for_new_transfers(self) -> GatewayName:
+        return PAYSTACK
+
+    def of(self, name: GatewayName) -> Gateway:
+        if name != PAYSTACK:
+            raise GatewayUnavailable
+        return self
+
+    def all(self) -> Sequence[Gateway]:
+        return [self]
 
     async def balance_minor(self) -> int:
         """Returns the NGN balance, which may be negative. Raises GatewayUnavailable."""

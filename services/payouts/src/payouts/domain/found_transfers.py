@@ -8,6 +8,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from payouts.domain.gateway_results import Reported, VerifyResult
+from payouts.domain.gateways import GatewayName
 from payouts.domain.returns import RETRIES_MAX
 from payouts.domain.transitions import REPORTS, UNDER_WAY
 
@@ -57,8 +58,8 @@ class Candidate:
 
     payout_id: UUID
     retry_count: int
-    # Of all its attempts, the present one included.
-    references: tuple[str, ...]
+    # Reference and gateway of all its attempts, the present one included.
+    attempts: tuple[tuple[str, GatewayName], ...]
     has_present_attempt: bool
 
     @property

@@ -3,11 +3,12 @@
 Reports are evaluated by the table of transitions, never by the order of their arrival.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from payouts.domain.gateways import PAYSTACK, REPORT_REVERSAL_AS_FAILURE, GatewayName
 from payouts.domain.severity import Cause, cause_of
 from payouts.domain.transitions import OWN_STATES, UNDER_WAY, Event, Report, State, Verdict, verdict_of
 
@@ -65,6 +66,15 @@ class LockedTransfer:
     returned: bool = False
     # The gateway's fee as the ledger has it; None before the gateway reported one.
     fee_minor: int | None = None
+    gateway: GatewayName = PAYSTACK
+
+
+def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpdate:
+    """A failure after a success is a reversal at a gateway that has no word for one."""
+    arrived = transfer.effective_status in ("success", "reversed")
+    if update.status == "failed" and arrived and transfer.gateway in REPORT_REVERSAL_AS_FAILURE:
+        return replace(update, status="reversed")
+    return update
 
 
 def evaluate_update(transfer: LockedTransfer, update: TransferUpdate) -> Verdict:

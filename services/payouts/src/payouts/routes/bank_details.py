@@ -94,7 +94,7 @@ async def quarantine(
     dependencies = dependencies_of(request, Dependencies)
     done = await quarantine_bank_details(
         dependencies.database,
-        dependencies.gateway,
+        dependencies.gateways,
         dependencies.clock,
         dependencies.account_numbers,
         caller,

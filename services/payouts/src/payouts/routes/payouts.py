@@ -92,6 +92,6 @@ async def dispatch(
     dependencies = dependencies_of(request, Dependencies)
     order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
     response = await dispatch_payouts(
-        dependencies.database, dependencies.gateway, dependencies.clock, caller, key, order
+        dependencies.database, dependencies.gateways, dependencies.clock, caller, key, order
     )
     return ok(request, response)

@@ -43,7 +43,7 @@ async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRe
     """
     dependencies = dependencies_of(request, Dependencies)
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
-    parts = (dependencies.database, dependencies.gateway, dependencies.clock)
+    parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     await reset_payout(*parts, caller, id, body.reason, first_wait)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout = await find_payout(uow, id)
@@ -59,7 +59,7 @@ async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRe
 async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRequest) -> Response:  # noqa: A002 - the contract's name
     """Prepares the posting that makes the ledger agree with the gateway; another person decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
-    parts = (dependencies.database, dependencies.gateway, dependencies.clock)
+    parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason)
     return await _respond(request, caller, reconciliation_id, status=201)
 
@@ -90,7 +90,7 @@ async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID)
 async def approve(request: Request, caller: CurrentCaller, id: UUID, body: DecisionApproval) -> Response:  # noqa: A002 - the contract's name
     """Posts exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
-    parts = (dependencies.database, dependencies.gateway, dependencies.clock)
+    parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     await approve_reconciliation(*parts, caller, id, body.hash)
     return await _respond(request, caller, id)
 

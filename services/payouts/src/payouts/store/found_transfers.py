@@ -8,6 +8,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.found_transfers import Candidate, ListedTransfer, Outcome
+from payouts.domain.gateways import GatewayName
 
 # The server's identifier and timeline. A restore starts a new timeline; another server has another identifier.
 _TIMELINE: Final = (
@@ -36,6 +37,7 @@ WHERE account_fingerprint = $1 OR (account_number = $2 AND bank_code = $3) ORDER
 """
 _LIST_CANDIDATES: Final = """
 SELECT p.id, p.retry_count, coalesce(array_agg(t.reference ORDER BY t.attempt) FILTER (WHERE t.id IS NOT NULL), '{}') AS refs,
+       coalesce(array_agg(t.gateway ORDER BY t.attempt) FILTER (WHERE t.id IS NOT NULL), '{}') AS gateways,
        coalesce(bool_or(t.attempt = p.retry_count + 1), false) AS has_present_attempt
 FROM payout_requests AS p LEFT JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE p.vendor_id = $1 AND p.amount = $2 AND p.currency = 'NGN' AND p.status = 'pending'
@@ -52,8 +54,8 @@ UPDATE payout_requests SET retry_count = $2, transfer_reference = $3, transfer_c
 # `unknown`: the gateway is queried, and its report has all its consequences.
 _SAVE_ATTEMPT: Final = """
 INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
-                              submissions, due_at, created_at, updated_at)
-SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'unknown', amount, currency, bank_details_version_id, 1, $3, $3, $3
+                              submissions, due_at, created_at, updated_at, gateway)
+SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'unknown', amount, currency, bank_details_version_id, 1, $3, $3, $3, $4
 FROM payout_requests WHERE id = $1
 """
 _READ_OWNER: Final = "SELECT owner_user_id FROM vendors WHERE id = $1"
@@ -149,7 +151,12 @@ async def list_owners(uow: UnitOfWork, fingerprint: str, account_number: str, ba
 async def list_candidates(uow: UnitOfWork, vendor_id: UUID, amount_minor: int) -> list[Candidate]:
     """Returns pending payouts of the vendor with this amount: those never sent first, oldest first."""
     return [
-        Candidate(row["id"], row["retry_count"], tuple(row["refs"]), row["has_present_attempt"])
+        Candidate(
+            row["id"],
+            row["retry_count"],
+            tuple(zip(row["refs"], row["gateways"], strict=True)),
+            row["has_present_attempt"],
+        )
         for row in await uow.fetch(_LIST_CANDIDATES, vendor_id, amount_minor)
     ]
 
@@ -161,11 +168,17 @@ async def lock_candidate(uow: UnitOfWork, candidate: Candidate) -> bool:
 
 
 async def save_found_attempt(
-    uow: UnitOfWork, payout_id: UUID, retry_count: int, transfer_id: UUID, reference: str, at: datetime
+    uow: UnitOfWork,
+    payout_id: UUID,
+    retry_count: int,
+    transfer_id: UUID,
+    reference: str,
+    at: datetime,
+    gateway: GatewayName,
 ) -> None:
     """Records the found transfer as the payout's present attempt, to be queried at the gateway."""
     await uow.execute(_NAME_REFERENCE, payout_id, retry_count, reference, at)
-    await uow.execute(_SAVE_ATTEMPT, payout_id, transfer_id, at)
+    await uow.execute(_SAVE_ATTEMPT, payout_id, transfer_id, at, gateway)
 
 
 async def find_owner(uow: UnitOfWork, vendor_id: UUID) -> UUID | None:

@@ -9,6 +9,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
+from payouts.domain.gateways import GatewayName
 from payouts.domain.release_statements import Cover
 
 _SAVE_PAYOUT: Final = """
@@ -75,14 +76,15 @@ WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_S
 _LIST_VENDORS: Final = "SELECT DISTINCT vendor_id FROM payout_requests WHERE id = ANY ($1) ORDER BY vendor_id"
 # Always in one order: two batches never wait for each other in a circle.
 _LOCK_PAYOUTS: Final = "SELECT id FROM payout_requests WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
-# A held attempt is used again with its reference.
+# A held attempt is used again with its reference. It was never sent, so that it goes to the present gateway.
 _RESERVE: Final = """
 INSERT INTO payout_transfers (id, payout_id, vendor_id, batch_id, attempt, reference, status, amount, currency,
-                              bank_details_version_id, due_at, created_at, updated_at)
-SELECT $1, p.id, p.vendor_id, $3, p.retry_count + 1, $4, 'reserved', p.amount, p.currency, p.bank_details_version_id, $5, $6, $6
+                              bank_details_version_id, due_at, created_at, updated_at, gateway)
+SELECT $1, p.id, p.vendor_id, $3, p.retry_count + 1, $4, 'reserved', p.amount, p.currency, p.bank_details_version_id, $5, $6, $6, $7
 FROM payout_requests AS p WHERE p.id = $2
 ON CONFLICT (payout_id, attempt) DO UPDATE
-SET batch_id = excluded.batch_id, due_at = excluded.due_at, failure = NULL, updated_at = excluded.updated_at
+SET batch_id = excluded.batch_id, due_at = excluded.due_at, failure = NULL, updated_at = excluded.updated_at,
+    gateway = excluded.gateway
 WHERE payout_transfers.status = 'reserved' AND payout_transfers.due_at IS NULL
 """
 _NAME_REFERENCES: Final = """
@@ -184,8 +186,10 @@ async def list_candidates(
     ]
 
 
-async def reserve_transfers(uow: UnitOfWork, batch_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
+async def reserve_transfers(
+    uow: UnitOfWork, batch_id: UUID, payout_ids: Sequence[UUID], at: datetime, gateway: GatewayName
+) -> None:
     """Records attempts before any call. Their lease lets the worker replace a dead dispatcher."""
-    rows = [(new_id(), payout_id, batch_id, f"po-{new_id().hex}", at + LEASE, at) for payout_id in payout_ids]
+    rows = [(new_id(), payout_id, batch_id, f"po-{new_id().hex}", at + LEASE, at, gateway) for payout_id in payout_ids]
     await uow.execute_many(_RESERVE, rows)
     await uow.execute(_NAME_REFERENCES, batch_id, at)

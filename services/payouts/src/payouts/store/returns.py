@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from payouts.domain.gateways import GatewayName
 from payouts.domain.returns import Attempt, LockedPayout
 from payouts.domain.transitions import MAY_STILL_PAY
 
@@ -30,7 +31,8 @@ UPDATE payout_transfers SET status = 'failed', failure = $2, due_at = NULL, upda
 WHERE payout_id = $1 AND status = 'reserved'
 """
 _LIST_SENT: Final = """
-SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o WHERE o.transfer_id = t.id) AS last_position
+SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o WHERE o.transfer_id = t.id) AS last_position,
+       t.gateway
 FROM payout_transfers AS t WHERE t.payout_id = $1 AND t.submissions > 0 ORDER BY t.attempt
 """
 _WAS_CONTRADICTED_SINCE: Final = """
@@ -48,8 +50,8 @@ WHERE id = $1
 """
 _SAVE_RETRY: Final = """
 INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
-                              due_at, created_at, updated_at)
-SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'reserved', amount, currency, bank_details_version_id, $3, $4, $4
+                              due_at, created_at, updated_at, gateway)
+SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'reserved', amount, currency, bank_details_version_id, $3, $4, $4, $5
 FROM payout_requests WHERE id = $1
 """
 _DELAY_RETRY: Final = """
@@ -67,6 +69,7 @@ class SentAttempt(NamedTuple):
     id: UUID
     reference: str
     last_position: int
+    gateway: GatewayName
 
 
 async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedPayout | None:
@@ -110,11 +113,18 @@ async def list_others_under_way(uow: UnitOfWork, payout_id: UUID, transfer_id: U
 
 
 async def save_reset(
-    uow: UnitOfWork, payout_id: UUID, transfer_id: UUID, reference: str, reason: str, due_at: datetime, at: datetime
+    uow: UnitOfWork,
+    payout_id: UUID,
+    transfer_id: UUID,
+    reference: str,
+    reason: str,
+    due_at: datetime,
+    at: datetime,
+    gateway: GatewayName,
 ) -> None:
     """Counts the reset and records the new attempt, which belongs to no batch."""
     await uow.execute(_SAVE_RESET, payout_id, reason, reference, at)
-    await uow.execute(_SAVE_RETRY, payout_id, transfer_id, due_at, at)
+    await uow.execute(_SAVE_RETRY, payout_id, transfer_id, due_at, at, gateway)
 
 
 async def is_retry(uow: UnitOfWork, transfer_id: UUID) -> bool:

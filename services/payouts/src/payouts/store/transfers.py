@@ -1,5 +1,6 @@
 """SQL for writes to transfers and their observations. No decision is made here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -10,6 +11,7 @@ from common.primitives.ids import new_id
 from payouts.domain.attempts import AttemptUpdate, CallHistory
 from payouts.domain.dispatch import LEASE
 from payouts.domain.gateway_results import Recipient
+from payouts.domain.gateways import GatewayName
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.domain.transitions import State, Verdict
 
@@ -31,7 +33,7 @@ UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserv
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
 SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, p.status AS payout_status,
-       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee
+       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee, t.gateway
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -69,11 +71,11 @@ WHERE id = $1 AND status = 'submitting'
 """
 # Later checks of paid transfers come last: however many are due, they delay no payment.
 _LOCK_DUE: Final = """
-SELECT id, status FROM payout_transfers WHERE due_at <= $1
+SELECT id, status FROM payout_transfers WHERE due_at <= $1 AND gateway = ANY ($3::text[])
 ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 _CLAIM: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
-_FIND_TRANSFER: Final = "SELECT reference, status FROM payout_transfers WHERE id = $1"
+_FIND_TRANSFER: Final = "SELECT reference, status, gateway FROM payout_transfers WHERE id = $1"
 # The attempt that was paid becomes the payout's transfer.
 _MARK_PROCESSED: Final = """
 UPDATE payout_requests AS p SET status = 'processed', processed_at = $2, updated_at = $2,
@@ -102,10 +104,11 @@ class DueTransfer(NamedTuple):
 
 
 class TransferStatus(NamedTuple):
-    """A transfer's status under its reference."""
+    """A transfer's status under its reference, and the gateway that takes it."""
 
     reference: str
     status: State
+    gateway: GatewayName
 
 
 async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_send: bool, at: datetime) -> Submission:
@@ -140,7 +143,7 @@ async def lock_transfer(
     arrived_at = await uow.fetch_value(_READ_ARRIVAL, row["id"])
     returned = row["payout_status"] == "processed" and await uow.fetch_value(_WAS_RETURNED, row["payout_id"])
     # The columns are in the order of the fields; the effective status is between those of the payout and of the calls.
-    fields: Any = (*row[:9], effective_status, *row[9:13], arrived_at, returned, row["fee"])
+    fields: Any = (*row[:9], effective_status, *row[9:13], arrived_at, returned, row["fee"], row["gateway"])
     return LockedTransfer(*fields)
 
 
@@ -189,9 +192,11 @@ async def mark_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate,
     return await uow.execute(_MARK_UNKNOWN, transfer_id, *values) == 1
 
 
-async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[DueTransfer]:
-    """Locks due transfers, each for one worker."""
-    return [DueTransfer(*row) for row in await uow.fetch(_LOCK_DUE, now, limit)]
+async def lock_due_transfers(
+    uow: UnitOfWork, now: datetime, limit: int, gateways: Sequence[GatewayName]
+) -> list[DueTransfer]:
+    """Locks due transfers of these gateways, each for one worker."""
+    return [DueTransfer(*row) for row in await uow.fetch(_LOCK_DUE, now, limit, gateways)]
 
 
 async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: State, until: datetime) -> None:

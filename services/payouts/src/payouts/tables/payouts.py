@@ -96,6 +96,7 @@ payout_transfers = sa.Table(
     sa.Column("asks", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("due_at", INSTANT),
     sa.Column("called_at", INSTANT),
+    sa.Column("gateway", sa.Text, nullable=False, server_default=sa.text("'paystack'")),
     sa.Column("fee", sa.BigInteger),
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),

@@ -11,7 +11,7 @@ from common.primitives.clock import Clock
 from common.primitives.problems import NotFound
 from contracts.payouts import BankDetailsQuarantined
 from payouts import queries, store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain.bank_accounts import NameCheck
 from payouts.domain.quarantines import quarantine_action
 from payouts.store import returns
@@ -30,7 +30,12 @@ class QuarantineOrder:
 
 
 async def quarantine_bank_details(
-    database: Database, gateway: Gateway, clock: Clock, numbers: AccountNumbers, caller: Caller, order: QuarantineOrder
+    database: Database,
+    gateways: Gateways,
+    clock: Clock,
+    numbers: AccountNumbers,
+    caller: Caller,
+    order: QuarantineOrder,
 ) -> dict[str, Any]:
     """Unverifies the details. A payout never submitted returns to the wallet in the same transaction.
 
@@ -42,7 +47,7 @@ async def quarantine_bank_details(
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         query_attempts_of = await _stop(uow, numbers, caller.id, order, clock.now())
     if query_attempts_of is not None:
-        await resolve_transfer(database, gateway, clock, query_attempts_of)
+        await resolve_transfer(database, gateways, clock, query_attempts_of)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         details = await queries.find_bank_details(uow, order.vendor_id)
         payout = None if order.payout_id is None else await queries.find_quarantined_payout(uow, order.payout_id)

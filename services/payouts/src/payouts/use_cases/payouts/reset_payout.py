@@ -8,7 +8,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain.returns import check_reset, wait_before_retry
 from payouts.store import returns
 from payouts.use_cases.exceptions.close_open_exception import close_open_exception
@@ -17,7 +17,7 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 
 async def reset_payout(
     database: Database,
-    gateway: Gateway,
+    gateways: Gateways,
     clock: Clock,
     caller: Caller,
     payout_id: UUID,
@@ -35,7 +35,7 @@ async def reset_payout(
         payout = await returns.lock_payout_with_attempts(uow, payout_id)
         if payout is None:
             raise NotFound
-    await query_attempts(database, gateway, clock, payout_id)
+    await query_attempts(database, gateways, clock, payout_id)
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         payout = await returns.lock_payout_with_attempts(uow, payout_id)
@@ -43,6 +43,8 @@ async def reset_payout(
             raise AssertionError("a payout is never removed")
         check_reset(payout)
         due_at = now + wait_before_retry(payout.retry_count + 1, first_wait)
-        await returns.save_reset(uow, payout_id, new_id(), f"po-{new_id().hex}", reason, due_at, now)
+        await returns.save_reset(
+            uow, payout_id, new_id(), f"po-{new_id().hex}", reason, due_at, now, gateways.for_new_transfers
+        )
         await returns.record_payout_action(uow, payout_id, None, "reset", caller.id, reason, now)
         await close_open_exception(uow, payout_id, f"Reset: {reason}", now, by=caller.id)

@@ -9,7 +9,7 @@ from common.primitives.clock import Clock
 from common.primitives.decisions import evaluate_approval
 from common.primitives.problems import Conflict, NotFound
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain.errors import ReconciliationStale
 from payouts.domain.returns import (
     LockedPayout,
@@ -27,7 +27,7 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 
 
 async def approve_reconciliation(
-    database: Database, gateway: Gateway, clock: Clock, caller: Caller, reconciliation_id: UUID, approved_hash: str
+    database: Database, gateways: Gateways, clock: Clock, caller: Caller, reconciliation_id: UUID, approved_hash: str
 ) -> None:
     """Posts and credits the wallet in one transaction, once, when a new plan has the prepared and approved hash.
 
@@ -40,7 +40,7 @@ async def approve_reconciliation(
         raise NotFound
     if not evaluate_approval(prepared.decision, approved_hash, caller.id):
         return
-    await query_attempts(database, gateway, clock, prepared.payout_id)
+    await query_attempts(database, gateways, clock, prepared.payout_id)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _post(uow, prepared.payout_id, reconciliation_id, approved_hash, caller.id, clock.now())
 

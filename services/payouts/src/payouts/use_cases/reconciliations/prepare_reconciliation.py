@@ -8,7 +8,7 @@ from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain.errors import ReconciliationPrepared
 from payouts.domain.returns import describe_posting, plan_reconciliation, reconciliation_hash
 from payouts.store import reconciliations, returns
@@ -16,7 +16,7 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 
 
 async def prepare_reconciliation(
-    database: Database, gateway: Gateway, clock: Clock, caller: Caller, payout_id: UUID, reason: str
+    database: Database, gateways: Gateways, clock: Clock, caller: Caller, payout_id: UUID, reason: str
 ) -> UUID:
     """Records the exact posting and its hash; no money moves yet. The gateway is queried first, by every reference.
 
@@ -25,7 +25,7 @@ async def prepare_reconciliation(
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if await returns.lock_payout_with_attempts(uow, payout_id) is None:
             raise NotFound
-    await query_attempts(database, gateway, clock, payout_id)
+    await query_attempts(database, gateways, clock, payout_id)
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         payout = await returns.lock_payout_with_attempts(uow, payout_id)

@@ -10,7 +10,7 @@ from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.found_transfers import ALERT_KEY, OVERLAP, PAGES_MAX, RUNBOOK, ListedTransfer, concerns_payouts
 from payouts.domain.severity import Severity
 from payouts.store import found_transfers, open_alerts
@@ -36,22 +36,24 @@ class Compared:
 
 
 async def compare_transfers(
-    database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock, since: datetime | None = None
+    database: Database, gateways: Gateways, numbers: AccountNumbers, clock: Clock, since: datetime | None = None
 ) -> Compared:
-    """Continues where the last one ended, unless `since` is given. No transaction is open during a call.
+    """Continues at every gateway where the last one ended, unless `since` is given. No transaction is open during a call.
 
     Only a complete comparison permits payouts after a restore. Raises GatewayUnavailable; recorded transfers stay.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         before = await found_transfers.read_comparison(uow)
-    listed, unknown = await _list_unknown(database, gateway, since or before.compared_until - OVERLAP)
-    recorded = 0
-    # Oldest first, as they were sent.
-    for found in sorted(unknown, key=lambda transfer: (transfer.created_at, transfer.reference)):
-        transfer_id = await record_found_transfer(database, gateway, numbers, found, clock.now())
-        if transfer_id is not None:
-            recorded += 1
-            await resolve_transfer(database, gateway, clock, transfer_id)
+    listed = recorded = 0
+    for gateway in gateways.all():
+        count, unknown = await _list_unknown(database, gateway, since or before.compared_until - OVERLAP)
+        listed += count
+        # Oldest first, as they were sent.
+        for found in sorted(unknown, key=lambda transfer: (transfer.created_at, transfer.reference)):
+            transfer_id = await record_found_transfer(database, gateways, gateway.name, numbers, found, clock.now())
+            if transfer_id is not None:
+                recorded += 1
+                await resolve_transfer(database, gateways, clock, transfer_id)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await found_transfers.lock_comparison(uow)
         counts = await found_transfers.count_open(uow), await found_transfers.count_unsettled(uow)

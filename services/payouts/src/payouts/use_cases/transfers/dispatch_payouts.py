@@ -15,7 +15,7 @@ from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from common.primitives.problems import ValidationFailed
 from payouts import queries, store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.dispatch import (
     BATCH_PAYOUTS_MAX,
     SEND_FOR_SECONDS,
@@ -24,7 +24,6 @@ from payouts.domain.dispatch import (
     plan_batch,
 )
 from payouts.domain.errors import TransfersNotCompared
-from payouts.domain.transfer_fees import FeeSchedule
 from payouts.store import found_transfers
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
@@ -49,7 +48,7 @@ class DispatchOrder:
 
 
 async def dispatch_payouts(
-    database: Database, gateway: Gateway, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder
+    database: Database, gateways: Gateways, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder
 ) -> dict[str, Any]:
     """Creates the batch of this caller and key once, continues it after a crash, and always returns the same response.
 
@@ -62,15 +61,16 @@ async def dispatch_payouts(
     async with database.unit_of_work(acting_as=caller) as uow:
         batch = await store.find_batch(uow, caller.id, key)
     if batch is None:
+        gateway = gateways.of(gateways.for_new_transfers)
         balance_minor = await gateway.balance_minor()
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await resume_payouts(uow, gateway.name)
-            batch = await _plan(uow, clock, caller, key, order, balance_minor, gateway.fees)
+            batch = await _plan(uow, clock, caller, key, order, balance_minor, gateway)
     if batch.fingerprint != order.fingerprint:
         raise ValidationFailed.of("Idempotency-Key", "was used for another request")
     if batch.response is not None:
         return batch.response
-    await _send(database, gateway, clock, batch.id)
+    await _send(database, gateways, clock, batch.id)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await store.requeue_unsent(uow, batch.id, clock.now())
         return await store.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id), clock.now())
@@ -83,7 +83,7 @@ async def _plan(
     key: UUID,
     order: DispatchOrder,
     balance_minor: int,
-    fees: FeeSchedule,
+    gateway: Gateway,
 ) -> store.Batch:
     """Saves the batch, its lines and its attempts, or returns the one of a concurrent request with the same key."""
     now = clock.now()
@@ -106,12 +106,12 @@ async def _plan(
     candidates = await store.list_candidates(uow, payout_ids, covers, now)
     known = {candidate.payout_id for candidate in candidates}
     absent = [payout_id for payout_id in payout_ids if payout_id not in known]
-    plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor, fees)
+    plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor, gateway.fees)
     await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
     ready = await store.count_ready(uow, now)
     await store.save_remaining(uow, batch.id, ready - len(plan.selected))
     if not (plan.short or order.dry_run):
-        await store.reserve_transfers(uow, batch.id, plan.selected, now)
+        await store.reserve_transfers(uow, batch.id, plan.selected, now, gateway.name)
         return batch
     if plan.short and not order.dry_run:
         detail = (
@@ -123,7 +123,7 @@ async def _plan(
     return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, response, now))
 
 
-async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UUID) -> None:
+async def _send(database: Database, gateways: Gateways, clock: Clock, batch_id: UUID) -> None:
     """Submits each attempt by itself; one that fails by our fault delays no other.
 
     After `SEND_FOR_SECONDS` no submission starts, and open ones are awaited: their calls end.
@@ -133,7 +133,7 @@ async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UU
     async def send(transfer_id: UUID) -> None:
         async with turn:
             if time.monotonic() < until:
-                await submit_transfer(database, gateway, clock, transfer_id, was="reserved")
+                await submit_transfer(database, gateways, clock, transfer_id, was="reserved")
 
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         unsent = await queries.list_unsent(uow, batch_id)

@@ -7,7 +7,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain.attempts import next_poll_at
 from payouts.domain.errors import GatewayUnavailable, TransferContradicted, TransferMissingAtGateway
 from payouts.domain.gateway_results import Reported, Unclear, VerifyResult
@@ -16,7 +16,7 @@ from payouts.store import returns
 from payouts.use_cases.transfers.record_update import record_update
 
 
-async def query_attempts(database: Database, gateway: Gateway, clock: Clock, payout_id: UUID) -> None:
+async def query_attempts(database: Database, gateways: Gateways, clock: Clock, payout_id: UUID) -> None:
     """Queries by reference, outside any transaction, and records each result with its consequences.
 
     A transfer that the gateway never accepted keeps its status. The records stay even when the caller's action is then
@@ -24,7 +24,7 @@ async def query_attempts(database: Database, gateway: Gateway, clock: Clock, pay
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         sent = await returns.list_sent_attempts(uow, payout_id)
-    results = await asyncio.gather(*(gateway.verify(attempt.reference) for attempt in sent))
+    results = await asyncio.gather(*(gateways.of(attempt.gateway).verify(attempt.reference) for attempt in sent))
     if any(isinstance(result, Unclear) for result in results):
         raise GatewayUnavailable
     for attempt, result in zip(sent, results, strict=True):

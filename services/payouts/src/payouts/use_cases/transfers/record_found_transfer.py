@@ -9,11 +9,12 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.ids import new_id
 from contracts.payouts import PayoutRequested
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain import accounts
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import Candidate, ListedTransfer, may_be_recorded, may_have_sent
 from payouts.domain.gateway_results import Unclear
+from payouts.domain.gateways import GatewayName
 from payouts.domain.wallet import WalletLine
 from payouts.store import found_transfers
 from payouts.store.account_numbers import AccountNumbers
@@ -21,7 +22,12 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def record_found_transfer(
-    database: Database, gateway: Gateway, numbers: AccountNumbers, found: ListedTransfer, now: datetime
+    database: Database,
+    gateways: Gateways,
+    gateway: GatewayName,
+    numbers: AccountNumbers,
+    found: ListedTransfer,
+    now: datetime,
 ) -> UUID | None:
     """Returns the recorded attempt; None when people must assign the transfer, or when it was recorded before.
 
@@ -39,7 +45,7 @@ async def record_found_transfer(
         await _record_open_case(database, found, now)
         return None
     [(vendor_id, version_id)] = owners
-    candidate = await _find_candidate(database, gateway, vendor_id, found.amount_minor)
+    candidate = await _find_candidate(database, gateways, vendor_id, found.amount_minor)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await found_transfers.lock_comparison(uow)
         if await found_transfers.is_known(uow, found.reference):
@@ -49,16 +55,20 @@ async def record_found_transfer(
             payout_id, retry_count = candidate.payout_id, candidate.retry_count_after
         else:
             payout_id, retry_count = await _recreate_payout(uow, vendor_id, version_id, found, now), 0
-        await found_transfers.save_found_attempt(uow, payout_id, retry_count, transfer_id, found.reference, now)
+        await found_transfers.save_found_attempt(
+            uow, payout_id, retry_count, transfer_id, found.reference, now, gateway
+        )
         await found_transfers.save_found(uow, found, "taken", payout_id, now)
     return transfer_id
 
 
-async def _find_candidate(database: Database, gateway: Gateway, vendor_id: UUID, amount_minor: int) -> Candidate | None:
+async def _find_candidate(
+    database: Database, gateways: Gateways, vendor_id: UUID, amount_minor: int
+) -> Candidate | None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         candidates = await found_transfers.list_candidates(uow, vendor_id, amount_minor)
     for candidate in candidates:
-        results = [await gateway.verify(reference) for reference in candidate.references]
+        results = [await gateways.of(name).verify(reference) for reference, name in candidate.attempts]
         if any(isinstance(result, Unclear) for result in results):
             raise GatewayUnavailable
         if may_have_sent(candidate, results):

@@ -10,7 +10,7 @@ from contracts.payouts import PayoutProcessed, PayoutSubmitted
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.transfer_fees import fee_to_post
-from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, as_reversal, consequences_of
 from payouts.domain.transitions import Verdict
 from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.exceptions.open_exception import open_exception
@@ -25,6 +25,7 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
     A failure or reversal opens an exception and moves neither money nor state: an operator decides. Where a quarantine
     awaits the end of the transfer, that decision was made before.
     """
+    update = as_reversal(transfer, update)
     follows = consequences_of(transfer, update)
     await store.record_observation(uow, transfer.id, update, follows.verdict, now)
     if follows.sets_status:

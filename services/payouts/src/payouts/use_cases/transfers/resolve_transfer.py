@@ -6,7 +6,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain.attempts import should_resubmit, update_after_query
 from payouts.domain.gateway_results import Absent, VerifyResult
 from payouts.domain.quarantines import has_failed
@@ -18,7 +18,7 @@ from payouts.use_cases.transfers.record_update import record_update
 from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 
-async def resolve_transfer(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID) -> None:
+async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> None:
     """Queries by reference and records the result. A transfer that the gateway never accepted is sent again under its
     reference.
     """
@@ -28,9 +28,9 @@ async def resolve_transfer(database: Database, gateway: Gateway, clock: Clock, t
         raise AssertionError("a transfer is never removed")
     if not is_allowed(found.status, "queried"):
         return
-    result = await gateway.verify(found.reference)
+    result = await gateways.of(found.gateway).verify(found.reference)
     if should_resubmit(found.status, result):
-        await submit_transfer(database, gateway, clock, transfer_id, was="unknown")
+        await submit_transfer(database, gateways, clock, transfer_id, was="unknown")
         return
     await _record(database, clock, transfer_id, result)
 

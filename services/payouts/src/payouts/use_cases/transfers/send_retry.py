@@ -8,7 +8,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateways
 from payouts.domain.dispatch import LEASE
 from payouts.domain.errors import GatewayUnavailable
 from payouts.store import returns
@@ -19,7 +19,7 @@ _SHORT: Final = "balance_insufficient: the gateway's balance does not cover this
 _UNAVAILABLE: Final = "the gateway's balance could not be read"
 
 
-async def send_retry(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID) -> None:
+async def send_retry(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> None:
     """Sends a reserved attempt as a dispatch does: after a check of the balance and of the reasons to hold the payout.
 
     A short balance opens an exception, and the attempt is retried later. A batch has checked the balance of its
@@ -27,13 +27,18 @@ async def send_retry(database: Database, gateway: Gateway, clock: Clock, transfe
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         is_retry = await returns.is_retry(uow, transfer_id)
-    if is_retry and not await _is_covered(database, gateway, clock, transfer_id):
+    if is_retry and not await _is_covered(database, gateways, clock, transfer_id):
         return
-    await submit_transfer(database, gateway, clock, transfer_id, was="reserved")
+    await submit_transfer(database, gateways, clock, transfer_id, was="reserved")
 
 
-async def _is_covered(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID) -> bool:
+async def _is_covered(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> bool:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        found = await store.find_transfer(uow, transfer_id)
+        if found is None:
+            raise AssertionError("a transfer is never removed")
     try:
+        gateway = gateways.of(found.gateway)
         balance_minor = await gateway.balance_minor()
     except GatewayUnavailable:
         await _delay(database, transfer_id, clock.now(), None)

@@ -8,7 +8,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts import store
-from payouts.clients.gateway import Gateway
+from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.attempts import (
     DETAILS_CHANGED,
     CallHistory,
@@ -24,7 +24,7 @@ from payouts.use_cases.transfers.start_submission import start_submission
 
 
 async def submit_transfer(
-    database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, *, was: SubmittableStatus
+    database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID, *, was: SubmittableStatus
 ) -> None:
     """Sends the attempt, always under its reference, if this process moves it from `was` to `submitting`.
 
@@ -32,6 +32,10 @@ async def submit_transfer(
     a refusal counts only when a query finds no such transfer, and no earlier call may still arrive.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        found = await store.find_transfer(uow, transfer_id)
+        if found is None:
+            raise AssertionError("a transfer is never removed")
+        gateway = gateways.of(found.gateway)
         submission = await start_submission(uow, gateway.name, transfer_id, was, clock.now())
     if submission is None:
         return
