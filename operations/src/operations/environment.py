@@ -63,7 +63,10 @@ PASSED_ON = (
     "SMS_SENDER",
     "MAIL_FROM",
     "ON_CALL_KEY",
+    "GATEWAY_PROVIDER",
     "GATEWAY_TIMEOUT_SECONDS",
+    "FLUTTERWAVE_RETURN_URL",
+    "FLUTTERWAVE_TRANSFER_FEES",
     "PAYOUT_*",
     "BANK_DETAILS_COOLING_SECONDS",
 )
@@ -100,6 +103,7 @@ BROKER_ACCOUNTS, SHARED = "BROKER_ACCOUNTS", "shared"
 _ADDRESSES = (
     "BASE_URL",
     "GATEWAY_API_URL",
+    "FLUTTERWAVE_API_URL",
     "SMS_API_URL",
     "SMS_FALLBACK_API_URL",
     "SMTP_URL",
@@ -201,6 +205,8 @@ class Environments:
             "JWKS_URL": f"{self._api_url('identity')}/.well-known/jwks.json",
             **{f"{name.upper()}_URL": self._api_url(name) for name in API_PORTS},
             "GATEWAY_API_URL": f"{sandbox}/gateway",
+            "FLUTTERWAVE_API_URL": f"{sandbox}/flutterwave/v3",
+            "FLUTTERWAVE_RETURN_URL": f"{sandbox}/",
             "SMS_API_URL": f"{sandbox}/sms",
             "SMS_FALLBACK_API_URL": f"{sandbox}/sms",
             "SMTP_URL": f"smtp://127.0.0.1:{self._port_base + SANDBOX_MAIL_PORT}",
@@ -236,6 +242,7 @@ class Environments:
             "STATE_DIR": str(self._state_dir / "sandbox"),
             "BASE_URL": self.sandbox_url,
             "WEBHOOK_URL": f"{self.base_url}/functions/v1/gateway-webhook",
+            "FLUTTERWAVE_WEBHOOK_URL": f"{self.base_url}/api/webhooks/flutterwave",
             "MESSAGING_WEBHOOK_URL": f"{self.base_url}/api/messaging/webhook",
             "SMS_RECEIPT_URL": f"{self.base_url}/functions/v1/sms-receipts",
         }

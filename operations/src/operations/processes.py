@@ -26,8 +26,21 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "BOOTSTRAP_ADMIN_PASSWORD",
     ),
     "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY", "PIN_DELIVERY_KEY", *KEYS_OF_THE_IMAGE_STORE),
-    "payments": ("CURSOR_KEY", "GATEWAY_SECRET_KEY", "RELEASE_SIGNING_KEY"),
-    "payouts": ("CURSOR_KEY", "SEALING_KEY", "ACCOUNT_NUMBER_KEY", "GATEWAY_SECRET_KEY", "RELEASE_VERIFY_KEYS"),
+    "payments": (
+        "CURSOR_KEY",
+        "GATEWAY_SECRET_KEY",
+        "FLUTTERWAVE_SECRET_KEY",
+        "FLUTTERWAVE_WEBHOOK_HASH",
+        "RELEASE_SIGNING_KEY",
+    ),
+    "payouts": (
+        "CURSOR_KEY",
+        "SEALING_KEY",
+        "ACCOUNT_NUMBER_KEY",
+        "GATEWAY_SECRET_KEY",
+        "FLUTTERWAVE_SECRET_KEY",
+        "RELEASE_VERIFY_KEYS",
+    ),
     "notifications": (
         "CURSOR_KEY",
         "SEALING_KEY",
@@ -43,7 +56,13 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "AI_API_KEY",
         *KEYS_OF_THE_IMAGE_STORE,
     ),
-    "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET", "SMS_RECEIPT_KEY"),
+    "sandbox": (
+        "GATEWAY_SECRET_KEY",
+        "FLUTTERWAVE_SECRET_KEY",
+        "FLUTTERWAVE_WEBHOOK_HASH",
+        "MESSAGING_APP_SECRET",
+        "SMS_RECEIPT_KEY",
+    ),
 }
 """Secrets of each holder; `X` includes `X_PREVIOUS`. Shell patterns are allowed.
 
