@@ -18,7 +18,7 @@ from tests.architecture.sources import ROOT
 # Called by the outside world's servers or by whoever watches the processes.
 NOT_FOR_CLIENTS = {
     "get_health_liveness", "get_health_readiness", "get_messaging_webhook", "post_messaging_webhook",
-    "post_functions_v1_gateway_webhook", "post_functions_v1_sms_receipts_africas_talking",
+    "post_functions_v1_gateway_webhook", "post_webhooks_flutterwave", "post_functions_v1_sms_receipts_africas_talking",
     "post_functions_v1_sms_receipts_termii", "post_functions_v1_sms_receipts_twilio",
     "get_functions_v1_mail_unsubscribe", "post_functions_v1_mail_unsubscribe",
 }  # fmt: skip

@@ -36,7 +36,8 @@ REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{16,64}")
 KEY = "Idempotency-Key"
 # They believe signatures and keys of their senders: test_signed_endpoints.py has their faults.
 SIGNED = (
-    "/functions/v1/gateway-webhook", "/functions/v1/sms-receipts/", "/functions/v1/mail-unsubscribe", "/api/messaging/webhook",
+    "/functions/v1/gateway-webhook", "/api/webhooks/flutterwave", "/functions/v1/sms-receipts/", "/functions/v1/mail-unsubscribe",
+    "/api/messaging/webhook",
 )  # fmt: skip
 # Where only somebody's request adds a row, so that nothing that still goes on behind an earlier test shows here. Every column of
 # the rows is left out of it: timers and consumers move them.

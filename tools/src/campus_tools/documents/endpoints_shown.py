@@ -9,6 +9,7 @@ from campus_tools.documents.described import Described
 # Endpoints that a signature or a secret authenticates instead of a token.
 _SIGNED: Final[Mapping[str, str]] = {
     "POST /functions/v1/gateway-webhook": "gatewaySignature",
+    "POST /api/webhooks/flutterwave": "flutterwaveHash",
     "POST /api/messaging/webhook": "messagingSignature",
     "POST /functions/v1/sms-receipts/termii": "termiiSignature",
     "POST /functions/v1/sms-receipts/africas-talking": "receiptKey",
@@ -30,6 +31,12 @@ SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
         "name": "X-Gateway-Signature",
         "description": "HMAC SHA-512 of the raw body under the payment gateway's secret, in hex. "
         "`GATEWAY_SIGNATURE_HEADER` may name another header.",
+    },
+    "flutterwaveHash": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "verif-hash",
+        "description": "`FLUTTERWAVE_WEBHOOK_HASH`; or `flutterwave-signature` with the HMAC SHA-256 of the raw body under it, in base64.",
     },
     "messagingSignature": {
         "type": "apiKey",

@@ -101,7 +101,7 @@ def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
             "content": {media: {"schema": {}, "example": example}},
         }
     shown["responses"] = {**_successes(entry, schemas, samples), **errors_of(entry)}
-    if route.path == "/functions/v1/gateway-webhook":
+    if route.path in ("/functions/v1/gateway-webhook", "/api/webhooks/flutterwave"):
         shown["responses"]["401"] = _BARE_ERROR
     shown["security"] = security_of(entry)
     if entry.guard.permission or entry.guard.one_of:

@@ -44,6 +44,10 @@ SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
             "data": {"id": 302961, "reference": f"in-{_SOME_ID}", "amount": 450_000, "currency": "NGN"},
         },
     ),
+    "POST /api/webhooks/flutterwave": (
+        "application/json",
+        {"event": "charge.completed", "data": {"id": 285959875, "tx_ref": f"ch-{_SOME_ID}", "status": "successful"}},
+    ),
     "POST /api/messaging/webhook": (
         "application/json",
         {"object": "whatsapp_business_account", "entry": [{"id": "1029384756", "changes": []}]},

@@ -1,0 +1,160 @@
+"""The journey with Flutterwave as the gateway of new payments and transfers, beside a payment that began at Paystack."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import System
+from operations.audit import findings_of
+from operations.journey import Marketplace
+from tests.end_to_end.conftest import SETTINGS, People, new_address
+from tests.end_to_end.steps import placed_order
+from tests.end_to_end.test_chargebacks import decide, dispute, reference_of, types_of
+from tests.end_to_end.test_disputes_and_returns import COMPLAINT
+from tests.end_to_end.test_reconciliations import bank, exception_of
+
+PAYOUT_MINOR = 40_000
+
+
+@dataclass
+class Began:
+    """The state that a system with Paystack leaves to its next start."""
+
+    state_dir: Path
+    port_base: int
+
+
+@pytest_asyncio.fixture(autouse=True, loop_scope="session")
+async def _fresh_tokens() -> None:
+    """In the place of the fixture of the same name, which would start the common system."""
+
+
+def market_of(system: System) -> Marketplace:
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    return market
+
+
+async def people_of(market: Marketplace) -> People:
+    buyer = await market.sign_in("buyer@unilag.edu.ng")
+    roles = {
+        "vendor": ("vendor@unilag.edu.ng", "VENDOR"),
+        "maker": ("maker@campus.example", "MAKER"),
+        "checker": ("checker@campus.example", "CHECKER"),
+        "auditor": ("auditor@campus.example", "AUDITOR"),
+        "ops": ("ops@campus.example", "OPS"),
+        "support": ("support@campus.example", "SUPPORT"),
+    }
+    staff: dict[str, Any] = {name: await market.sign_in_with_two_factors(*who) for name, who in roles.items()}
+    return People(buyer=buyer, other_buyer=buyer, other_vendor=staff["vendor"], hub=staff["ops"], **staff)
+
+
+def started(began: Began, provider: str) -> System:
+    return System(began.state_dir, began.port_base, {**SETTINGS, "GATEWAY_PROVIDER": provider})
+
+
+@pytest.fixture
+def began(tmp_path: Path) -> Began:
+    return Began(tmp_path / "system", free_port_base())
+
+
+async def paid(market: Marketplace, people: People) -> dict[str, Any]:
+    order = await placed_order(market, people)
+    await market.pay(await market.pay_intent(people.buyer, order["id"]))
+    return await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+
+
+async def submitted(market: Marketplace, people: People) -> tuple[str, str]:
+    """A payout that waits at the gateway, and its reference."""
+    payout = await market.request_payout(people.vendor, PAYOUT_MINOR)
+    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    assert batch["submitted"] == 1, batch
+    return str(payout["id"]), str(batch["transfers"][0]["reference"])
+
+
+async def flutterwave(market: Marketplace, path: str, **params: str) -> Any:
+    headers = {"Authorization": f"Bearer {market.secrets['FLUTTERWAVE_SECRET_KEY']}"}
+    answer = await market.sandbox.get(f"/flutterwave/v3/{path}", params=params, headers=headers)
+    return answer.raise_for_status().json()["data"]
+
+
+async def test_the_journey_runs_with_flutterwave_beside_a_payment_of_paystack(began: Began) -> None:
+    with started(began, "paystack") as system:
+        market = market_of(system)
+        people = await people_of(market)
+        first = await placed_order(market, people)
+        intent = await market.pay_intent(people.buyer, first["id"])
+        await market.close()
+    with started(began, "flutterwave") as system:
+        market = market_of(system)
+        people = await people_of(market)
+        await market.pay(intent)
+        await market.order_reaches(people.buyer, first["id"], "paid_escrow")
+        await _purchases(market, people)
+        await _payouts(market, people)
+        assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+        await market.close()
+
+
+async def _purchases(market: Marketplace, people: People) -> None:
+    """A delivered order, a refund and a lost chargeback, all of payments at Flutterwave."""
+    delivered, disputed, charged_back = [await paid(market, people) for _ in range(3)]
+    await market.dispatch(people.vendor, delivered["id"])
+    pin = await market.delivery_pin(people.buyer, delivered["id"])
+    await market.verify_delivery(people.vendor, delivered["id"], pin)
+    await market.order_reaches(people.buyer, delivered["id"], "paid")
+
+    await market.post(f"/api/orders/{disputed['id']}/dispute", COMPLAINT, people.buyer)
+    resolution = await market.post(f"/api/orders/{disputed['id']}/resolve", {"outcome": "buyer"}, people.support)
+    path, read = f"/api/dispute-resolutions/{resolution['resolutionId']}", {"hash": resolution["hash"]}
+    await market.post(f"{path}/approve", read, people.checker)
+    await market.order_reaches(people.buyer, disputed["id"], "refunded")
+
+    async def refunded() -> int | None:
+        refunds = await flutterwave(market, "refunds")
+        return sum(round(row["amount_refunded"] * 100) for row in refunds if row["status"] != "completed") or None
+
+    assert await market.until("the refund at the gateway", refunded, 60) == disputed["totalMinor"]
+
+    dispute_id = await dispute(market, await reference_of(market, people, charged_back["id"]))
+    await market.order_reaches(people.buyer, charged_back["id"], "disputed")
+    await decide(market, dispute_id, "lose")
+
+    async def posted() -> bool | None:
+        return "chargeback" in await types_of(market, people, charged_back["id"]) or None
+
+    await market.until("the chargeback in the ledger", posted, 60)
+
+
+async def _payouts(market: Marketplace, people: People) -> None:
+    """A payout that arrives, one that fails and is sent again, and one that the bank returns."""
+    await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual", "transfer_fees": "standard"})
+    arrived, reference = await submitted(market, people)
+    await bank(market, reference, "succeed")
+    await market.payout_reaches(people.vendor, arrived, "processed")
+    assert [row["status"] for row in await flutterwave(market, "transfers", reference=reference)] == ["SUCCESSFUL"]
+
+    failed, reference = await submitted(market, people)
+    await bank(market, reference, "fail")
+    assert (await exception_of(market, people, failed))["cause"] != "unclassified"
+    await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
+    await market.post(f"/api/payouts/{failed}/reset", {"reason": "the switch was down"}, people.ops, key=uuid4())
+    await market.payout_reaches(people.vendor, failed, "processed")
+
+    await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
+    returned, reference = await submitted(market, people)
+    await bank(market, reference, "succeed")
+    await market.payout_reaches(people.vendor, returned, "processed")
+    await bank(market, reference, "reverse")
+    assert (await exception_of(market, people, returned))["cause"] == "reversed"
+    path, reason = f"/api/payouts/{returned}/reconciliations", {"reason": "the bank sent it back"}
+    prepared = await market.post(path, reason, people.maker, key=uuid4())
+    assert prepared["kind"] == "reversal"
+    read = {"hash": prepared["hash"]}
+    await market.post(f"/api/reconciliations/{prepared['id']}/approve", read, people.checker, key=uuid4())
+    assert (await market.get(f"/api/payouts/{returned}", people.vendor))["openException"] is None
