@@ -99,7 +99,7 @@ def handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
 
 
 @pytest.fixture
-def gateway(tmp_path, monkeypatch) -> Iterator[Gateway]:
+def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gateway]:
     gateway = Gateway()
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(gateway))
     gateway.url = f"http://127.0.0.1:{server.server_port}"
@@ -116,7 +116,7 @@ def gateway(tmp_path, monkeypatch) -> Iterator[Gateway]:
 
 
 @pytest.fixture
-def signed_in(gateway) -> Gateway:
+def signed_in(gateway: Gateway) -> Gateway:
     assert call("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")[0] == 0
     gateway.requests.clear()
     return gateway
@@ -148,7 +148,7 @@ def every_command() -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("path", list(every_command()), ids=" ".join)
-def test_every_command_shows_its_help_with_an_example_and_takes_json(path):
+def test_every_command_shows_its_help_with_an_example_and_takes_json(path) -> None:
     code, out, _ = call(*path, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
     assert code == 0
     assert f"campusctl {' '.join(path)}" in out.split("Examples:")[1]
@@ -156,7 +156,7 @@ def test_every_command_shows_its_help_with_an_example_and_takes_json(path):
     assert "--base-url" in out
 
 
-def test_tokens_rest_where_nobody_else_reads_them_and_are_never_printed(gateway, tmp_path):
+def test_tokens_rest_where_nobody_else_reads_them_and_are_never_printed(gateway: Gateway, tmp_path: Path) -> None:
     code, out, err = call("login", "ops@campus.example", "--json", input=f"{PASSWORD}\n{CODE}\n")
     assert code == 0
     assert json.loads(out)["data"] == {"email": "ops@campus.example", "baseUrl": gateway.url, "aal": "aal2"}
@@ -169,27 +169,27 @@ def test_tokens_rest_where_nobody_else_reads_them_and_are_never_printed(gateway,
     assert gateway.requests[-1]["headers"]["Authorization"].startswith("Bearer secret-access-")
 
 
-def test_a_script_signs_in_by_the_environment(gateway, monkeypatch):
+def test_a_script_signs_in_by_the_environment(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in {"EMAIL": "ops@campus.example", "PASSWORD": PASSWORD, "TOTP": CODE}.items():
         monkeypatch.setenv(f"CAMPUS_{name}", text)
     assert call_json("login")[0] == 0
     assert gateway.bodies("/api/auth/login") == [{"email": "ops@campus.example", "password": PASSWORD}]
 
 
-def test_a_refused_sign_in_keeps_nothing(gateway, tmp_path):
+def test_a_refused_sign_in_keeps_nothing(gateway: Gateway, tmp_path: Path) -> None:
     gateway.responses["/api/auth/mfa/verify"] = (401, "The code is wrong.")
     code, document = call_json("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
     assert (code, document["error"]["detail"]) == (1, "The code is wrong.")
     assert not (tmp_path / "campusctl.json").exists()
 
 
-def test_a_token_is_never_given_to_another_address(signed_in):
+def test_a_token_is_never_given_to_another_address(signed_in: Gateway) -> None:
     code, document = call_json("alerts", "list", "--base-url", signed_in.url.replace("127.0.0.1", "localhost"))
     assert (code, document["error"]["advice"]) == (1, "Sign in again: campusctl login")
     assert signed_in.requests == []
 
 
-def test_an_old_token_is_renewed_before_it_is_used(gateway):
+def test_an_old_token_is_renewed_before_it_is_used(gateway: Gateway) -> None:
     gateway.expires_in = 1
     call("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
     gateway.requests.clear()
@@ -199,7 +199,7 @@ def test_an_old_token_is_renewed_before_it_is_used(gateway):
     assert gateway.requests[0]["body"]["refreshToken"].startswith("secret-refresh-")
 
 
-def test_a_list_is_one_document_with_its_page(signed_in):
+def test_a_list_is_one_document_with_its_page(signed_in: Gateway) -> None:
     signed_in.responses["/api/payouts"] = (200, [PAYOUT])
     code, document = call_json("payouts", "list", "--status", "failed", "--limit", "5")
     assert (code, document["data"]) == (0, [PAYOUT])
@@ -207,7 +207,7 @@ def test_a_list_is_one_document_with_its_page(signed_in):
     assert signed_in.requests[0]["line"] == "/api/payouts?page=1&limit=5&status=failed"
 
 
-def test_people_read_a_table_with_naira_and_no_control_characters(signed_in):
+def test_people_read_a_table_with_naira_and_no_control_characters(signed_in: Gateway) -> None:
     signed_in.responses["/api/payouts"] = (200, [{**PAYOUT, "status": "\x1b[31m[bold]red"}])
     code, out, _ = call("payouts", "list", env={"COLUMNS": "250"})
     assert code == 0
@@ -217,7 +217,7 @@ def test_people_read_a_table_with_naira_and_no_control_characters(signed_in):
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 422, 429, 500, 503])
-def test_an_error_shows_its_cause_and_what_to_do(signed_in, status):
+def test_an_error_shows_its_cause_and_what_to_do(signed_in: Gateway, status: int) -> None:
     signed_in.responses[f"/api/payouts/{ID}"] = (status, "It was refused.")
     code, document = call_json("payouts", "show", ID)
     error = document["error"]
@@ -231,7 +231,7 @@ def test_an_error_shows_its_cause_and_what_to_do(signed_in, status):
     assert META["requestId"] in err
 
 
-def test_whoever_is_not_reachable_is_exit_code_three():
+def test_whoever_is_not_reachable_is_exit_code_three() -> None:
     code, document = call_json("keys", "show", "--base-url", "http://127.0.0.1:9")
     assert (code, document["error"]["exitCode"]) == (3, 3)
     assert "CAMPUS_URL" in document["error"]["advice"]
@@ -247,14 +247,14 @@ def test_whoever_is_not_reachable_is_exit_code_three():
         ("no-such-command",),
     ],
 )
-def test_wrong_usage_is_exit_code_two_without_a_request(gateway, arguments):
+def test_wrong_usage_is_exit_code_two_without_a_request(gateway: Gateway, arguments) -> None:
     code, out, err = call(*arguments, "--json")
     assert (code, out) == (2, "")
     assert err
     assert gateway.requests == []
 
 
-def test_no_money_moves_without_confirmation(signed_in):
+def test_no_money_moves_without_confirmation(signed_in: Gateway) -> None:
     signed_in.responses["/api/payout-exceptions"] = (200, [{"id": OTHER, "payoutId": ID, "amountMinor": 450_050}])
     signed_in.responses[f"/api/payouts/{ID}/reset"] = (200, PAYOUT)
     for reply in ("n\n", ""):
@@ -268,7 +268,7 @@ def test_no_money_moves_without_confirmation(signed_in):
     assert signed_in.bodies(f"/api/payouts/{ID}/reset") == [{"reason": "bank down"}] * 2
 
 
-def test_what_was_confirmed_is_exactly_what_is_dispatched(signed_in):
+def test_what_was_confirmed_is_exactly_what_is_dispatched(signed_in: Gateway) -> None:
     plan = {"transfers": [{"payoutId": ID}, {"payoutId": OTHER}], "totalMinor": 100}
     signed_in.responses["/api/payouts/dispatch"] = (200, plan)
     assert call_json("payouts", "dispatch", "--max-total-minor", "500", input="y\n")[0] == 0
@@ -278,13 +278,13 @@ def test_what_was_confirmed_is_exactly_what_is_dispatched(signed_in):
     ]
 
 
-def test_a_dry_run_sends_nothing_and_prompts_for_nothing(signed_in):
+def test_a_dry_run_sends_nothing_and_prompts_for_nothing(signed_in: Gateway) -> None:
     signed_in.responses["/api/payouts/dispatch"] = (200, {"transfers": []})
     assert call_json("payouts", "dispatch", ID, "--dry-run")[0] == 0
     assert signed_in.bodies("/api/payouts/dispatch") == [{"payoutIds": [ID], "dryRun": True}]
 
 
-def test_a_lost_response_is_requested_again_under_the_same_key(signed_in):
+def test_a_lost_response_is_requested_again_under_the_same_key(signed_in: Gateway) -> None:
     path = f"/api/reconciliations/{ID}/approve"
     signed_in.responses[path] = (200, {"id": ID})
     signed_in.dropped = 2
@@ -302,7 +302,7 @@ APPROVALS = {
 
 
 @pytest.mark.parametrize("group", APPROVALS)
-def test_an_approval_shows_the_decision_and_sends_its_hash(signed_in, group):
+def test_an_approval_shows_the_decision_and_sends_its_hash(signed_in: Gateway, group: str) -> None:
     path, prepared = APPROVALS[group]
     signed_in.responses[path] = (200, {"id": ID, "hash": HASH, **prepared})
     signed_in.responses[f"{path}/approve"] = (200, {"id": ID})
@@ -314,7 +314,7 @@ def test_an_approval_shows_the_decision_and_sends_its_hash(signed_in, group):
 
 
 @pytest.mark.parametrize("group", APPROVALS)
-def test_nothing_is_approved_unread(signed_in, group):
+def test_nothing_is_approved_unread(signed_in: Gateway, group: str) -> None:
     path, _ = APPROVALS[group]
     signed_in.responses[f"{path}/approve"] = (200, {"id": ID})
     code, document = call_json(group, "approve", ID, "--yes")
@@ -324,7 +324,7 @@ def test_nothing_is_approved_unread(signed_in, group):
     assert signed_in.bodies(f"{path}/approve") == [{"hash": HASH}]
 
 
-def test_without_a_response_the_key_is_shown_for_a_retry(signed_in):
+def test_without_a_response_the_key_is_shown_for_a_retry(signed_in: Gateway) -> None:
     path = f"/api/dead-letters/orders/{ID}/replay"
     signed_in.dropped = 3
     code, document = call_json("dead-letters", "replay", "orders", ID)
@@ -336,13 +336,13 @@ def test_without_a_response_the_key_is_shown_for_a_retry(signed_in):
     assert {request["headers"]["Idempotency-Key"] for request in signed_in.requests} == {key}
 
 
-def test_a_dead_webhook_is_found_in_the_list(signed_in):
+def test_a_dead_webhook_is_found_in_the_list(signed_in: Gateway) -> None:
     signed_in.responses["/api/dead-letter-webhooks"] = (200, [{"id": ID, "eventType": "charge.success"}])
     assert call_json("webhooks", "dead", "show", ID)[1]["data"]["eventType"] == "charge.success"
     assert call_json("webhooks", "dead", "show", OTHER)[0] == 1
 
 
-def test_quotas_are_those_of_the_edge(signed_in):
+def test_quotas_are_those_of_the_edge(signed_in: Gateway) -> None:
     signed_in.responses["/api/profiles/current"] = (200, {})
     shown = call_json("quotas", "show")[1]["data"]
     assert (shown["limit"], shown["remaining"], shown["resetAt"]) == (600, 599, 1_780_000_000)
@@ -358,13 +358,13 @@ def test_quotas_are_those_of_the_edge(signed_in):
         ("service", "payments", "reconcile", "--from", "2026-11-21T00:00:00Z"),
     ],
 )
-def test_local_commands_report_a_missing_system(gateway, arguments):
+def test_local_commands_report_a_missing_system(gateway: Gateway, arguments) -> None:
     code, document = call_json(*arguments)
     assert code == 3
     assert "STATE_DIR" in document["error"]["advice"]
 
 
-def test_any_other_endpoint_is_called_with_the_same_token_and_confirmed_before_a_change(signed_in):
+def test_any_other_endpoint_is_called_with_the_same_token_and_confirmed_before_a_change(signed_in: Gateway) -> None:
     path = f"/api/reconciliation-cases/{ID}/close"
     signed_in.responses = {path: (200, {"id": ID}), "/api/reconciliation-cases": (200, [{"id": ID}])}
     assert call_json("call", "GET", "/api/reconciliation-cases?status=open")[1]["data"] == [{"id": ID}]
@@ -377,13 +377,15 @@ def test_any_other_endpoint_is_called_with_the_same_token_and_confirmed_before_a
         assert call_json("call", *wrong)[1]["error"]["exitCode"] == 2
 
 
-def test_a_session_that_ended_elsewhere_is_forgotten_by_a_sign_out(signed_in, tmp_path):
+def test_a_session_that_ended_elsewhere_is_forgotten_by_a_sign_out(signed_in: Gateway, tmp_path: Path) -> None:
     signed_in.responses = {"/api/auth/logout": (401, "The session has ended.")}
     assert call("logout")[0] == 0
     assert call_json("logout")[1]["error"]["detail"].startswith("You are not signed in")
 
 
-def test_unreadable_or_unstorable_tokens_are_reported_with_what_to_do(signed_in, monkeypatch, tmp_path):
+def test_unreadable_or_unstorable_tokens_are_reported_with_what_to_do(
+    signed_in: Gateway, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (kept,) = tmp_path.rglob("campusctl.json")
     kept.write_text("{")
     assert "Remove it" in call_json("alerts", "list")[1]["error"]["advice"]
@@ -391,7 +393,7 @@ def test_unreadable_or_unstorable_tokens_are_reported_with_what_to_do(signed_in,
     assert "STATE_DIR" in call_json("alerts", "list")[1]["error"]["advice"]
 
 
-def test_the_gateway_is_that_of_the_system_whose_port_base_is_set(monkeypatch):
+def test_the_gateway_is_that_of_the_system_whose_port_base_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAMPUS_URL", raising=False)
     monkeypatch.setenv("PORT_BASE", "20099")
     assert "http://localhost:20099 " in call_json("keys", "show")[1]["error"]["detail"]
@@ -399,16 +401,16 @@ def test_the_gateway_is_that_of_the_system_whose_port_base_is_set(monkeypatch):
     assert call_json("keys", "show")[1]["error"]["exitCode"] == 2
 
 
-def test_the_page_of_the_commands_names_every_one():
+def test_the_page_of_the_commands_names_every_one() -> None:
     page = (Path(__file__).parents[2] / "docs" / "campusctl.md").read_text()
     assert [path for path in every_command() if f"`{' '.join(path)}" not in page] == []
 
 
-def test_kobo_are_read_as_naira():
+def test_kobo_are_read_as_naira() -> None:
     assert [naira(minor) for minor in (5, -123_456, 100_000_000)] == ["₦0.05", "-₦1,234.56", "₦1,000,000.00"]
 
 
-def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_in):
+def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_in: Gateway) -> None:
     path = f"/api/quarantined-charges/{ID}"
     charge = {
         "id": ID,
@@ -440,7 +442,7 @@ def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_i
     assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]
 
 
-def test_a_failed_refund_is_decided_with_its_facts_before_the_eyes(signed_in):
+def test_a_failed_refund_is_decided_with_its_facts_before_the_eyes(signed_in: Gateway) -> None:
     path = f"/api/refunds/{ID}"
     account = {"last4": "6789", "bankCode": "058", "accountName": "Chidi Okafor", "nameAtBank": None, "verified": False}
     decision = {"action": "other_destination", "reason": "the payer named it", "destination": account}
@@ -480,7 +482,7 @@ def test_a_failed_refund_is_decided_with_its_facts_before_the_eyes(signed_in):
 CHARGEBACK = {"id": ID, "status": "opened", "dueAt": "x", "amountMinor": 500_000, "currency": "NGN", "orderId": None}
 
 
-def test_evidence_for_a_chargeback_is_sent_with_its_optional_parts(signed_in):
+def test_evidence_for_a_chargeback_is_sent_with_its_optional_parts(signed_in: Gateway) -> None:
     path = f"/api/chargebacks/{ID}"
     signed_in.responses[f"{path}/evidence"] = (200, CHARGEBACK)
     buyer = ("--email", "a@b.example", "--name", "Ngozi", "--phone", "+2348012345678", "--details", "Two books")
@@ -498,7 +500,7 @@ def test_evidence_for_a_chargeback_is_sent_with_its_optional_parts(signed_in):
     assert second == {**first, "deliveryAddress": "Hall 3", "deliveryDate": "2026-03-04"}
 
 
-def test_a_chargeback_is_contested_or_accepted_with_a_file(signed_in, tmp_path):
+def test_a_chargeback_is_contested_or_accepted_with_a_file(signed_in: Gateway, tmp_path: Path) -> None:
     path = f"/api/chargebacks/{ID}"
     signed_in.responses |= {path: (200, CHARGEBACK), f"{path}/resolve": (200, CHARGEBACK)}
     signed_in.responses["/api/chargebacks"] = (200, [CHARGEBACK])

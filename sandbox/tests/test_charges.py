@@ -1,9 +1,16 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+
+from .conftest import Receiver, Sandbox
 
 METADATA = {"userId": "1f0c3c56-4a3d-4c49-9f0d-0d7f1f1f0001", "orderId": "1f0c3c56-4a3d-4c49-9f0d-0d7f1f1f0002"}
 
 
-async def test_a_paid_transaction_sends_the_specified_webhook(sandbox, receiver, eventually):
+async def test_a_paid_transaction_sends_the_specified_webhook(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     opened = await sandbox.initialize("order-1", "500000", metadata={**METADATA, "settlement": "500000"})
     assert opened.status_code == 200
     answer = opened.json()
@@ -28,14 +35,16 @@ async def test_a_paid_transaction_sends_the_specified_webhook(sandbox, receiver,
     assert await sandbox.balance() == 500_000
 
 
-async def test_metadata_sent_as_text_is_returned_as_an_object(sandbox, receiver, eventually):
+async def test_metadata_sent_as_text_is_returned_as_an_object(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     opened = await sandbox.initialize("order-text", metadata='{"orderId": "x"}')
     await sandbox.pay(opened.json()["data"]["access_code"])
     await eventually(lambda: receiver.events("charge.success"))
     assert receiver.events()[0]["data"]["metadata"] == {"orderId": "x"}
 
 
-async def test_a_reference_is_accepted_once(sandbox):
+async def test_a_reference_is_accepted_once(sandbox: Sandbox) -> None:
     assert (await sandbox.initialize("order-1")).status_code == 200
     again = await sandbox.initialize("order-1", 100)
     assert again.status_code == 400
@@ -43,7 +52,7 @@ async def test_a_reference_is_accepted_once(sandbox):
     assert (again.json()["status"], again.json()["code"]) == (False, "duplicate_reference")
 
 
-async def test_a_transaction_is_paid_once(sandbox, receiver, eventually):
+async def test_a_transaction_is_paid_once(sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]) -> None:
     access_code = (await sandbox.initialize("order-1")).json()["data"]["access_code"]
     assert (await sandbox.pay(access_code)).status_code == 200
     assert (await sandbox.pay(access_code)).status_code == 400
@@ -52,7 +61,9 @@ async def test_a_transaction_is_paid_once(sandbox, receiver, eventually):
     assert len(await sandbox.webhooks()) == 1
 
 
-async def test_a_declined_payment_can_be_retried(sandbox, receiver, eventually):
+async def test_a_declined_payment_can_be_retried(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     access_code = (await sandbox.initialize("order-1")).json()["data"]["access_code"]
     declined = await sandbox.pay(access_code, action="decline", reason="Insufficient Funds")
     assert declined.json()["data"]["status"] == "failed"
@@ -65,7 +76,9 @@ async def test_a_declined_payment_can_be_retried(sandbox, receiver, eventually):
     assert (await sandbox.pay(access_code)).json()["data"]["status"] == "success"
 
 
-async def test_a_webhook_reports_the_amount_that_was_paid(sandbox, receiver, eventually):
+async def test_a_webhook_reports_the_amount_that_was_paid(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("short", 500_000, amount="5000")
     await sandbox.charge("foreign", 500_000, currency="GHS")
     await eventually(lambda: len(receiver.events("charge.success")) == 2)
@@ -77,13 +90,13 @@ async def test_a_webhook_reports_the_amount_that_was_paid(sandbox, receiver, eve
 
 
 @pytest.mark.parametrize("amount", [0, -1, "12.50", "1e3", True, None, 2**63, "٣"])
-async def test_an_amount_other_than_positive_kobo_is_rejected(sandbox, amount):
+async def test_an_amount_other_than_positive_kobo_is_rejected(sandbox: Sandbox, amount) -> None:
     answer = await sandbox.initialize("order-1", amount)
     assert answer.status_code == 400
     assert answer.json()["message"] == "Invalid Amount Sent"
 
 
-async def test_the_checkout_page_redirects_to_the_shop(sandbox):
+async def test_the_checkout_page_redirects_to_the_shop(sandbox: Sandbox) -> None:
     opened = await sandbox.initialize(
         "order-1", callback_url="http://shop.example/return?cart=7", channels=["card", "ussd"]
     )
@@ -98,7 +111,7 @@ async def test_the_checkout_page_redirects_to_the_shop(sandbox):
     assert "Payment successful" in (await sandbox.client.get(address)).text
 
 
-async def test_a_customer_s_address_cannot_inject_markup(sandbox):
+async def test_a_customer_s_address_cannot_inject_markup(sandbox: Sandbox) -> None:
     body = {"email": '"<script>"@x.ng', "amount": 100, "reference": "order-1"}
     opened = await sandbox.client.post("/gateway/transaction/initialize", json=body)
     page = await sandbox.client.get(opened.json()["data"]["authorization_url"])
@@ -106,7 +119,7 @@ async def test_a_customer_s_address_cannot_inject_markup(sandbox):
     assert '"<script>"' not in page.text
 
 
-async def test_the_gateway_requires_an_accepted_key(sandbox):
+async def test_the_gateway_requires_an_accepted_key(sandbox: Sandbox) -> None:
     for headers in (
         {"Authorization": ""},
         {"Authorization": "Bearer wrong"},
@@ -119,7 +132,7 @@ async def test_the_gateway_requires_an_accepted_key(sandbox):
     assert previous.status_code == 200
 
 
-async def test_keys_can_be_replaced_at_run_time(sandbox):
+async def test_keys_can_be_replaced_at_run_time(sandbox: Sandbox) -> None:
     changed = await sandbox.client.put("/control/gateway-keys", json={"keys": ["sk_test_next", "sk_test_previous"]})
     assert changed.json() == {"accepted": 2}
     for key, status in (("sk_test_previous", 200), ("sk_test_next", 200), ("sk_test_current", 401)):
@@ -129,7 +142,7 @@ async def test_keys_can_be_replaced_at_run_time(sandbox):
         assert (await sandbox.client.put("/control/gateway-keys", json=wrong)).status_code == 400
 
 
-async def test_transactions_are_listed_newest_first_within_the_requested_time(sandbox):
+async def test_transactions_are_listed_newest_first_within_the_requested_time(sandbox: Sandbox) -> None:
     for number in range(3):
         await sandbox.initialize(f"order-{number}")
     answer = (await sandbox.client.get("/gateway/transaction", params={"perPage": 2, "page": 1})).json()
@@ -145,7 +158,7 @@ async def test_transactions_are_listed_newest_first_within_the_requested_time(sa
     assert (await sandbox.client.get("/gateway/transaction", params={"from": "yesterday"})).status_code == 400
 
 
-async def test_an_unknown_reference_and_a_malformed_body_are_400(sandbox):
+async def test_an_unknown_reference_and_a_malformed_body_are_400(sandbox: Sandbox) -> None:
     unknown = await sandbox.client.get("/gateway/transaction/verify/none")
     assert (unknown.status_code, unknown.json()["code"]) == (400, "transaction_not_found")
     assert (await sandbox.client.get("/gateway/nothing")).json() == {"status": False, "message": "Not Found"}

@@ -1,7 +1,14 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from .conftest import Receiver, Sandbox
 
-async def test_the_summary_includes_every_kind_of_movement(sandbox, receiver, eventually):
+
+async def test_the_summary_includes_every_kind_of_movement(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.charge("foreign", 300, currency="GHS")
     await sandbox.transfer("po-1", 100_000)
@@ -37,12 +44,12 @@ async def test_the_summary_includes_every_kind_of_movement(sandbox, receiver, ev
         "/gateway/transfer?page=x",
     ],
 )
-async def test_a_malformed_number_is_rejected(sandbox, path):
+async def test_a_malformed_number_is_rejected(sandbox: Sandbox, path) -> None:
     assert (await sandbox.client.get(path)).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/control/webhooks/{}/resend", "/control/refunds/{}/fail"])
-async def test_a_missing_row_is_404_for_any_number(sandbox, path):
+async def test_a_missing_row_is_404_for_any_number(sandbox: Sandbox, path: str) -> None:
     for number in (1, 10**30, "x"):
         assert (await sandbox.client.post(path.format(number))).status_code == 404
 
@@ -51,13 +58,13 @@ async def test_a_missing_row_is_404_for_any_number(sandbox, path):
     "changes",
     [{"transfer_settlement": "never"}, {"transfer_delay_seconds": -1}, {"unknown": 1}, {"refund_delay_seconds": 1e9}],
 )
-async def test_an_invalid_setting_changes_nothing(sandbox, changes):
+async def test_an_invalid_setting_changes_nothing(sandbox: Sandbox, changes: dict[str, Any]) -> None:
     before = (await sandbox.client.get("/control/settings")).json()
     assert (await sandbox.client.put("/control/settings", json=changes)).status_code == 400
     assert (await sandbox.client.get("/control/settings")).json() == before
 
 
-async def test_text_that_cannot_be_stored_is_rejected(sandbox):
+async def test_text_that_cannot_be_stored_is_rejected(sandbox: Sandbox) -> None:
     raw = b'{"email": "a@b.ng", "amount": 100, "reference": "x", "metadata": {"note": "\\ud800"}}'
     answer = await sandbox.client.post("/gateway/transaction/initialize", content=raw)
     assert answer.status_code == 400

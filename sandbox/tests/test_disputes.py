@@ -1,7 +1,12 @@
+from collections.abc import Callable
+from typing import Any
+
 from testkit.providers.paystack import checking
 
+from .conftest import Receiver, Sandbox
 
-async def _exchange(sandbox, method, path, body=None, **query):
+
+async def _exchange(sandbox: Sandbox, method, path, body=None, **query):
     """A call whose request and response have the gateway's shape."""
     response = await sandbox.client.request(method, f"/gateway{path}", json=body, params=query)
     checking.check_request(method, path, query, body)
@@ -9,7 +14,9 @@ async def _exchange(sandbox, method, path, body=None, **query):
     return response
 
 
-async def test_a_dispute_deducts_money_only_when_it_is_lost(sandbox, receiver, eventually):
+async def test_a_dispute_deducts_money_only_when_it_is_lost(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 200_000})).json()
     await eventually(lambda: receiver.events("charge.dispute.create"))
@@ -27,7 +34,9 @@ async def test_a_dispute_deducts_money_only_when_it_is_lost(sandbox, receiver, e
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).status_code == 409
 
 
-async def test_a_lost_dispute_can_be_overturned(sandbox, receiver, eventually):
+async def test_a_lost_dispute_can_be_overturned(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
     address = f"/gateway/dispute/{opened['id']}"
@@ -44,7 +53,7 @@ async def test_a_lost_dispute_can_be_overturned(sandbox, receiver, eventually):
     assert (await sandbox.client.get("/gateway/dispute/999")).status_code == 404
 
 
-async def test_a_won_dispute_moves_no_money(sandbox):
+async def test_a_won_dispute_moves_no_money(sandbox: Sandbox) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.initialize("unpaid")
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
@@ -57,7 +66,9 @@ async def test_a_won_dispute_moves_no_money(sandbox):
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/forget")).status_code == 404
 
 
-async def test_a_dispute_has_a_date_and_the_other_fields_of_the_gateway(sandbox, receiver, eventually):
+async def test_a_dispute_has_a_date_and_the_other_fields_of_the_gateway(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     due_at = "2030-01-01T12:00:00.000Z"
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"due_at": due_at})).json()
@@ -72,7 +83,7 @@ async def test_a_dispute_has_a_date_and_the_other_fields_of_the_gateway(sandbox,
     assert [dispute["dueAt"] for dispute in listed["data"]] == [None, due_at]
 
 
-async def _upload(sandbox, dispute_id):
+async def _upload(sandbox: Sandbox, dispute_id):
     given = (await _exchange(sandbox, "GET", f"/dispute/{dispute_id}/upload_url")).json()["data"]
     stored = await sandbox.client.put(given["signedUrl"], content=b"%PDF-1.4 receipt")
     assert stored.status_code == 200
@@ -88,7 +99,9 @@ EVIDENCE = {
 }
 
 
-async def test_a_declined_dispute_awaits_the_bank_with_its_evidence(sandbox, receiver, eventually):
+async def test_a_declined_dispute_awaits_the_bank_with_its_evidence(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
     address = f"/dispute/{opened['id']}"
@@ -116,7 +129,9 @@ async def test_a_declined_dispute_awaits_the_bank_with_its_evidence(sandbox, rec
     assert await sandbox.balance() == 500_000
 
 
-async def test_an_accepted_dispute_takes_the_accepted_amount(sandbox, receiver, eventually):
+async def test_an_accepted_dispute_takes_the_accepted_amount(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 300_000})).json()
     address = f"/dispute/{opened['id']}/resolve"
@@ -132,12 +147,12 @@ async def test_an_accepted_dispute_takes_the_accepted_amount(sandbox, receiver, 
     assert await sandbox.balance() == 300_000
 
 
-async def test_a_dispute_without_a_response_is_accepted_automatically(sandbox):
+async def test_a_dispute_without_a_response_is_accepted_automatically(sandbox: Sandbox) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
     expired = (await sandbox.client.post(f"/control/disputes/{opened['id']}/expire")).json()
     assert (expired["resolution"], await sandbox.balance()) == ("auto-accepted", 0)
 
 
-async def test_an_upload_needs_the_address_that_was_given(sandbox):
+async def test_an_upload_needs_the_address_that_was_given(sandbox: Sandbox) -> None:
     assert (await sandbox.client.put("/uploads/unknown", content=b"x")).status_code == 403

@@ -1,16 +1,22 @@
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
 
+from .conftest import Receiver, Sandbox
 
-async def hangs_up(sandbox, method, path, **body):
+
+async def hangs_up(sandbox: Sandbox, method, path, **body):
     """A caller that asks, and gives up waiting for the answer after a moment."""
     with pytest.raises(httpx.ReadTimeout):
         await sandbox.client.request(method, path, timeout=httpx.Timeout(60, read=0.3), **body)
 
 
-async def test_a_webhook_can_be_delivered_several_times(sandbox, receiver, eventually):
+async def test_a_webhook_can_be_delivered_several_times(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.fault(charge_webhook={"duplicate": 2, "times": 1})
     await sandbox.charge("order-1")
     await sandbox.charge("order-2")
@@ -20,7 +26,9 @@ async def test_a_webhook_can_be_delivered_several_times(sandbox, receiver, event
     assert len(set(bodies)) == 1
 
 
-async def test_a_dropped_webhook_is_sent_on_request_only(sandbox, receiver, eventually):
+async def test_a_dropped_webhook_is_sent_on_request_only(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.fault(charge_webhook={"drop": True, "match": "order-1"})
     await sandbox.charge("order-1")
     await sandbox.charge("order-2")
@@ -33,7 +41,9 @@ async def test_a_dropped_webhook_is_sent_on_request_only(sandbox, receiver, even
     await eventually(lambda: len(receiver.events()) == 2)
 
 
-async def test_a_delayed_webhook_arrives_after_a_later_one(sandbox, receiver, eventually):
+async def test_a_delayed_webhook_arrives_after_a_later_one(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.fault(charge_webhook=[{"delay": 600, "match": 500_000}, {"delay": 0.05, "match": 300_000}])
     await sandbox.charge("late", 500_000)
     await sandbox.charge("early", 400_000)
@@ -48,7 +58,9 @@ async def test_a_delayed_webhook_arrives_after_a_later_one(sandbox, receiver, ev
 
 
 @pytest.mark.parametrize("kind", ["transfer_webhook", "refund_webhook"])
-async def test_transfer_and_refund_webhooks_have_their_own_switches(sandbox, receiver, eventually, kind):
+async def test_transfer_and_refund_webhooks_have_their_own_switches(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any], kind: str
+) -> None:
     await sandbox.fault(**{kind: {"duplicate": 1}})
     await sandbox.charge("order-1")
     await sandbox.transfer("po-1", 1_000)
@@ -58,7 +70,9 @@ async def test_transfer_and_refund_webhooks_have_their_own_switches(sandbox, rec
     assert len([event for event in receiver.events() if event["event"].startswith(doubled)]) == 2
 
 
-async def test_a_transfer_call_that_times_out_has_moved_the_money(sandbox, receiver, eventually):
+async def test_a_transfer_call_that_times_out_has_moved_the_money(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("funds", 500_000)
     recipient = await sandbox.recipient()
     await sandbox.fault(transfer_call={"timeout": True, "times": 1})
@@ -71,7 +85,9 @@ async def test_a_transfer_call_that_times_out_has_moved_the_money(sandbox, recei
     assert await sandbox.balance() == 400_000
 
 
-async def test_a_response_can_arrive_after_the_webhook(sandbox, receiver, eventually):
+async def test_a_response_can_arrive_after_the_webhook(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("funds", 500_000)
     await sandbox.fault(transfer_call={"timeout": True, "times": 1})
     waiting = asyncio.create_task(sandbox.transfer("po-1"))
@@ -83,7 +99,7 @@ async def test_a_response_can_arrive_after_the_webhook(sandbox, receiver, eventu
     assert answer.json()["data"]["status"] == "pending"
 
 
-async def test_an_error_before_or_after_the_effect_can_be_chosen(sandbox):
+async def test_an_error_before_or_after_the_effect_can_be_chosen(sandbox: Sandbox) -> None:
     await sandbox.charge("funds", 500_000)
     await sandbox.fault(transfer_call=[{"error_before": True, "times": 1}, {"error_after": True, "times": 1}])
     assert (await sandbox.transfer("po-1", 100_000)).status_code == 500
@@ -108,7 +124,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("kind", CALLS)
-async def test_every_call_can_fail_and_recover(sandbox, kind):
+async def test_every_call_can_fail_and_recover(sandbox: Sandbox, kind: str) -> None:
     method, path, body = CALLS[kind]
     await sandbox.charge("funds", 500_000)
 
@@ -126,14 +142,14 @@ async def test_every_call_can_fail_and_recover(sandbox, kind):
 @pytest.mark.parametrize(
     ("kind", "status"), [("initialize_call", 400), ("verify_call", 400), ("resolve_call", 422), ("balance_call", 400)]
 )
-async def test_a_failing_call_returns_the_configured_reason(sandbox, kind, status):
+async def test_a_failing_call_returns_the_configured_reason(sandbox: Sandbox, kind: str, status: int) -> None:
     method, path, body = CALLS[kind]
     await sandbox.fault(**{kind: {"fail": "Bank switch is down"}})
     answer = await sandbox.client.request(method, path, json=body)
     assert (answer.status_code, answer.json()) == (status, {"status": False, "message": "Bank switch is down"})
 
 
-async def test_an_error_can_have_another_status(sandbox):
+async def test_an_error_can_have_another_status(sandbox: Sandbox) -> None:
     await sandbox.charge("funds", 500_000)
     await sandbox.fault(refund_call=[{"error_before": 400, "times": 1}, {"error_after": 502, "times": 1}])
     statuses = []
@@ -144,7 +160,7 @@ async def test_an_error_can_have_another_status(sandbox):
     assert len((await sandbox.client.get("/gateway/refund")).json()["data"]) == 1
 
 
-async def test_a_verification_can_show_other_data(sandbox):
+async def test_a_verification_can_show_other_data(sandbox: Sandbox) -> None:
     await sandbox.charge("funds", 500_000)
     await sandbox.fault(verify_call=[{"data": {"amount": 7}, "match": "funds"}, {"data": {"status": "resolved"}}])
     shown = (await sandbox.client.get("/gateway/transaction/verify/funds")).json()["data"]
@@ -153,7 +169,7 @@ async def test_a_verification_can_show_other_data(sandbox):
     assert (absent.status_code, absent.json()["data"]) == (200, {"status": "resolved"})
 
 
-async def test_a_transaction_is_paid_or_declined_by_control(sandbox):
+async def test_a_transaction_is_paid_or_declined_by_control(sandbox: Sandbox) -> None:
     await sandbox.initialize("order-1")
     declined = await sandbox.client.post("/control/charges/order-1/decline", json={"reason": "Expired card"})
     assert (declined.json()["status"], declined.json()["gateway_response"]) == ("failed", "Expired card")
@@ -163,7 +179,7 @@ async def test_a_transaction_is_paid_or_declined_by_control(sandbox):
     assert (await sandbox.client.post("/control/charges/order-1/lose")).status_code == 400
 
 
-async def test_null_removes_the_rules_of_one_kind(sandbox):
+async def test_null_removes_the_rules_of_one_kind(sandbox: Sandbox) -> None:
     await sandbox.fault(verify_call={"error_before": True}, balance_call={"error_before": True})
     await sandbox.fault(sms={"fail": "no"}, verify_call=None)
     shown = (await sandbox.client.get("/control/faults")).json()
@@ -183,6 +199,6 @@ async def test_null_removes_the_rules_of_one_kind(sandbox):
         {"refund_call": {"data": {"status": "failed"}}},
     ],
 )
-async def test_an_impossible_rule_is_rejected(sandbox, rules):
+async def test_an_impossible_rule_is_rejected(sandbox: Sandbox, rules: dict[str, Any]) -> None:
     assert (await sandbox.client.put("/control/faults", json=rules)).status_code == 400
     assert (await sandbox.client.get("/control/faults")).json() == {}

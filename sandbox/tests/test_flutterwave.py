@@ -1,12 +1,16 @@
 """The second gateway: its answers and webhooks are of the shapes that its documentation shows."""
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from testkit.providers.flutterwave import chargebacks, fields, refunds, transactions, transfers
+
+from .conftest import Receiver, Sandbox
 
 KEY = "FLWSECK_TEST-key"
 
@@ -58,11 +62,13 @@ class Flutterwave:
 
 
 @pytest.fixture
-def flutterwave(sandbox):
+def flutterwave(sandbox: Sandbox):
     return Flutterwave(sandbox)
 
 
-async def test_a_payment_reports_naira_fee_and_settled_amount(flutterwave, receiver, eventually):
+async def test_a_payment_reports_naira_fee_and_settled_amount(
+    flutterwave, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     link = await flutterwave.open("order-1")
     missing = await flutterwave.call(
         "GET", "transactions/verify_by_reference", fields.ERROR, 400, params={"tx_ref": "order-1"}
@@ -90,7 +96,9 @@ async def test_a_payment_reports_naira_fee_and_settled_amount(flutterwave, recei
     assert by_id == found
 
 
-async def test_a_declined_payment_is_a_failed_transaction(flutterwave, receiver, eventually):
+async def test_a_declined_payment_is_a_failed_transaction(
+    flutterwave, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     link = await flutterwave.open("order-1")
     await flutterwave.sandbox.client.post(link, data={"action": "decline", "reason": "Insufficient Funds"})
     assert (await flutterwave.verify("order-1"))["processor_response"] == "Insufficient Funds"
@@ -98,7 +106,7 @@ async def test_a_declined_payment_is_a_failed_transaction(flutterwave, receiver,
     assert receiver.flutterwave("charge.completed")[0]["data"]["status"] == "failed"
 
 
-async def test_the_two_gateways_do_not_see_each_others_transactions(flutterwave, sandbox):
+async def test_the_two_gateways_do_not_see_each_others_transactions(flutterwave, sandbox: Sandbox) -> None:
     await sandbox.charge("first", 500_000)
     await flutterwave.charge("second", 100)
     listed = await flutterwave.call("GET", "transactions", transactions.TRANSACTIONS, params={"status": "successful"})
@@ -117,14 +125,16 @@ async def test_the_two_gateways_do_not_see_each_others_transactions(flutterwave,
     )
 
 
-async def test_amounts_with_more_than_two_decimals_are_refused(flutterwave):
+async def test_amounts_with_more_than_two_decimals_are_refused(flutterwave) -> None:
     body = {"tx_ref": "order-1", "amount": "50.005", "redirect_url": "https://shop.example"}
     body["customer"] = {"email": "buyer@unilag.edu.ng"}
     refused = await flutterwave.call("POST", "payments", fields.ERROR, 400, json=body)
     assert refused["message"] == "amount is invalid"
 
 
-async def test_a_refund_is_completed_before_the_customer_has_it(flutterwave, sandbox, receiver, eventually):
+async def test_a_refund_is_completed_before_the_customer_has_it(
+    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.settings_are(refund_settlement="manual")
     charge = await flutterwave.charge("order-1")
     body = {"amount": 1000.25, "comments": "attempt-1"}
@@ -141,7 +151,9 @@ async def test_a_refund_is_completed_before_the_customer_has_it(flutterwave, san
     assert event["data"]["TransactionId"] == charge["id"]
 
 
-async def test_a_failed_transfer_has_the_banks_text_as_its_message(flutterwave, sandbox, receiver, eventually):
+async def test_a_failed_transfer_has_the_banks_text_as_its_message(
+    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await flutterwave.charge("order-1", 10_000)
     await sandbox.fault(transfer_call={"fail": "Account is dormant"})
     started = await flutterwave.transfer("payout-1", 4_000.75)
@@ -157,7 +169,9 @@ async def test_a_failed_transfer_has_the_banks_text_as_its_message(flutterwave, 
     assert again["data"] is None
 
 
-async def test_a_chargeback_holds_its_amount_until_it_is_decided(flutterwave, sandbox, receiver, eventually):
+async def test_a_chargeback_holds_its_amount_until_it_is_decided(
+    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     charge = await flutterwave.charge("order-1", 1_000)
     dispute = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 40_000})).json()
     before = await flutterwave.balance()
@@ -173,14 +187,16 @@ async def test_a_chargeback_holds_its_amount_until_it_is_decided(flutterwave, sa
     await eventually(lambda: receiver.flutterwave("chargeback.lost"))
 
 
-async def test_webhooks_are_signed_by_either_scheme(flutterwave, sandbox, receiver, eventually):
+async def test_webhooks_are_signed_by_either_scheme(
+    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.settings_are(flutterwave_signature="hmac")
     await flutterwave.charge("order-1")
     # The receiver checks the signature of everything that it accepts.
     await eventually(lambda: receiver.flutterwave("charge.completed"))
 
 
-async def test_accounts_banks_and_keys(flutterwave, sandbox):
+async def test_accounts_banks_and_keys(flutterwave, sandbox: Sandbox) -> None:
     banks = await flutterwave.call("GET", "banks/NG", transfers.BANKS)
     assert {"058", "044"} <= {bank["code"] for bank in banks}
     account = {"account_number": "0123456785", "account_bank": "058"}

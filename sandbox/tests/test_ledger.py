@@ -18,7 +18,7 @@ from sandbox.web import RefusedError
 from sandbox.world import build_world
 
 
-def test_movements_are_append_only():
+def test_movements_are_append_only() -> None:
     book = Database(":memory:", opening_balance_minor=5)
     for statement in ("UPDATE movements SET amount_minor = 6", "DELETE FROM movements"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
@@ -26,7 +26,7 @@ def test_movements_are_append_only():
     book.close()
 
 
-def test_each_currency_has_a_balance_of_at_least_zero():
+def test_each_currency_has_a_balance_of_at_least_zero() -> None:
     book = Database(":memory:", opening_balance_minor=5)
     book.post("charge", "a", 100, "GHS")
     with pytest.raises(InsufficientBalance):
@@ -35,7 +35,7 @@ def test_each_currency_has_a_balance_of_at_least_zero():
     book.close()
 
 
-def test_the_opening_float_is_recorded_once(tmp_path):
+def test_the_opening_float_is_recorded_once(tmp_path: Path) -> None:
     for _ in range(3):
         book = Database(tmp_path / "sandbox.db", opening_balance_minor=70)
         assert book.balance_minor("NGN") == 70
@@ -110,7 +110,7 @@ def total(book, statement, *values):
 
 @settings(max_examples=60, deadline=None)
 @given(STEPS)
-def test_movements_sum_to_the_balance(steps):
+def test_movements_sum_to_the_balance(steps) -> None:
     with tempfile.TemporaryDirectory() as folder:
         story = Story(Path(folder))
         book = story.book
@@ -138,7 +138,7 @@ def test_movements_sum_to_the_balance(steps):
         book.close()
 
 
-def test_a_counted_rule_keeps_its_remaining_count_after_a_restart(tmp_path):
+def test_a_counted_rule_keeps_its_remaining_count_after_a_restart(tmp_path: Path) -> None:
     book = Database(tmp_path / "sandbox.db")
     faults = Faults(book)
     faults.replace({"sms": [Fault(fail="x", times=2)]})

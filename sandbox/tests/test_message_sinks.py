@@ -3,11 +3,15 @@ import base64
 import gzip
 import json
 import smtplib
+from collections.abc import Callable
 from email.message import EmailMessage
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from .conftest import Receiver, Sandbox
 
 TERMII = {
     "to": "2348012345678",
@@ -19,7 +23,7 @@ TERMII = {
 }
 
 
-async def test_both_sms_formats_reach_the_same_phone(sandbox):
+async def test_both_sms_formats_reach_the_same_phone(sandbox: Sandbox) -> None:
     first = await sandbox.client.post("/sms/api/sms/send", json=TERMII)
     assert first.json()["message_id"]
     form = {"username": "campus", "to": "+2348012345678,+2348099999999", "message": "Your code is 1234"}
@@ -35,7 +39,7 @@ async def test_both_sms_formats_reach_the_same_phone(sandbox):
     assert [message["text"] for message in await sandbox.messages(q="482913", channel="sms")] == ["Your PIN is 482913"]
 
 
-async def test_sms_failures_have_each_provider_s_form(sandbox):
+async def test_sms_failures_have_each_provider_s_form(sandbox: Sandbox) -> None:
     await sandbox.fault(sms={"fail": "RejectedByGateway", "match": "+2348012345678"})
     assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 400
     form = {"username": "campus", "to": "+2348012345678", "message": "x"}
@@ -54,7 +58,7 @@ def mail_to(*recipients):
     return mail
 
 
-async def test_a_mail_is_stored_with_both_parts_for_each_recipient(sandbox):
+async def test_a_mail_is_stored_with_both_parts_for_each_recipient(sandbox: Sandbox) -> None:
     def send():
         with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=60) as server:
             server.login("any", "thing")
@@ -71,7 +75,7 @@ async def test_a_mail_is_stored_with_both_parts_for_each_recipient(sandbox):
     assert "<b>words</b>" not in page
 
 
-async def test_a_mail_can_be_rejected(sandbox):
+async def test_a_mail_can_be_rejected(sandbox: Sandbox) -> None:
     await sandbox.fault(smtp={"fail": "Mailbox full", "times": 1})
 
     def send():
@@ -98,7 +102,9 @@ TEMPLATE = {
 }
 
 
-async def test_message_statuses_are_reported_when_switched_on(sandbox, receiver, eventually):
+async def test_message_statuses_are_reported_when_switched_on(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     async def send():
         answer = await sandbox.client.post("/messaging/v21.0/1065/messages", json=TEMPLATE)
         return answer.json()["messages"][0]["id"]
@@ -114,7 +120,7 @@ async def test_message_statuses_are_reported_when_switched_on(sandbox, receiver,
     assert (await sandbox.messages(to="+2348012345678"))[0]["text"] == "[order_confirmation, en] Ada | ₦5,000"
 
 
-async def test_messaging_errors_have_the_platform_s_form(sandbox):
+async def test_messaging_errors_have_the_platform_s_form(sandbox: Sandbox) -> None:
     path = "/messaging/v21.0/1065/messages"
     refused = await sandbox.client.post(path, json=TEMPLATE, headers={"Authorization": ""})
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, 190)
@@ -129,7 +135,9 @@ async def test_messaging_errors_have_the_platform_s_form(sandbox):
     assert len(await sandbox.messages()) == 1
 
 
-async def test_a_customer_s_message_sends_the_specified_webhook(sandbox, receiver, eventually):
+async def test_a_customer_s_message_sends_the_specified_webhook(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     body = {"from": "+2348012345678", "name": "Tolu", "text": "Where is my order?"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
     await eventually(receiver.messaging)
@@ -144,7 +152,9 @@ async def test_a_customer_s_message_sends_the_specified_webhook(sandbox, receive
     assert set(value["metadata"]) == {"display_phone_number", "phone_number_id"}
 
 
-async def test_images_and_manual_statuses_have_the_platform_s_form(sandbox, receiver, eventually):
+async def test_images_and_manual_statuses_have_the_platform_s_form(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     picture = {"type": "image", "image": {"id": "7", "caption": "broken"}}
     body = {"from": "2348012345678", "message": picture, "id": "wamid.7"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
@@ -164,7 +174,7 @@ async def test_images_and_manual_statuses_have_the_platform_s_form(sandbox, rece
     assert {"id": message_id, "status": "read", "recipient_id": "2348012345678", **given}.items() <= status.items()
 
 
-async def test_native_and_web_push_messages_are_stored(sandbox):
+async def test_native_and_web_push_messages_are_stored(sandbox: Sandbox) -> None:
     form = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "signed"}
     token = (await sandbox.client.post("/push/oauth/token", data=form)).json()
     assert token["token_type"] == "Bearer"
@@ -193,7 +203,7 @@ async def test_native_and_web_push_messages_are_stored(sandbox):
     assert (await sandbox.client.post("/push/web/browser-1", content=b"x", headers=headers)).status_code == 429
 
 
-async def test_the_text_of_a_data_message_is_displayed(sandbox):
+async def test_the_text_of_a_data_message_is_displayed(sandbox: Sandbox) -> None:
     message = {"message": {"token": "device-2", "data": {"title": "Campus", "body": "Your PIN is 042917"}}}
     assert (await sandbox.client.post("/push/v1/projects/campus/messages:send", json=message)).status_code == 200
     assert [one["text"] for one in await sandbox.messages(to="device-2")] == ["Your PIN is 042917"]
@@ -202,7 +212,9 @@ async def test_the_text_of_a_data_message_is_displayed(sandbox):
 RECEIPT_KEY = "receipt-key"
 
 
-async def test_each_sms_provider_sends_delivery_receipts(environment, running_sandbox, receiver, eventually):
+async def test_each_sms_provider_sends_delivery_receipts(
+    environment: dict[str, str], running_sandbox: Callable[..., Any], receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     told = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": RECEIPT_KEY}
     async with running_sandbox(told) as sandbox:
         await sandbox.settings_are(sms_receipt_delay_seconds=0.01)
@@ -218,7 +230,7 @@ async def test_each_sms_provider_sends_delivery_receipts(environment, running_sa
         assert (other["status"], other["failureReason"]) == ("Failed", "UserInBlacklist")
 
 
-async def test_a_fault_of_one_sms_provider_does_not_affect_the_other(sandbox):
+async def test_a_fault_of_one_sms_provider_does_not_affect_the_other(sandbox: Sandbox) -> None:
     await sandbox.fault(sms_termii={"error_before": True})
     assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 500
     form = {"username": "campus", "to": "+2348012345678", "message": "x"}
@@ -226,7 +238,9 @@ async def test_a_fault_of_one_sms_provider_does_not_affect_the_other(sandbox):
     assert answer.json()["SMSMessageData"]["Recipients"][0]["statusCode"] == 101
 
 
-async def test_a_failure_returns_the_sender_s_data(sandbox, receiver, eventually):
+async def test_a_failure_returns_the_sender_s_data(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.01)
     await sandbox.fault(messaging_status={"fail": "Message undeliverable"})
     await sandbox.client.post(
@@ -237,7 +251,7 @@ async def test_a_failure_returns_the_sender_s_data(sandbox, receiver, eventually
     assert (status["status"], status["biz_opaque_callback_data"]) == ("failed", "delivery-1")
 
 
-async def test_alerts_are_accepted_in_three_formats(sandbox):
+async def test_alerts_are_accepted_in_three_formats(sandbox: Sandbox) -> None:
     alerts = [
         {"labels": {"alertname": "PayoutFailed", "severity": "critical"}, "annotations": {"summary": "Payout failed"}}
     ]
@@ -260,7 +274,7 @@ async def test_alerts_are_accepted_in_three_formats(sandbox):
     assert (await sandbox.client.post("/on-call/api/v2/alerts", json=[{}])).status_code == 400
 
 
-async def test_the_page_of_messages_can_be_searched(sandbox):
+async def test_the_page_of_messages_can_be_searched(sandbox: Sandbox) -> None:
     await sandbox.client.post("/sms/api/sms/send", json=TERMII)
     await sandbox.client.post("/sms/api/sms/send", json={**TERMII, "to": "2348055555555", "sms": "<b>100%</b>"})
     page = (await sandbox.client.get("/", params={"q": "100%"})).text
@@ -288,7 +302,7 @@ def export(trace_id: bytes) -> ExportTraceServiceRequest:
     return request
 
 
-async def test_spans_become_a_tree_and_a_waterfall(sandbox):
+async def test_spans_become_a_tree_and_a_waterfall(sandbox: Sandbox) -> None:
     raw = export(b"\7" * 16).SerializeToString()
     headers = {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
     assert (

@@ -1,8 +1,13 @@
 """The messaging app's platform: registered templates and their review, errors by code, users without a number."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from testkit.providers.whatsapp.checking import check_request, check_response, check_webhook
+
+from .conftest import Receiver, Sandbox
 
 ACCOUNT = "/messaging/v21.0/102290129340398"
 TEMPLATES = f"{ACCOUNT}/message_templates"
@@ -11,7 +16,7 @@ USER_ID = "NG.13491208655302741918"
 
 
 @pytest.fixture(autouse=True)
-async def conformance(sandbox, receiver):
+async def conformance(sandbox: Sandbox, receiver: Receiver):
     """Every answer of the messaging app, and every webhook, is one that WhatsApp could have sent."""
 
     async def check(response):
@@ -52,7 +57,7 @@ def message(name, *values, button=False, **recipient):
     }
 
 
-async def test_a_template_is_registered_reviewed_and_listed_by_pages(sandbox):
+async def test_a_template_is_registered_reviewed_and_listed_by_pages(sandbox: Sandbox) -> None:
     await sandbox.settings_are(messaging_template_review="manual")
     created = [await sandbox.client.post(TEMPLATES, json=template(f"template_{number}")) for number in range(5)]
     assert {answer.json()["status"] for answer in created} == {"PENDING"}
@@ -88,13 +93,13 @@ async def test_a_template_is_registered_reviewed_and_listed_by_pages(sandbox):
         ({**template(), "components": "x"}, None),
     ],
 )
-async def test_a_template_against_the_rules_is_rejected_at_once(sandbox, given, subcode):
+async def test_a_template_against_the_rules_is_rejected_at_once(sandbox: Sandbox, given, subcode: int | None) -> None:
     answer = await sandbox.client.post(TEMPLATES, json=given)
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], error.get("error_subcode")) == (400, 100, subcode)
 
 
-async def test_a_second_template_of_a_name_is_rejected_and_a_change_is_not(sandbox):
+async def test_a_second_template_of_a_name_is_rejected_and_a_change_is_not(sandbox: Sandbox) -> None:
     created = (await sandbox.client.post(TEMPLATES, json=template())).json()
     again = (await sandbox.client.post(TEMPLATES, json=template())).json()["error"]
     assert (again["code"], again["error_subcode"]) == (100, 2388024)
@@ -107,7 +112,7 @@ async def test_a_second_template_of_a_name_is_rejected_and_a_change_is_not(sandb
     assert (await sandbox.client.get(TEMPLATES, headers=unsigned)).json()["error"]["code"] == 190
 
 
-async def test_messages_need_an_approved_template_with_their_number_of_parameters(sandbox):
+async def test_messages_need_an_approved_template_with_their_number_of_parameters(sandbox: Sandbox) -> None:
     assert (await sandbox.client.post(MESSAGES, json=message("anything", "x"))).status_code == 200
     await sandbox.client.post(TEMPLATES, json=template())
     await sandbox.client.post(TEMPLATES, json=code_template())
@@ -129,7 +134,7 @@ async def test_messages_need_an_approved_template_with_their_number_of_parameter
 @pytest.mark.parametrize(
     ("code", "status"), [("131042", 400), ("368", 403), ("190", 401), ("130429", 400), ("131016", 500)]
 )
-async def test_a_fault_names_an_error_of_the_platform(sandbox, code, status):
+async def test_a_fault_names_an_error_of_the_platform(sandbox: Sandbox, code: str, status: int) -> None:
     await sandbox.fault(messaging={"fail": code, "times": 1})
     text = {"messaging_product": "whatsapp", "to": "2348012345678", "type": "text", "text": {"body": "Hello"}}
     answer = await sandbox.client.post(MESSAGES, json=text)
@@ -139,7 +144,9 @@ async def test_a_fault_names_an_error_of_the_platform(sandbox, code, status):
     assert (await sandbox.client.post(MESSAGES, json=text)).status_code == 200
 
 
-async def test_a_failed_status_has_the_error_of_the_platform(sandbox, receiver, eventually):
+async def test_a_failed_status_has_the_error_of_the_platform(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.01)
     await sandbox.fault(messaging_status={"fail": "131042"})
     await sandbox.client.post(MESSAGES, json=message("order_dispatched", "Ada"))
@@ -150,7 +157,7 @@ async def test_a_failed_status_has_the_error_of_the_platform(sandbox, receiver, 
     assert "contacts" not in value
 
 
-def test_the_calls_of_these_tests_are_calls_of_the_platform():
+def test_the_calls_of_these_tests_are_calls_of_the_platform() -> None:
     path = MESSAGES.removeprefix("/messaging")
     for body in (message("order_dispatched", "Ada"), message("ticket_reply", "Ada", recipient=USER_ID)):
         check_request("POST", path, {}, {**body, "recipient_type": "individual", "biz_opaque_callback_data": "x"})
@@ -167,7 +174,9 @@ KINDS = [
 ]
 
 
-async def test_messages_of_customers_are_those_of_the_platform(sandbox, receiver, eventually):
+async def test_messages_of_customers_are_those_of_the_platform(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     for content in KINDS:
         body = {"from": "2348012345678", "name": "Tolu", "message": content}
         assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
@@ -179,7 +188,9 @@ async def test_messages_of_customers_are_those_of_the_platform(sandbox, receiver
     await eventually(lambda: len(receiver.messaging()) == len(KINDS) + 7)
 
 
-async def test_a_user_without_a_number_writes_and_is_written_to(sandbox, receiver, eventually):
+async def test_a_user_without_a_number_writes_and_is_written_to(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     body = {"user_id": USER_ID, "username": "tolu.ade", "name": "Tolu", "text": "Hello"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
     await eventually(receiver.messaging)

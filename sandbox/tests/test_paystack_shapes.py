@@ -1,24 +1,28 @@
 """What the sandbox answers and sends about transfers, recipients, banks and the balance has Paystack's shape."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from testkit.providers.paystack import checking
 
+from .conftest import Receiver, Sandbox
+
 RECIPIENT = {"type": "nuban", "name": "Ada Obi", "account_number": "0123456785", "bank_code": "058", "currency": "NGN"}
 REFERENCE = "po-" + "0" * 32
 
 
 @pytest.fixture
-async def funded(sandbox):
+async def funded(sandbox: Sandbox):
     await sandbox.charge("funds", 500_000)
     await sandbox.settings_are(transfer_settlement="manual", transfer_fees="standard")
     return sandbox
 
 
-async def call(sandbox, method, path, **arguments):
+async def call(sandbox: Sandbox, method, path, **arguments):
     """Makes a call whose response must conform. Returns its status and its `data`."""
     response = await sandbox.client.request(method, f"/gateway{path}", **arguments)
     body = response.json()
@@ -26,7 +30,7 @@ async def call(sandbox, method, path, **arguments):
     return response.status_code, body.get("data")
 
 
-async def transfer(sandbox, reference=REFERENCE, **changes):
+async def transfer(sandbox: Sandbox, reference=REFERENCE, **changes):
     _, recipient = await call(sandbox, "POST", "/transferrecipient", json=RECIPIENT)
     body = {"source": "balance", "amount": 100_000, "currency": "NGN", "reason": "Payout", "reference": reference}
     return await call(sandbox, "POST", "/transfer", json={**body, "recipient": recipient["recipient_code"], **changes})
@@ -36,7 +40,7 @@ STATES = [([], "pending"), (["succeed"], "success"), (["fail"], "failed"), (["su
 
 
 @pytest.mark.parametrize(("actions", "status"), STATES)
-async def test_a_transfer_has_paystacks_shape_in_every_state(funded, actions, status):
+async def test_a_transfer_has_paystacks_shape_in_every_state(funded, actions, status: str) -> None:
     assert (await transfer(funded))[0] == 200
     for action in actions:
         answer = await funded.client.post(f"/control/transfers/{REFERENCE}/{action}", json={"reason": "Timed out"})
@@ -47,7 +51,9 @@ async def test_a_transfer_has_paystacks_shape_in_every_state(funded, actions, st
     assert verified["gateway_response"] == ("Timed out" if status in ("failed", "reversed") else None)
 
 
-async def test_the_events_of_transfers_have_paystacks_shape(funded, receiver, eventually):
+async def test_the_events_of_transfers_have_paystacks_shape(
+    funded, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     for number, actions in enumerate((["succeed", "reverse"], ["fail"])):
         reference = f"po-{number:032d}"
         await transfer(funded, reference)
@@ -61,7 +67,7 @@ async def test_the_events_of_transfers_have_paystacks_shape(funded, receiver, ev
         checking.check_event(event)
 
 
-async def test_an_otp_transfer_has_paystacks_shape(funded):
+async def test_an_otp_transfer_has_paystacks_shape(funded) -> None:
     await funded.settings_are(transfer_settlement="otp")
     _, waiting = await transfer(funded)
     assert waiting["status"] == "otp"
@@ -69,7 +75,7 @@ async def test_an_otp_transfer_has_paystacks_shape(funded):
     assert (await call(funded, "POST", "/transfer/finalize_transfer", json=body))[0] == 200
 
 
-async def test_banks_balance_and_resolution_have_paystacks_shape(funded):
+async def test_banks_balance_and_resolution_have_paystacks_shape(funded) -> None:
     for path in (
         "/balance",
         "/bank",
@@ -79,7 +85,7 @@ async def test_banks_balance_and_resolution_have_paystacks_shape(funded):
         assert (await call(funded, "GET", path))[0] == 200
 
 
-async def test_errors_have_paystacks_shape(funded):
+async def test_errors_have_paystacks_shape(funded) -> None:
     assert (await call(funded, "GET", "/bank/resolve?account_number=0000000000&bank_code=058"))[0] == 422
     assert (await call(funded, "GET", "/transfer/verify/po-unknown"))[0] == 404
     assert (await transfer(funded, amount=10**9))[0] == 400

@@ -2,11 +2,15 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
 
 from sandbox.settings import SettingsError, read_settings
+
+from .conftest import Receiver
 
 REQUIRED = {
     "PORT", "SMTP_PORT", "STATE_DIR", "GATEWAY_SECRET_KEY", "WEBHOOK_URL", "MESSAGING_WEBHOOK_URL",
@@ -14,7 +18,7 @@ REQUIRED = {
 }  # fmt: skip
 
 
-async def test_the_start_names_every_missing_variable_at_once():
+async def test_the_start_names_every_missing_variable_at_once() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "sandbox", env={"PATH": os.environ["PATH"]}, stderr=asyncio.subprocess.PIPE
     )
@@ -23,7 +27,7 @@ async def test_the_start_names_every_missing_variable_at_once():
     assert {name for name in REQUIRED if f"{name} is missing" in said.decode()} == REQUIRED
 
 
-def test_all_invalid_values_of_the_environment_are_named_at_once():
+def test_all_invalid_values_of_the_environment_are_named_at_once() -> None:
     environment = dict.fromkeys(REQUIRED, "x") | {"OPENING_BALANCE_MINOR": "-5"}
     with pytest.raises(SettingsError) as refusal:
         read_settings(environment)
@@ -31,7 +35,9 @@ def test_all_invalid_values_of_the_environment_are_named_at_once():
         assert f"- {name} must" in str(refusal.value)
 
 
-async def test_the_process_stops_on_sigterm_with_a_hanging_call(environment, eventually):
+async def test_the_process_stops_on_sigterm_with_a_hanging_call(
+    environment: dict[str, str], eventually: Callable[..., Any]
+) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -64,7 +70,9 @@ async def test_the_process_stops_on_sigterm_with_a_hanging_call(environment, eve
     assert "k-secret" not in log
 
 
-async def test_a_restart_delivers_pending_webhooks(environment, receiver, running_sandbox, eventually):
+async def test_a_restart_delivers_pending_webhooks(
+    environment: dict[str, str], receiver: Receiver, running_sandbox: Callable[..., Any], eventually: Callable[..., Any]
+) -> None:
     reachable = dict(environment)
     dead_end = {**environment, "WEBHOOK_URL": "http://127.0.0.1:9/gateway-webhook"}
     async with running_sandbox(dead_end) as first:
@@ -87,7 +95,7 @@ async def test_a_restart_delivers_pending_webhooks(environment, receiver, runnin
         assert (await second.book())["movements"] == 2
 
 
-async def test_the_sandbox_imports_nothing_of_the_marketplace():
+async def test_the_sandbox_imports_nothing_of_the_marketplace() -> None:
     ours = {
         "common",
         "contracts",

@@ -1,9 +1,17 @@
-async def refund(sandbox, transaction, amount=None, **more):
+from collections.abc import Callable
+from typing import Any
+
+from .conftest import Receiver, Sandbox
+
+
+async def refund(sandbox: Sandbox, transaction, amount=None, **more):
     body = {"transaction": transaction, "merchant_note": "rf-1", **more}
     return await sandbox.client.post("/gateway/refund", json=body if amount is None else {**body, "amount": amount})
 
 
-async def test_a_refund_is_deducted_from_the_balance(sandbox, receiver, eventually):
+async def test_a_refund_is_deducted_from_the_balance(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     queued = (await refund(sandbox, "order-1", 200_000)).json()["data"]
     assert queued["status"] == "pending"
@@ -18,7 +26,7 @@ async def test_a_refund_is_deducted_from_the_balance(sandbox, receiver, eventual
     assert [line["merchant_note"] for line in listed] == ["rf-1"]
 
 
-async def test_refunds_together_never_exceed_what_was_paid(sandbox):
+async def test_refunds_together_never_exceed_what_was_paid(sandbox: Sandbox) -> None:
     await sandbox.settings_are(refund_settlement="manual")
     await sandbox.charge("order-1", 500_000)
     assert (await refund(sandbox, "order-1", 500_001)).status_code == 400
@@ -33,7 +41,7 @@ async def test_refunds_together_never_exceed_what_was_paid(sandbox):
     assert (await sandbox.client.post(f"/control/refunds/{first}/process")).status_code == 409
 
 
-async def test_a_transaction_is_named_by_reference_or_id_and_must_be_paid(sandbox):
+async def test_a_transaction_is_named_by_reference_or_id_and_must_be_paid(sandbox: Sandbox) -> None:
     await sandbox.initialize("unpaid")
     await sandbox.charge("paid", 1_000)
     assert (await refund(sandbox, "unpaid")).status_code == 400
@@ -43,7 +51,9 @@ async def test_a_transaction_is_named_by_reference_or_id_and_must_be_paid(sandbo
     assert (await refund(sandbox, str(identifier), 600)).status_code == 200
 
 
-async def test_a_refund_can_fail_by_a_fault_or_a_low_balance(sandbox, receiver, eventually):
+async def test_a_refund_can_fail_by_a_fault_or_a_low_balance(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.fault(refund_call={"fail": "Card was closed", "times": 1})
     await refund(sandbox, "order-1", 100_000)

@@ -1,11 +1,18 @@
 import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from sandbox.database import Database
 from sandbox.gateway.charge_fees import fee_of
 from testkit.providers.paystack import checking
 
+from .conftest import Receiver, Sandbox
 
-async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_says_so(sandbox, receiver, eventually):
+
+async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_says_so(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("free", 500_000)
     await sandbox.settings_are(charge_fees="standard")
     await sandbox.charge("order-1", 500_000)
@@ -20,7 +27,9 @@ async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_says_so(sa
     assert (await sandbox.book())["charge_fees"] == {"count": 1, "amount_minor": 17_500}
 
 
-async def test_an_unreported_fee_is_missing_in_the_webhook_only(sandbox, receiver, eventually):
+async def test_an_unreported_fee_is_missing_in_the_webhook_only(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.settings_are(charge_fees="unreported")
     await sandbox.charge("order-1", 500_000)
     await eventually(lambda: receiver.events("charge.success"))
@@ -28,12 +37,12 @@ async def test_an_unreported_fee_is_missing_in_the_webhook_only(sandbox, receive
     assert (receiver.events("charge.success")[0]["data"]["fees"], verified["fees"]) == (None, 17_500)
 
 
-def test_a_fee_has_a_flat_part_and_a_maximum():
+def test_a_fee_has_a_flat_part_and_a_maximum() -> None:
     amounts = (100_000, 249_999, 250_000, 500_000, 20_000_000)
     assert [fee_of(amount) for amount in amounts] == [1_500, 3_749, 13_750, 17_500, 200_000]
 
 
-async def test_a_settlement_moves_the_charges_less_fees_and_deductions_to_the_bank(sandbox):
+async def test_a_settlement_moves_the_charges_less_fees_and_deductions_to_the_bank(sandbox: Sandbox) -> None:
     assert (await sandbox.client.post("/control/settlements")).status_code == 409
     await sandbox.settings_are(charge_fees="standard")
     for reference in ("order-1", "order-2"):
@@ -52,7 +61,7 @@ async def test_a_settlement_moves_the_charges_less_fees_and_deductions_to_the_ba
     assert (await sandbox.client.post("/control/settlements")).status_code == 409
 
 
-def test_an_older_file_gains_the_newer_columns(tmp_path):
+def test_an_older_file_gains_the_newer_columns(tmp_path: Path) -> None:
     path = tmp_path / "sandbox.db"
     older = sqlite3.connect(path)
     older.execute("CREATE TABLE transactions (id INTEGER PRIMARY KEY, reference TEXT, created_at TEXT)")

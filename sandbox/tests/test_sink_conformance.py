@@ -1,6 +1,8 @@
 """The responses and reports of the message receivers conform to the facts of the providers' APIs."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -11,6 +13,8 @@ from testkit.providers.alertmanager import alerts as alertmanager
 from testkit.providers.fcm import messages as fcm
 from testkit.providers.schemas import conform
 from testkit.providers.sms import africas_talking, termii, twilio
+
+from .conftest import Receiver, Sandbox
 
 TERMII = {
     "to": "2348012345678",
@@ -34,7 +38,7 @@ FCM_PATH = "/v1/projects/campus/messages:send"
 PUSH = {"message": {"token": "t", "notification": {"title": "a", "body": "b"}, "android": {"ttl": "60s"}}}
 
 
-async def post(sandbox, api, path, body, prefix="/sms", **options):
+async def post(sandbox: Sandbox, api, path, body, prefix="/sms", **options):
     """One call, checked in both directions. Returns the response."""
     api.check_request("POST", path, body)
     kind = "data" if "headers" in options or "auth" in options else "json"
@@ -43,7 +47,7 @@ async def post(sandbox, api, path, body, prefix="/sms", **options):
     return response
 
 
-async def send_all(sandbox):
+async def send_all(sandbox: Sandbox):
     """The same message by the three companies."""
     key = {"headers": {"apiKey": "k"}}
     login = {"auth": (ACCOUNT, TOKEN)}
@@ -54,12 +58,12 @@ async def send_all(sandbox):
     ]
 
 
-async def test_text_messages_conform(sandbox):
+async def test_text_messages_conform(sandbox: Sandbox) -> None:
     assert [response.status_code for response in await send_all(sandbox)] == [200, 201, 201]
 
 
 @pytest.mark.parametrize("fault", [*SMS_FAULTS, "30034", "Anything else"])
-async def test_rejected_text_messages_conform(sandbox, fault):
+async def test_rejected_text_messages_conform(sandbox: Sandbox, fault) -> None:
     await sandbox.fault(sms={"fail": fault})
     _, second, third = await send_all(sandbox)
     assert second.json()["SMSMessageData"]["Recipients"][0]["messageId"] == "None"
@@ -67,13 +71,15 @@ async def test_rejected_text_messages_conform(sandbox, fault):
     assert await sandbox.messages() == []
 
 
-async def test_a_wrong_login_at_twilio_conforms(sandbox):
+async def test_a_wrong_login_at_twilio_conforms(sandbox: Sandbox) -> None:
     path = f"/2010-04-01/Accounts/{ACCOUNT}/Messages.json"
     response = await post(sandbox, twilio.API, path, TWILIO, auth=("AC1", "token"))
     assert (response.status_code, response.json()["code"]) == (401, 20003)
 
 
-async def test_reports_of_text_messages_conform(environment, running_sandbox, receiver, eventually):
+async def test_reports_of_text_messages_conform(
+    environment: dict[str, str], running_sandbox: Callable[..., Any], receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     reporting = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": "receipt-key"}
     async with running_sandbox(reporting) as sandbox:
         await sandbox.settings_are(sms_receipt_delay_seconds=0.01)
@@ -89,7 +95,7 @@ async def test_reports_of_text_messages_conform(environment, running_sandbox, re
 
 
 @pytest.mark.parametrize("fault", [None, *FAULTS])
-async def test_pushes_conform(sandbox, fault):
+async def test_pushes_conform(sandbox: Sandbox, fault) -> None:
     if fault is not None:
         await sandbox.fault(push={"fail": fault})
     response = await sandbox.client.post(f"/push{FCM_PATH}", json=PUSH, headers={"Authorization": "Bearer t"})
@@ -100,7 +106,7 @@ async def test_pushes_conform(sandbox, fault):
 
 
 @pytest.mark.parametrize("fault", [None, *OAUTH_ERRORS])
-async def test_access_tokens_conform(sandbox, fault):
+async def test_access_tokens_conform(sandbox: Sandbox, fault) -> None:
     if fault is not None:
         await sandbox.fault(push_token={"fail": fault})
     response = await sandbox.client.post("/push/oauth/token", data={"grant_type": "x", "assertion": "y"})
@@ -108,7 +114,7 @@ async def test_access_tokens_conform(sandbox, fault):
     assert response.status_code == (200 if fault is None else 400)
 
 
-async def test_alerts_conform(sandbox):
+async def test_alerts_conform(sandbox: Sandbox) -> None:
     alert = {"labels": {"alertname": "Order late", "severity": "SEV-2"}, "startsAt": "2026-01-01T00:00:00.000Z"}
     alertmanager.API.check_request("POST", "/api/v2/alerts", [alert])
     posted = await sandbox.client.post("/on-call/api/v2/alerts", json=[alert])

@@ -1,15 +1,19 @@
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from .conftest import Receiver, Sandbox
+
 
 @pytest.fixture
-async def funded(sandbox):
+async def funded(sandbox: Sandbox):
     await sandbox.charge("funds", 500_000)
     return sandbox
 
 
-async def test_a_settled_transfer_sends_a_webhook(funded, receiver, eventually):
+async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, eventually: Callable[..., Any]) -> None:
     answer = await funded.transfer("po-1", 100_000)
     data = answer.json()["data"]
     assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-1", 100_000)
@@ -30,7 +34,7 @@ async def test_a_settled_transfer_sends_a_webhook(funded, receiver, eventually):
     assert await funded.balance() == 400_000
 
 
-async def test_a_repeated_reference_moves_money_once(funded):
+async def test_a_repeated_reference_moves_money_once(funded) -> None:
     answers = await asyncio.gather(*(funded.transfer("po-1", 100_000) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 7
     refused = next(answer for answer in answers if answer.status_code == 400)
@@ -39,7 +43,7 @@ async def test_a_repeated_reference_moves_money_once(funded):
     assert (await funded.book())["transfers"] == {"count": 1, "amount_minor": 100_000}
 
 
-async def test_a_transfer_above_the_balance_is_rejected(funded):
+async def test_a_transfer_above_the_balance_is_rejected(funded) -> None:
     answer = await funded.transfer("po-1", 500_001)
     assert answer.status_code == 400
     assert answer.json()["message"] == "Your balance is not enough to fulfil this request"
@@ -48,12 +52,12 @@ async def test_a_transfer_above_the_balance_is_rejected(funded):
     assert (await funded.transfer("po-1", 500_000)).status_code == 200
 
 
-async def test_the_same_account_is_the_same_recipient(sandbox):
+async def test_the_same_account_is_the_same_recipient(sandbox: Sandbox) -> None:
     assert await sandbox.recipient() == await sandbox.recipient()
     assert await sandbox.recipient() != await sandbox.recipient("0690123456", "044")
 
 
-async def test_a_failed_transfer_returns_the_money(funded, receiver, eventually):
+async def test_a_failed_transfer_returns_the_money(funded, receiver: Receiver, eventually: Callable[..., Any]) -> None:
     await funded.fault(transfer_call={"fail": "Account number is invalid", "match": "0123456785"})
     assert (await funded.transfer("po-1")).json()["data"]["status"] == "pending"
     await eventually(lambda: receiver.events("transfer.failed"))
@@ -67,7 +71,9 @@ async def test_a_failed_transfer_returns_the_money(funded, receiver, eventually)
     assert shown["gateway_response"] == "Account number is invalid"
 
 
-async def test_a_planned_reversal_is_a_success_first(funded, receiver, eventually):
+async def test_a_planned_reversal_is_a_success_first(
+    funded, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await funded.fault(transfer_call={"reverse": "Beneficiary bank unavailable"})
     await funded.transfer("po-1")
     await eventually(lambda: receiver.events("transfer.reversed"))
@@ -78,7 +84,7 @@ async def test_a_planned_reversal_is_a_success_first(funded, receiver, eventuall
     assert await funded.balance() == 500_000
 
 
-async def test_manual_mode_rejects_forbidden_transitions(funded):
+async def test_manual_mode_rejects_forbidden_transitions(funded) -> None:
     await funded.settings_are(transfer_settlement="manual")
     await funded.transfer("po-1")
 
@@ -98,7 +104,7 @@ async def test_manual_mode_rejects_forbidden_transitions(funded):
     assert (await act("explode")).status_code == 404
 
 
-async def test_a_fee_leaves_with_the_transfer_and_returns_with_it(funded):
+async def test_a_fee_leaves_with_the_transfer_and_returns_with_it(funded) -> None:
     await funded.settings_are(transfer_settlement="manual", transfer_fees="standard")
     assert (await funded.transfer("po-1", 499_500)).status_code == 400
     assert await funded.balance() == 500_000
@@ -112,7 +118,7 @@ async def test_a_fee_leaves_with_the_transfer_and_returns_with_it(funded):
     assert (await funded.book())["transfer_fees"] == {"count": 1, "amount_minor": 1_000}
 
 
-async def test_the_bank_list_is_paged_by_cursor(sandbox):
+async def test_the_bank_list_is_paged_by_cursor(sandbox: Sandbox) -> None:
     whole = (await sandbox.client.get("/gateway/bank")).json()
     assert "meta" not in whole
     codes, cursor = [], None
@@ -127,7 +133,7 @@ async def test_the_bank_list_is_paged_by_cursor(sandbox):
     assert (await sandbox.client.get("/gateway/bank", params={"use_cursor": "true", "next": "?"})).status_code == 400
 
 
-async def test_each_transfer_mode_has_its_response(funded):
+async def test_each_transfer_mode_has_its_response(funded) -> None:
     await funded.settings_are(transfer_settlement="immediate")
     assert (await funded.transfer("po-1")).json()["data"]["status"] == "success"
     await funded.settings_are(transfer_settlement="otp")
@@ -141,7 +147,7 @@ async def test_each_transfer_mode_has_its_response(funded):
     assert (await funded.client.post("/gateway/transfer/finalize_transfer", json=body)).status_code == 400
 
 
-async def test_accounts_resolve_as_documented(sandbox):
+async def test_accounts_resolve_as_documented(sandbox: Sandbox) -> None:
     async def resolve(account_number, bank_code):
         params = {"account_number": account_number, "bank_code": bank_code}
         return await sandbox.client.get("/gateway/bank/resolve", params=params)
@@ -171,6 +177,6 @@ async def test_accounts_resolve_as_documented(sandbox):
         ({"currency": "naira"}, 400),
     ],
 )
-async def test_a_malformed_transfer_is_rejected(funded, change, status):
+async def test_a_malformed_transfer_is_rejected(funded, change: dict[str, Any], status: int) -> None:
     assert (await funded.transfer("po-1", **change)).status_code == status
     assert await funded.balance() == 500_000

@@ -1,9 +1,16 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from sandbox.webhook_sender import ATTEMPTS_MAX, retry_delay_seconds
 
+from .conftest import Receiver, Sandbox
 
-async def test_a_failed_webhook_is_retried_and_each_attempt_recorded(sandbox, receiver, eventually):
+
+async def test_a_failed_webhook_is_retried_and_each_attempt_recorded(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     receiver.answers = [500]
     await sandbox.charge("order-1")
     await eventually(lambda: len(receiver.events()) == 2)
@@ -18,11 +25,13 @@ async def test_a_failed_webhook_is_retried_and_each_attempt_recorded(sandbox, re
 @pytest.mark.parametrize(
     ("attempts", "seconds"), [(1, 1.0), (2, 2.0), (3, 5.0), (4, 10.0), (5, 30.0), (71, 30.0), (ATTEMPTS_MAX, None)]
 )
-def test_the_delays_between_attempts_grow_and_end(attempts, seconds):
+def test_the_delays_between_attempts_grow_and_end(attempts, seconds: float | None) -> None:
     assert retry_delay_seconds(attempts) == seconds
 
 
-async def test_any_body_can_be_signed_and_sent_in_copies(sandbox, receiver, eventually):
+async def test_any_body_can_be_signed_and_sent_in_copies(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     raw = b'{"event":"charge.success", "data":{"reference":"forged", "amount": 1}}'
     sent = await sandbox.client.post("/control/webhooks/send", params={"copies": 3}, content=raw)
     assert (sent.status_code, len(sent.json()["ids"])) == (202, 3)
@@ -33,14 +42,18 @@ async def test_any_body_can_be_signed_and_sent_in_copies(sandbox, receiver, even
     assert (await sandbox.client.post("/control/webhooks/send", params={"copies": 0}, content=raw)).status_code == 400
 
 
-async def test_a_hundred_webhooks_are_delivered(sandbox, receiver, eventually):
+async def test_a_hundred_webhooks_are_delivered(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     for number in range(100):
         await sandbox.charge(f"order-{number}", 1_000 + number)
     await eventually(lambda: len(receiver.events()) == 100)
     assert {event["data"]["reference"] for event in receiver.events()} == {f"order-{number}" for number in range(100)}
 
 
-async def test_sent_webhooks_can_be_repeated_since_an_instant(sandbox, receiver, eventually):
+async def test_sent_webhooks_can_be_repeated_since_an_instant(
+    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+) -> None:
     await sandbox.charge("order-1")
     await eventually(lambda: len(receiver.events()) == 1)
     await sandbox.fault(charge_webhook={"drop": True})

@@ -41,7 +41,7 @@ async def listed(scenario: Scenario, **query):
 
 async def test_an_alert_is_logged_listed_and_paged(
     scenario: Scenario, providers: Providers, capfd: pytest.CaptureFixture[str]
-):
+) -> None:
     raised = alert()
     await scenario.receive_twice(raised)
     await scenario.send_queued()
@@ -70,8 +70,8 @@ async def test_an_alert_is_logged_listed_and_paged(
     ],
 )
 async def test_a_page_has_the_format_of_its_receiver(
-    open_scenario: OpenScenario, providers: Providers, path, key, severity_of
-):
+    open_scenario: OpenScenario, providers: Providers, path: str, key: str, severity_of
+) -> None:
     async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key=key) as scenario:
         await scenario.receive(alert("SEV-1"))
         await scenario.send_queued()
@@ -79,7 +79,7 @@ async def test_a_page_has_the_format_of_its_receiver(
     assert (called, severity_of(page)) == (path, "SEV-1")
 
 
-async def test_without_a_receiver_alerts_are_listed(open_scenario: OpenScenario, providers: Providers):
+async def test_without_a_receiver_alerts_are_listed(open_scenario: OpenScenario, providers: Providers) -> None:
     async with open_scenario(on_call_url="") as scenario:
         await scenario.receive(alert())
         await scenario.send_queued()
@@ -91,7 +91,7 @@ async def test_without_a_receiver_alerts_are_listed(open_scenario: OpenScenario,
 
 async def test_a_repeated_alert_is_paged_again_when_worse_or_old(
     scenario: Scenario, providers: Providers, clock: ManualClock
-):
+) -> None:
     async def raise_and_page(severity):
         await scenario.receive(alert(severity))
         await scenario.send_queued()
@@ -112,7 +112,9 @@ async def test_a_repeated_alert_is_paged_again_when_worse_or_old(
 @pytest.mark.parametrize(
     ("path", "count"), [("/on-call/api/v2/alerts", 2), ("/on-call/v2/enqueue", 0), ("/on-call/webhook", 0)]
 )
-async def test_open_alerts_are_repeated_to_alertmanager(open_scenario: OpenScenario, providers: Providers, path, count):
+async def test_open_alerts_are_repeated_to_alertmanager(
+    open_scenario: OpenScenario, providers: Providers, path: str, count: int
+) -> None:
     async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key="key") as scenario:
         clock = scenario.clock
 
@@ -132,7 +134,9 @@ async def test_open_alerts_are_repeated_to_alertmanager(open_scenario: OpenScena
         assert (await repeat(), len(providers.pages)) == (0, count)
 
 
-async def test_a_page_that_fails_for_good_is_recorded_without_a_new_alert(scenario: Scenario, providers: Providers):
+async def test_a_page_that_fails_for_good_is_recorded_without_a_new_alert(
+    scenario: Scenario, providers: Providers
+) -> None:
     providers.page_faults = [500, 503]
     raised = alert()
     await scenario.receive(raised)
@@ -147,7 +151,9 @@ async def test_a_page_that_fails_for_good_is_recorded_without_a_new_alert(scenar
     assert await scenario.published("operations.alert_raised.v1") == []
 
 
-async def test_alerts_are_sorted_by_time_or_severity(scenario: Scenario, clock: ManualClock, client: httpx.AsyncClient):
+async def test_alerts_are_sorted_by_time_or_severity(
+    scenario: Scenario, clock: ManualClock, client: httpx.AsyncClient
+) -> None:
     for severity in ("SEV-3", "SEV-1", "SEV-2"):
         await scenario.receive(alert(severity, dedup_key=severity))
         clock.advance(timedelta(seconds=1))
@@ -174,8 +180,8 @@ def cleared(dedup_key="balance:low"):
     ],
 )
 async def test_a_closed_alert_is_reported_to_the_users_on_call(
-    open_scenario: OpenScenario, providers: Providers, path, key, is_closed
-):
+    open_scenario: OpenScenario, providers: Providers, path: str, key: str, is_closed
+) -> None:
     async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key=key) as scenario:
         await scenario.receive(alert("SEV-1"))
         await scenario.send_queued()
@@ -188,7 +194,7 @@ async def test_a_closed_alert_is_reported_to_the_users_on_call(
     assert [is_closed(page) for _, page in providers.pages] == [False, True]
 
 
-async def test_an_alert_raised_after_its_clearing_is_a_new_alert(scenario: Scenario, clock: ManualClock):
+async def test_an_alert_raised_after_its_clearing_is_a_new_alert(scenario: Scenario, clock: ManualClock) -> None:
     await scenario.receive(alert("SEV-2"))
     clock.advance(timedelta(minutes=1))
     await scenario.receive(cleared())
@@ -203,7 +209,7 @@ async def test_an_alert_raised_after_its_clearing_is_a_new_alert(scenario: Scena
     assert (again["severity"], (await listed(scenario))["meta"]["total"]) == ("SEV-3", 2)
 
 
-async def test_a_clearing_before_its_alert_is_retried(scenario: Scenario, clock: ManualClock):
+async def test_a_clearing_before_its_alert_is_retried(scenario: Scenario, clock: ManualClock) -> None:
     with pytest.raises(AlertNotRaisedYet):
         await scenario.receive(cleared())
     await scenario.receive(alert())
@@ -216,7 +222,7 @@ async def test_a_clearing_before_its_alert_is_retried(scenario: Scenario, clock:
 
 async def test_an_alert_closed_before_its_page_is_paged_as_closed(
     scenario: Scenario, providers: Providers, clock: ManualClock
-):
+) -> None:
     await scenario.receive(alert())
     clock.advance(timedelta(seconds=1))
     await scenario.receive(cleared())
@@ -224,7 +230,7 @@ async def test_an_alert_closed_before_its_page_is_paged_as_closed(
     assert [page["closedAt"] is None for _, page in providers.pages] == [False, False]
 
 
-async def test_an_alert_closed_during_its_page_is_closed_once_more(open_scenario: OpenScenario):
+async def test_an_alert_closed_during_its_page_is_closed_once_more(open_scenario: OpenScenario) -> None:
     pages = []
 
     async def receive_page(request):
@@ -246,8 +252,8 @@ async def test_an_alert_closed_during_its_page_is_closed_once_more(open_scenario
 
 @pytest.mark.parametrize(("status", "expected"), [("open", 200), ("closed", 200), ("lost", 422)])
 async def test_an_alert_list_filters_by_open_and_closed_only(
-    scenario: Scenario, status, expected, client: httpx.AsyncClient
-):
+    scenario: Scenario, status: str, expected: int, client: httpx.AsyncClient
+) -> None:
     headers = scenario.headers(new_id(), roles=("auditor",))
     response = await client.get("/api/alerts", params={"status": status}, headers=headers)
     assert response.status_code == expected

@@ -54,7 +54,7 @@ def assistant(with_model: AssistantScenario) -> AssistantScenario:
 
 async def test_the_built_in_assistant_replies_from_the_catalog(
     built_in: AssistantScenario,
-):
+) -> None:
     built_in.upstream.products = [product("Jollof rice", 450_000)]
     built_in.upstream.market_requests.clear()
     response = await built_in.chat(new_id(), "Do you have jollof rice under ₦5k?")
@@ -69,7 +69,7 @@ async def test_the_built_in_assistant_replies_from_the_catalog(
     assert built_in.upstream.market_requests == [("/api/products", requests)]
 
 
-async def test_the_built_in_assistant_reads_orders_with_the_callers_token(built_in: AssistantScenario):
+async def test_the_built_in_assistant_reads_orders_with_the_callers_token(built_in: AssistantScenario) -> None:
     buyer, other = new_id(), new_id()
     built_in.upstream.market_tokens.clear()
     mine, theirs = built_in.upstream.order_of(buyer), built_in.upstream.order_of(other)
@@ -83,7 +83,7 @@ async def test_the_built_in_assistant_reads_orders_with_the_callers_token(built_
     assert await built_in.turns(buyer) == 0
 
 
-async def test_an_unavailable_marketplace_is_reported(built_in: AssistantScenario):
+async def test_an_unavailable_marketplace_is_reported(built_in: AssistantScenario) -> None:
     built_in.upstream.market_status = 503
     response = await built_in.chat(new_id(), "find rice")
     built_in.upstream.market_status = 200
@@ -91,7 +91,7 @@ async def test_an_unavailable_marketplace_is_reported(built_in: AssistantScenari
     assert "I could not reach the marketplace just now." in response.json()["data"]["reply"]
 
 
-async def test_the_stream_sends_the_reply_in_tokens(built_in: AssistantScenario):
+async def test_the_stream_sends_the_reply_in_tokens(built_in: AssistantScenario) -> None:
     user = new_id()
     events = await built_in.stream(user, "How does the delivery PIN work?")
     assert {event for event, _ in events[:-1]} == {"token"}
@@ -109,7 +109,7 @@ async def test_the_stream_sends_the_reply_in_tokens(built_in: AssistantScenario)
 # Users, validation, limits
 
 
-async def test_an_invalid_message_is_422(built_in: AssistantScenario):
+async def test_an_invalid_message_is_422(built_in: AssistantScenario) -> None:
     user = new_id()
     for path in ("/api/assistant/chat", "/api/assistant/stream"):
         for body in (
@@ -131,7 +131,7 @@ async def test_an_invalid_message_is_422(built_in: AssistantScenario):
     assert len(await built_in.conversations(user)) == 1
 
 
-async def test_conversations_belong_to_their_owner(built_in: AssistantScenario):
+async def test_conversations_belong_to_their_owner(built_in: AssistantScenario) -> None:
     owner, other_user = new_id(), new_id()
     conversation = (await built_in.chat(owner, "hello")).json()["data"]["conversationId"]
     staff = built_in.headers(other_user, roles=["support_agent", "auditor"])
@@ -152,7 +152,7 @@ async def test_conversations_belong_to_their_owner(built_in: AssistantScenario):
     assert await built_in.app.fetch("SELECT 1 FROM conversation_messages WHERE user_id = $1", owner) == []
 
 
-async def test_a_cursor_belongs_to_one_list_and_one_caller(built_in: AssistantScenario):
+async def test_a_cursor_belongs_to_one_list_and_one_caller(built_in: AssistantScenario) -> None:
     user = new_id()
     ids = []
     for number in range(3):
@@ -189,7 +189,7 @@ async def _walk(http: httpx.AsyncClient, path: str, headers: dict[str, str]) -> 
             return found
 
 
-async def test_secrets_in_a_message_are_hidden(assistant: AssistantScenario):
+async def test_secrets_in_a_message_are_hidden(assistant: AssistantScenario) -> None:
     assistant.upstream.replies = [replies_with("Keep it to yourself.")]
     user = new_id()
     response = await assistant.chat(user, "My PIN is 042917, card 5399 8300 0000 0008. Order of 2 for 5000 naira?")
@@ -202,7 +202,7 @@ async def test_secrets_in_a_message_are_hidden(assistant: AssistantScenario):
 # A language model
 
 
-async def test_a_model_reads_with_the_callers_token_only(assistant: AssistantScenario):
+async def test_a_model_reads_with_the_callers_token_only(assistant: AssistantScenario) -> None:
     buyer = new_id()
     order = assistant.upstream.order_of(buyer)
     assistant.upstream.products = [product("Suya", 150_000, "x" * 5_000)]
@@ -237,7 +237,7 @@ async def test_a_model_reads_with_the_callers_token_only(assistant: AssistantSce
     assert {tool["function"]["name"] for tool in first["tools"]} == {name for name, _ in tool_calls}
 
 
-async def test_a_conversation_continues_with_its_history(assistant: AssistantScenario):
+async def test_a_conversation_continues_with_its_history(assistant: AssistantScenario) -> None:
     user = new_id()
     assistant.upstream.replies = [replies_with("First reply.")]
     conversation = (await assistant.chat(user, "first")).json()["data"]["conversationId"]
@@ -256,7 +256,7 @@ async def test_a_conversation_continues_with_its_history(assistant: AssistantSce
 
 async def test_a_conversation_processes_one_message_at_a_time(
     assistant: AssistantScenario,
-):
+) -> None:
     user = new_id()
     assistant.upstream.replies = [replies_with("Hello.")]
     conversation = (await assistant.chat(user, "hello")).json()["data"]["conversationId"]
@@ -273,7 +273,7 @@ async def test_a_conversation_processes_one_message_at_a_time(
     assert texts == ["hello", "one", "two"]
 
 
-async def test_a_user_has_at_most_three_running_messages(assistant: AssistantScenario):
+async def test_a_user_has_at_most_three_running_messages(assistant: AssistantScenario) -> None:
     user = new_id()
     assistant.upstream.replies = [assistant.upstream.held()]
     waiting = [asyncio.create_task(assistant.chat(user, f"number {number}")) for number in range(8)]
@@ -297,7 +297,7 @@ async def _finished(tasks: list["asyncio.Task[httpx.Response]"], count: int) -> 
 
 async def test_a_disconnect_cancels_the_reply(
     assistant: AssistantScenario,
-):
+) -> None:
     user = new_id()
     assistant.upstream.replies = [assistant.upstream.held()]
     async with assistant.client.stream(
@@ -320,7 +320,7 @@ async def test_a_disconnect_cancels_the_reply(
     await eventually(no_turn_is_left)
 
 
-async def test_a_silent_stream_pings_and_a_word_is_seen_before_the_reply_ends(assistant: AssistantScenario):
+async def test_a_silent_stream_pings_and_a_word_is_seen_before_the_reply_ends(assistant: AssistantScenario) -> None:
     assistant.upstream.replies = [assistant.upstream.held()]
     seen: list[str] = []
     async with assistant.client.stream(
@@ -334,7 +334,7 @@ async def test_a_silent_stream_pings_and_a_word_is_seen_before_the_reply_ends(as
     assert events_of("\n".join(seen))[-1][0] == "done"
 
 
-async def test_twenty_blocked_streams_delay_no_other_reply(assistant: AssistantScenario):
+async def test_twenty_blocked_streams_delay_no_other_reply(assistant: AssistantScenario) -> None:
     assistant.upstream.replies = [assistant.upstream.held("word " * 2_000)]
     async with AsyncExitStack() as stack:
         for _ in range(20):
@@ -358,7 +358,7 @@ async def test_twenty_blocked_streams_delay_no_other_reply(assistant: AssistantS
 # Erasure and retention
 
 
-async def test_an_erasure_deletes_conversations_and_running_replies(assistant: AssistantScenario):
+async def test_an_erasure_deletes_conversations_and_running_replies(assistant: AssistantScenario) -> None:
     user, other = new_id(), new_id()
     assistant.upstream.replies = [replies_with("Hello.")]
     await assistant.chat(user, "hello")
@@ -377,7 +377,7 @@ async def test_an_erasure_deletes_conversations_and_running_replies(assistant: A
 
 async def test_idle_conversations_expire_after_ninety_days(
     assistant: AssistantScenario,
-):
+) -> None:
     user = new_id()
     assistant.upstream.replies = [replies_with("Hello.")]
     old = (await assistant.chat(user, "old")).json()["data"]["conversationId"]

@@ -34,7 +34,7 @@ async def record_status(scenario: Scenario, channel, message_id, status, deliver
 
 async def test_a_web_push_is_encrypted_for_its_browser_and_signed_with_our_key(
     full_scenario: Scenario, providers: Providers
-):
+) -> None:
     await full_scenario.project_users()
     shown = await full_scenario.client.get("/api/devices/vapid-key")
     endpoint = f"{providers.url}/push/web/browser-1"
@@ -72,7 +72,9 @@ async def test_a_web_push_is_encrypted_for_its_browser_and_signed_with_our_key(
         ),
     ],
 )
-async def test_a_dead_device_is_removed_without_an_alert(full_scenario: Scenario, providers: Providers, kind, fault):
+async def test_a_dead_device_is_removed_without_an_alert(
+    full_scenario: Scenario, providers: Providers, kind: str, fault
+) -> None:
     await full_scenario.project_users()
     if kind == "web":
         subscription = providers.browser.subscription(f"{providers.url}/push/web/browser-2")
@@ -88,7 +90,7 @@ async def test_a_dead_device_is_removed_without_an_alert(full_scenario: Scenario
     assert await full_scenario.published("operations.alert_raised.v1") == []
 
 
-async def test_an_app_push_uses_a_cached_access_token(full_scenario: Scenario, providers: Providers):
+async def test_an_app_push_uses_a_cached_access_token(full_scenario: Scenario, providers: Providers) -> None:
     await full_scenario.project_users()
     await full_scenario.register(full_scenario.buyer_id, kind="android", token="token-of-a-phone")
     await full_scenario.receive(full_scenario.dispatched())
@@ -118,7 +120,7 @@ async def resend_queued(scenario: Scenario):
 
 async def test_the_messaging_app_gets_an_approved_template_after_an_opt_in(
     full_scenario: Scenario, providers: Providers
-):
+) -> None:
     await full_scenario.project_users()
     await full_scenario.project_order()
     channels = dict.fromkeys(("push", "messaging", "sms", "email"), True)
@@ -137,7 +139,7 @@ async def test_the_messaging_app_gets_an_approved_template_after_an_opt_in(
     assert len(providers.mails) == 2
 
 
-async def test_statuses_climb_and_late_lower_ones_change_nothing(full_scenario: Scenario, providers: Providers):
+async def test_statuses_climb_and_late_lower_ones_change_nothing(full_scenario: Scenario, providers: Providers) -> None:
     await full_scenario.project_users()
     await full_scenario.receive(full_scenario.pin())
     with pytest.raises(MessageUnknown):
@@ -159,7 +161,7 @@ async def test_statuses_climb_and_late_lower_ones_change_nothing(full_scenario: 
 
 async def test_a_status_with_our_delivery_id_settles_an_unrecorded_attempt(
     full_scenario: Scenario, providers: Providers
-):
+) -> None:
     await full_scenario.project_users()
     await full_scenario.receive(full_scenario.pin())
     [delivery] = await full_scenario.deliveries()
@@ -182,7 +184,7 @@ def termii(message_id, status, key=RECEIPT_KEY):
     return raw, {"X-Termii-Signature": hmac.new(key.encode(), raw, hashlib.sha512).hexdigest()}
 
 
-async def test_receipts_of_both_providers_need_the_key(full_scenario: Scenario, providers: Providers):
+async def test_receipts_of_both_providers_need_the_key(full_scenario: Scenario, providers: Providers) -> None:
     await full_scenario.project_users()
     await full_scenario.receive(full_scenario.pin())
     await full_scenario.send_queued()
@@ -209,7 +211,9 @@ async def test_receipts_of_both_providers_need_the_key(full_scenario: Scenario, 
     assert await full_scenario.channel_statuses() == {"sms": "delivered"}
 
 
-async def test_the_fallback_sms_provider_sends_after_a_failure(open_scenario: OpenScenario, providers: Providers):
+async def test_the_fallback_sms_provider_sends_after_a_failure(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
     async with open_scenario(sms_fallback_api_url=f"{providers.url}/second") as scenario:
         await scenario.project_users()
         await scenario.receive(scenario.pin())
@@ -231,7 +235,7 @@ async def test_the_fallback_sms_provider_sends_after_a_failure(open_scenario: Op
         assert await scenario.delivery_statuses() == ["sent", "failed"]
 
 
-async def test_messages_of_a_paused_provider_use_no_attempt(open_scenario: OpenScenario, providers: Providers):
+async def test_messages_of_a_paused_provider_use_no_attempt(open_scenario: OpenScenario, providers: Providers) -> None:
     async with open_scenario(provider_failures_max=2, provider_rest_seconds=30) as scenario:
         await scenario.project_users()
         providers.sms_down = True
@@ -257,7 +261,9 @@ async def test_messages_of_a_paused_provider_use_no_attempt(open_scenario: OpenS
         assert ["583016" in text["sms"] for text in providers.texts] == [True]
 
 
-async def test_a_pin_without_a_receipt_falls_back_to_the_next_channel(full_scenario: Scenario, providers: Providers):
+async def test_a_pin_without_a_receipt_falls_back_to_the_next_channel(
+    full_scenario: Scenario, providers: Providers
+) -> None:
     await full_scenario.project_users()
     await full_scenario.register(full_scenario.buyer_id, kind="android", token="token-of-a-phone")
     channels = dict.fromkeys(("push", "messaging", "sms", "email"), False)
@@ -298,7 +304,9 @@ async def test_a_pin_without_a_receipt_falls_back_to_the_next_channel(full_scena
 
 
 @pytest.mark.parametrize("reason", ["receipt", "newer", "used"])
-async def test_a_received_or_closed_pin_has_no_fallback(full_scenario: Scenario, providers: Providers, reason):
+async def test_a_received_or_closed_pin_has_no_fallback(
+    full_scenario: Scenario, providers: Providers, reason: str
+) -> None:
     await full_scenario.project_users()
     await full_scenario.receive(full_scenario.pin())
     await full_scenario.send_queued()
@@ -322,7 +330,7 @@ async def test_a_received_or_closed_pin_has_no_fallback(full_scenario: Scenario,
         assert first["sealed"] == {}
 
 
-async def test_concurrent_timers_advance_a_pin_once(full_scenario: Scenario, providers: Providers):
+async def test_concurrent_timers_advance_a_pin_once(full_scenario: Scenario, providers: Providers) -> None:
     await full_scenario.project_users()
     await full_scenario.receive(full_scenario.pin())
     await full_scenario.send_queued()
@@ -333,7 +341,7 @@ async def test_concurrent_timers_advance_a_pin_once(full_scenario: Scenario, pro
     assert len(providers.approved) == 1
 
 
-async def test_quiet_hours_delay_no_pin_and_no_security_notice(full_scenario: Scenario, providers: Providers):
+async def test_quiet_hours_delay_no_pin_and_no_security_notice(full_scenario: Scenario, providers: Providers) -> None:
     await full_scenario.project_users()
     clock = full_scenario.clock
     preferences = {
@@ -357,7 +365,9 @@ async def test_quiet_hours_delay_no_pin_and_no_security_notice(full_scenario: Sc
     assert [mail["To"] for mail in providers.mails] == ["ada@unilag.edu.ng", "chidi@unilag.edu.ng"]
 
 
-async def test_mails_share_one_connection_and_a_lost_one_is_opened_again(scenario: Scenario, providers: Providers):
+async def test_mails_share_one_connection_and_a_lost_one_is_opened_again(
+    scenario: Scenario, providers: Providers
+) -> None:
     await scenario.project_users(phone=None)
     for issue in (1, 2):
         await scenario.receive(scenario.pin(issue=issue))
@@ -369,7 +379,7 @@ async def test_mails_share_one_connection_and_a_lost_one_is_opened_again(scenari
     assert (len(providers.mails), providers.mail_connections) == (3, 2)
 
 
-async def test_staff_resend_once_for_each_key(full_scenario: Scenario, providers: Providers):
+async def test_staff_resend_once_for_each_key(full_scenario: Scenario, providers: Providers) -> None:
     await full_scenario.project_users()
     await full_scenario.receive(full_scenario.pin())
     await full_scenario.receive(full_scenario.dispatched())
@@ -405,8 +415,8 @@ async def test_staff_resend_once_for_each_key(full_scenario: Scenario, providers
     "address", ["https://169.254.169.254/x", "https://localhost.example.com/x", "https://xn--a.com/x"]
 )
 async def test_a_push_into_our_own_network_is_never_sent(
-    full_scenario: Scenario, providers: Providers, monkeypatch: pytest.MonkeyPatch, address
-):
+    full_scenario: Scenario, providers: Providers, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
     """The address is checked again before each call: its form, and the IP address of its name."""
     requested = []
 
@@ -426,7 +436,7 @@ async def test_a_push_into_our_own_network_is_never_sent(
     assert ("localhost.example.com" in requested) == ("localhost" in address)
 
 
-async def test_deliver_notification_sends_by_all_four_channels(full_scenario: Scenario, providers: Providers):
+async def test_deliver_notification_sends_by_all_four_channels(full_scenario: Scenario, providers: Providers) -> None:
     await full_scenario.project_users()
     await full_scenario.register(full_scenario.buyer_id, kind="ios", token="token-1")
     await full_scenario.register(full_scenario.buyer_id, kind="android", token="token-2")

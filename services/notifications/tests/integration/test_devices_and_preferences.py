@@ -22,7 +22,7 @@ async def devices_of(scenario: Scenario, user_id):
 
 async def test_a_device_belongs_to_the_last_user_of_its_token(
     open_scenario: OpenScenario, every_channel: dict[str, Any]
-):
+) -> None:
     async with open_scenario(**every_channel, devices_max=3) as scenario:
         owner_id, other_id = new_id(), new_id()
         first = await scenario.register(owner_id, kind="android", token="token-1")
@@ -70,12 +70,12 @@ async def test_a_device_belongs_to_the_last_user_of_its_token(
         {"kind": "web", "subscription": "https://push.example.com/x"},
     ],
 )
-async def test_a_device_that_cannot_be_reached_is_422(full_scenario: Scenario, device):
+async def test_a_device_that_cannot_be_reached_is_422(full_scenario: Scenario, device) -> None:
     assert (await full_scenario.register(full_scenario.buyer_id, **device)).status_code == 422
     assert await full_scenario.fetch("SELECT 1 FROM user_devices") == []
 
 
-async def test_an_endpoint_in_our_network_is_422(full_scenario: Scenario, providers: Providers):
+async def test_an_endpoint_in_our_network_is_422(full_scenario: Scenario, providers: Providers) -> None:
     for endpoint in ("https://127.0.0.1/x", "http://push.example.com/x", "https://169.254.169.254/x"):
         response = await full_scenario.register(
             full_scenario.buyer_id, kind="web", subscription=providers.browser.subscription(endpoint)
@@ -84,7 +84,7 @@ async def test_an_endpoint_in_our_network_is_422(full_scenario: Scenario, provid
         assert response.json()["invalid_params"][0]["name"] == "subscription.endpoint"
 
 
-async def test_preferences_are_replaced_at_their_revision(scenario: Scenario, client: httpx.AsyncClient):
+async def test_preferences_are_replaced_at_their_revision(scenario: Scenario, client: httpx.AsyncClient) -> None:
     owner_id = scenario.buyer_id
     path = "/api/notification-preferences"
     default = (await client.get(path, headers=scenario.headers(owner_id))).json()["data"]
@@ -132,12 +132,12 @@ async def test_preferences_are_replaced_at_their_revision(scenario: Scenario, cl
         {"channels": ALL_ON, "userId": "somebody"},
     ],
 )
-async def test_preferences_that_make_no_sense_are_422_and_change_nothing(scenario: Scenario, body):
+async def test_preferences_that_make_no_sense_are_422_and_change_nothing(scenario: Scenario, body) -> None:
     assert (await scenario.set_preferences(scenario.buyer_id, **body)).status_code == 422
     assert await scenario.fetch("SELECT 1 FROM notification_preferences") == []
 
 
-async def test_security_notices_ignore_opt_outs(scenario: Scenario, providers: Providers):
+async def test_security_notices_ignore_opt_outs(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     off = dict.fromkeys(ALL_ON, False)
     assert (await scenario.set_preferences(scenario.owner_id, channels=off)).is_success
@@ -167,7 +167,7 @@ async def test_security_notices_ignore_opt_outs(scenario: Scenario, providers: P
 
 async def test_devices_of_before_the_first_proof_of_the_address_are_forgotten(
     open_scenario: OpenScenario, every_channel: dict[str, Any]
-):
+) -> None:
     async with open_scenario(**every_channel) as scenario:
         owner, other = new_id(), new_id()
         for user_id, token in ((owner, "of-somebody-before"), (owner, "of-the-owner"), (other, "of-another")):

@@ -49,7 +49,7 @@ async def counts(scenario: Scenario):
     return dict(row)
 
 
-async def test_a_repeated_request_returns_the_same_delivery(scenario: Scenario, providers: Providers):
+async def test_a_repeated_request_returns_the_same_delivery(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     body = request_of(scenario)
     first = await scenario.request_delivery(**body)
@@ -70,7 +70,7 @@ async def test_a_repeated_request_returns_the_same_delivery(scenario: Scenario, 
     assert "042917" in providers.texts[0]["sms"]
 
 
-async def test_secrets_are_stored_encrypted(scenario: Scenario):
+async def test_secrets_are_stored_encrypted(scenario: Scenario) -> None:
     await scenario.project_users()
     await scenario.request_delivery(**request_of(scenario))
     rows = await scenario.fetch(ROWS)
@@ -78,7 +78,7 @@ async def test_secrets_are_stored_encrypted(scenario: Scenario):
     assert "042917" not in without_random_values(rows[0]["row"])
 
 
-async def test_a_sensitive_message_is_encrypted_and_not_in_the_feed(scenario: Scenario, providers: Providers):
+async def test_a_sensitive_message_is_encrypted_and_not_in_the_feed(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     data = {"orderId": str(scenario.order_id), "businessName": "Secret Kitchen"}
     response = await scenario.request_delivery(
@@ -115,8 +115,8 @@ async def test_a_sensitive_message_is_encrypted_and_not_in_the_feed(scenario: Sc
     ],
 )
 async def test_a_message_that_cannot_be_sent_is_refused_and_changes_nothing(
-    scenario: Scenario, client: httpx.AsyncClient, changes, status, invalid_param
-):
+    scenario: Scenario, client: httpx.AsyncClient, changes, status: int, invalid_param: str | None
+) -> None:
     await scenario.project_users()
     body = request_of(scenario, **changes)
     before = await counts(scenario)
@@ -142,8 +142,8 @@ async def test_a_message_that_cannot_be_sent_is_refused_and_changes_nothing(
     ],
 )
 async def test_values_outside_the_template_are_not_stored(
-    scenario: Scenario, providers: Providers, channel, template, data, shown
-):
+    scenario: Scenario, providers: Providers, channel: str, template: str, data: dict[str, Any], shown: str
+) -> None:
     await scenario.project_users()
     body = request_of(
         scenario, channel=channel, template=template, data=data_with_extra(template, **data), sensitive=False
@@ -161,7 +161,7 @@ async def test_values_outside_the_template_are_not_stored(
     assert "unknown value" not in sent
 
 
-async def test_each_missing_parameter_is_reported(scenario: Scenario):
+async def test_each_missing_parameter_is_reported(scenario: Scenario) -> None:
     await scenario.project_users()
     before = await counts(scenario)
     response = await scenario.request_delivery(
@@ -181,7 +181,7 @@ async def test_each_missing_parameter_is_reported(scenario: Scenario):
 
 
 @pytest.mark.parametrize("channel", ["push", "messaging"])
-async def test_a_channel_without_a_provider_is_422(scenario: Scenario, channel):
+async def test_a_channel_without_a_provider_is_422(scenario: Scenario, channel: str) -> None:
     await scenario.project_users()
     response = await scenario.request_delivery(
         **request_of(scenario, channel=channel, template="order_confirmation", data=CONFIRMED)
@@ -194,13 +194,13 @@ async def test_a_channel_without_a_provider_is_422(scenario: Scenario, channel):
     }
 
 
-async def test_a_user_without_the_address_is_refused(scenario: Scenario):
+async def test_a_user_without_the_address_is_refused(scenario: Scenario) -> None:
     await scenario.project_users(phone=None)
     response = await scenario.request_delivery(**request_of(scenario))
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "channel")
 
 
-async def test_a_notification_id_of_another_user_is_409(scenario: Scenario):
+async def test_a_notification_id_of_another_user_is_409(scenario: Scenario) -> None:
     await scenario.project_users()
     body = request_of(scenario)
     await scenario.request_delivery(**body)
@@ -213,7 +213,9 @@ async def test_a_notification_id_of_another_user_is_409(scenario: Scenario):
 
 
 @pytest.mark.parametrize("key", [None, "Bearer wrong", "Bearer "])
-async def test_the_function_opens_with_the_service_key_only(scenario: Scenario, key, client: httpx.AsyncClient):
+async def test_the_function_opens_with_the_service_key_only(
+    scenario: Scenario, key: str | None, client: httpx.AsyncClient
+) -> None:
     headers = {"Authorization": key} if key else {}
     response = await client.post(DELIVER_NOTIFICATION, json=request_of(scenario), headers=headers)
     assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
@@ -234,7 +236,7 @@ async def notify(scenario: Scenario, count):
             scenario.clock.advance(timedelta(milliseconds=1))
 
 
-async def test_paging_during_inserts_returns_each_notification_once(scenario: Scenario):
+async def test_paging_during_inserts_returns_each_notification_once(scenario: Scenario) -> None:
     await scenario.project_users()
     await notify(scenario, 7)
     [*expected] = [item["id"] for item in (await scenario.feed(scenario.buyer_id, limit=100)).json()["data"]]
@@ -251,7 +253,7 @@ async def test_paging_during_inserts_returns_each_notification_once(scenario: Sc
     assert len(set(walked)) == 7
 
 
-async def test_the_feed_shows_no_secret(scenario: Scenario):
+async def test_the_feed_shows_no_secret(scenario: Scenario) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin("042917"))
     response = await scenario.feed(scenario.buyer_id)
@@ -260,7 +262,7 @@ async def test_the_feed_shows_no_secret(scenario: Scenario):
     assert "042917" not in without_random_values(response.text)
 
 
-async def test_a_cursor_of_another_user_is_422(scenario: Scenario):
+async def test_a_cursor_of_another_user_is_422(scenario: Scenario) -> None:
     await scenario.project_users()
     await notify(scenario, 2)
     cursor = (await scenario.feed(scenario.buyer_id, limit=1)).json()["meta"]["next_cursor"]
@@ -270,7 +272,7 @@ async def test_a_cursor_of_another_user_is_422(scenario: Scenario):
 
 async def test_a_notification_is_marked_read_by_its_user_only(
     scenario: Scenario, clock: ManualClock, client: httpx.AsyncClient
-):
+) -> None:
     await scenario.project_users()
     await notify(scenario, 1)
     [item] = (await scenario.feed(scenario.buyer_id)).json()["data"]
@@ -289,7 +291,7 @@ async def test_a_notification_is_marked_read_by_its_user_only(
 
 
 @pytest.mark.parametrize("path", ["/api/notifications", "/api/notification-delivery-logs", "/api/alerts"])
-async def test_reads_need_a_token(path, client: httpx.AsyncClient):
+async def test_reads_need_a_token(path: str, client: httpx.AsyncClient) -> None:
     assert (await client.get(path)).status_code == 401
 
 
@@ -298,8 +300,8 @@ async def test_reads_need_a_token(path, client: httpx.AsyncClient):
     [("auditor", 200), ("support_agent", 200), ("buyer", 403), ("ops_oncall", 403), ("platform_admin", 403)],
 )
 async def test_the_delivery_log_needs_its_permission(
-    scenario: Scenario, providers: Providers, role, status, client: httpx.AsyncClient
-):
+    scenario: Scenario, providers: Providers, role: str, status: int, client: httpx.AsyncClient
+) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin("042917"))
     await scenario.send_queued()
@@ -317,13 +319,13 @@ async def test_the_delivery_log_needs_its_permission(
 
 
 @pytest.mark.parametrize("query", [{"limit": 101}, {"page": 0}, {"page": 600}, {"sort": "recipient"}, {"status": "x"}])
-async def test_an_invalid_page_is_422(scenario: Scenario, query, client: httpx.AsyncClient):
+async def test_an_invalid_page_is_422(scenario: Scenario, query: dict[str, Any], client: httpx.AsyncClient) -> None:
     headers = scenario.headers(new_id(), roles=("auditor",))
     response = await client.get("/api/notification-delivery-logs", params=query, headers=headers)
     assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
 
 
-async def test_row_security_holds_when_a_query_forgets_its_filter(scenario: Scenario, providers: Providers):
+async def test_row_security_holds_when_a_query_forgets_its_filter(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     await scenario.receive(scenario.held())

@@ -13,7 +13,7 @@ from testkit.service_kit import OpenService
 from .conftest import Providers, Scenario, text_of
 
 
-async def test_an_older_event_does_not_restore_an_erased_user(scenario: Scenario, providers: Providers):
+async def test_an_older_event_does_not_restore_an_erased_user(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     await scenario.receive(scenario.held())
@@ -42,7 +42,7 @@ async def test_an_older_event_does_not_restore_an_erased_user(scenario: Scenario
     assert len(providers.texts) == texts
 
 
-async def test_events_after_an_erasure_notify_only_the_other_users(scenario: Scenario, providers: Providers):
+async def test_events_after_an_erasure_notify_only_the_other_users(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     await scenario.receive(UserErased(user_id=scenario.buyer_id))
@@ -71,7 +71,7 @@ async def encrypted_addresses(scenario: Scenario):
     return await scenario.fetch("SELECT status FROM notification_deliveries WHERE sealed ? 'address'")
 
 
-async def test_the_last_mail_reaches_the_erased_address(scenario: Scenario, providers: Providers):
+async def test_the_last_mail_reaches_the_erased_address(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     erased = UserErased(user_id=scenario.buyer_id)
     await scenario.receive_twice(erased, sequence=9)
@@ -87,7 +87,7 @@ async def test_the_last_mail_reaches_the_erased_address(scenario: Scenario, prov
     assert shown.json()["data"] == []
 
 
-async def test_a_failed_last_mail_deletes_its_address(scenario: Scenario, app: OpenService):
+async def test_a_failed_last_mail_deletes_its_address(scenario: Scenario, app: OpenService) -> None:
     await scenario.project_users()
     await scenario.receive(UserErased(user_id=scenario.buyer_id), sequence=9)
     [row] = await scenario.fetch("SELECT id FROM notification_deliveries WHERE sealed ? 'address'")
@@ -96,7 +96,7 @@ async def test_a_failed_last_mail_deletes_its_address(scenario: Scenario, app: O
     assert (await encrypted_addresses(scenario), await tables_with(scenario, "chidi")) == ([], set())
 
 
-async def test_a_refused_erasure_names_its_obligations(scenario: Scenario, providers: Providers):
+async def test_a_refused_erasure_names_its_obligations(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     obligations = (
         "open_orders",
@@ -121,14 +121,14 @@ async def test_a_refused_erasure_names_its_obligations(scenario: Scenario, provi
     assert (line["title"], "money in your wallet" in line["body"]) == ("Account not erased", True)
 
 
-async def test_a_message_to_an_erased_user_is_422(scenario: Scenario):
+async def test_a_message_to_an_erased_user_is_422(scenario: Scenario) -> None:
     await scenario.project_users()
     await scenario.receive(UserErased(user_id=scenario.buyer_id))
     response = await scenario.request_delivery("email", "order_dispatched")
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "channel")
 
 
-async def test_personal_records_belong_to_their_user(scenario: Scenario, client: httpx.AsyncClient):
+async def test_personal_records_belong_to_their_user(scenario: Scenario, client: httpx.AsyncClient) -> None:
     await scenario.project_users()
     await scenario.project_order()
     await scenario.receive(scenario.held())

@@ -27,7 +27,9 @@ async def attempt_statuses(scenario: Scenario):
     return [attempt["status"] for attempt in await scenario.attempts()]
 
 
-async def test_a_message_is_retried_until_its_provider_recovers(open_scenario: OpenScenario, providers: Providers):
+async def test_a_message_is_retried_until_its_provider_recovers(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
     async with (
         open_scenario(retry_delays_seconds=(0.1, 0.3, 0.5, 60)) as scenario,
         running_tasks(scenario.app, "worker"),
@@ -44,7 +46,9 @@ async def test_a_message_is_retried_until_its_provider_recovers(open_scenario: O
         assert len(providers.texts) == 1
 
 
-async def test_a_message_fails_with_an_alert_after_the_last_retry(open_scenario: OpenScenario, providers: Providers):
+async def test_a_message_fails_with_an_alert_after_the_last_retry(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
     async with open_scenario(retry_delays_seconds=(0.05, 0.1)) as scenario, running_tasks(scenario.app, "worker"):
         providers.sms_down = True
         # Told by hand: over the broker the PIN could be faster, and climb the short ladder to its end.
@@ -64,7 +68,7 @@ async def test_a_message_fails_with_an_alert_after_the_last_retry(open_scenario:
         ]
 
 
-async def test_a_refusal_for_good_is_not_repeated(scenario: Scenario, providers: Providers):
+async def test_a_refusal_for_good_is_not_repeated(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin("042917"))
     providers.sms_faults.append(JSONResponse({"message": "Invalid number for: your PIN is 042917"}, 400))
@@ -77,7 +81,9 @@ async def test_a_refusal_for_good_is_not_repeated(scenario: Scenario, providers:
 
 
 @pytest.mark.parametrize(("response", "status"), [("550 no such user", "failed"), ("451 come again", "queued")])
-async def test_a_mail_error_fails_or_is_retried(scenario: Scenario, providers: Providers, response, status):
+async def test_a_mail_error_fails_or_is_retried(
+    scenario: Scenario, providers: Providers, response: str, status: str
+) -> None:
     await scenario.project_users(phone=None)
     await scenario.receive(scenario.pin())
     providers.mail_faults.append(response)
@@ -90,7 +96,7 @@ async def test_a_mail_error_fails_or_is_retried(scenario: Scenario, providers: P
     assert await attempt_statuses(scenario) == ["failed"]
 
 
-async def test_an_unavailable_mail_server_is_retried(open_scenario: OpenScenario):
+async def test_an_unavailable_mail_server_is_retried(open_scenario: OpenScenario) -> None:
     async with open_scenario(smtp_url="smtp://127.0.0.1:1") as scenario:
         await scenario.project_users(phone=None)
         await scenario.receive(scenario.pin())
@@ -99,7 +105,7 @@ async def test_an_unavailable_mail_server_is_retried(open_scenario: OpenScenario
         assert await attempt_statuses(scenario) == ["failed"]
 
 
-async def test_an_invalid_sms_key_is_retried(scenario: Scenario, providers: Providers):
+async def test_an_invalid_sms_key_is_retried(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin())
     providers.sms_faults.append(JSONResponse({"message": "Invalid API key"}, 401))
@@ -121,7 +127,7 @@ async def cancel_while_sending(scenario: Scenario, providers: Providers):
 
 async def test_a_pin_of_a_dead_worker_is_sent_once_more_after_the_claim(
     scenario: Scenario, providers: Providers, clock: ManualClock, app: OpenService
-):
+) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin())
     await cancel_while_sending(scenario, providers)
@@ -139,7 +145,7 @@ async def test_a_pin_of_a_dead_worker_is_sent_once_more_after_the_claim(
 
 async def test_a_sent_message_is_recorded_after_a_database_outage(
     open_scenario: OpenScenario, fresh_database: DatabaseFactory, providers: Providers
-):
+) -> None:
     urls = await fresh_database("notifications")
     administrator = await asyncpg.connect(urls.admin)
     async with open_scenario(urls=urls) as scenario:
@@ -165,7 +171,7 @@ async def test_a_sent_message_is_recorded_after_a_database_outage(
 
 async def test_a_mail_that_is_sent_again_keeps_its_message_id(
     scenario: Scenario, providers: Providers, clock: ManualClock, app: OpenService
-):
+) -> None:
     await scenario.project_users()
     change = BankDetailsChanged(vendor_id=scenario.vendor_id, last4="1234", bank_code="058")
     await scenario.receive(change)
@@ -180,7 +186,9 @@ async def test_a_mail_that_is_sent_again_keeps_its_message_id(
     assert first["Message-ID"] == second["Message-ID"] == f"<{delivery['notification_id']}@campus.example>"
 
 
-async def test_a_late_success_prevents_a_second_send(scenario: Scenario, providers: Providers, clock: ManualClock):
+async def test_a_late_success_prevents_a_second_send(
+    scenario: Scenario, providers: Providers, clock: ManualClock
+) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin())
     providers.hold_sms = asyncio.Event()
@@ -197,7 +205,7 @@ async def test_a_late_success_prevents_a_second_send(scenario: Scenario, provide
 
 async def test_twenty_workers_with_the_same_message_send_it_once(
     scenario: Scenario, providers: Providers, app: OpenService
-):
+) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin())
     [delivery] = await scenario.deliveries()
@@ -206,7 +214,7 @@ async def test_twenty_workers_with_the_same_message_send_it_once(
     assert len(providers.texts) == 1
 
 
-async def test_a_message_that_kills_its_workers_fails(scenario: Scenario, providers: Providers):
+async def test_a_message_that_kills_its_workers_fails(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin())
     await scenario.fetch("UPDATE notification_deliveries SET attempts = $1 RETURNING 1", ATTEMPTS_MAX)
@@ -218,7 +226,7 @@ async def test_a_message_that_kills_its_workers_fails(scenario: Scenario, provid
 
 async def test_an_unknown_key_is_retried_and_a_broken_value_fails(
     open_scenario: OpenScenario, providers: Providers, fresh_database: DatabaseFactory
-):
+) -> None:
     urls = await fresh_database("notifications")
     async with open_scenario(urls=urls) as scenario:
         await scenario.project_users()
@@ -243,7 +251,9 @@ async def test_an_unknown_key_is_retried_and_a_broken_value_fails(
     assert providers.texts == []
 
 
-async def test_an_event_before_its_contact_is_processed_later(open_scenario: OpenScenario, providers: Providers):
+async def test_an_event_before_its_contact_is_processed_later(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
     async with (
         open_scenario(retry_delays_seconds=(0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6)) as scenario,
         running_tasks(scenario.app, "worker"),

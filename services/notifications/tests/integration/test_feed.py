@@ -92,7 +92,7 @@ async def unread(scenario: Scenario):
 
 async def test_a_stream_resumes_without_loss_or_repetition(
     open_scenario: OpenScenario,
-):
+) -> None:
     async with open_scenario(feed_poll_seconds=0.2) as scenario, listening(scenario) as client:
         await scenario.project_users()
         await notify(scenario)
@@ -117,7 +117,7 @@ async def test_a_stream_resumes_without_loss_or_repetition(
 
 async def test_concurrent_notifications_reach_a_stream_once_each(
     open_scenario: OpenScenario,
-):
+) -> None:
     """By polling alone, without a wake-up."""
     async with open_scenario(feed_poll_seconds=0.05) as scenario:
         await scenario.project_users()
@@ -133,7 +133,7 @@ async def test_concurrent_notifications_reach_a_stream_once_each(
             assert set(received) == {str(row["id"]) for row in await scenario.fetch("SELECT id FROM notifications")}
 
 
-async def test_a_stream_ends_with_its_token_session_or_process(open_scenario: OpenScenario):
+async def test_a_stream_ends_with_its_token_session_or_process(open_scenario: OpenScenario) -> None:
     clock = ManualClock()
     async with open_scenario(clock=clock, feed_ping_seconds=0.1) as scenario, listening(scenario) as client:
         await scenario.project_users()
@@ -160,7 +160,7 @@ async def test_a_stream_ends_with_its_token_session_or_process(open_scenario: Op
         assert rejected.status_code == 503
 
 
-async def test_the_streams_of_a_user_are_limited(open_scenario: OpenScenario):
+async def test_the_streams_of_a_user_are_limited(open_scenario: OpenScenario) -> None:
     async with open_scenario(feed_streams_max=1) as scenario, listening(scenario) as client:
         headers = scenario.headers(scenario.buyer_id)
         async with following(scenario, client), following(scenario, client, scenario.owner_id):
@@ -181,7 +181,7 @@ async def test_the_streams_of_a_user_are_limited(open_scenario: OpenScenario):
             assert len(streams._by_user) == 1
 
 
-async def test_a_blocked_reader_is_disconnected():
+async def test_a_blocked_reader_is_disconnected() -> None:
     disconnected, sent = [], []
 
     async def events():
@@ -238,7 +238,7 @@ def has_response(connection):
 
 async def test_a_blocked_reader_delays_no_other_stream(
     open_scenario: OpenScenario,
-):
+) -> None:
     async with (
         open_scenario(feed_streams_max=60) as scenario,
         listening(scenario, send_buffer_bytes=4096) as client,
@@ -272,7 +272,7 @@ async def test_a_blocked_reader_delays_no_other_stream(
 
 async def test_unread_lines_are_counted_filtered_and_read_up_to_what_was_seen(
     scenario: Scenario, clock: ManualClock, client: httpx.AsyncClient
-):
+) -> None:
     await scenario.project_users()
     for _ in range(3):
         await notify(scenario)
@@ -304,7 +304,7 @@ async def test_unread_lines_are_counted_filtered_and_read_up_to_what_was_seen(
     assert (await client.post(path, headers=scenario.headers(scenario.owner_id))).json()["data"] == {"read": 0}
 
 
-async def test_a_caller_sees_no_place_of_another_feed(scenario: Scenario):
+async def test_a_caller_sees_no_place_of_another_feed(scenario: Scenario) -> None:
     await scenario.project_users()
     await notify(scenario)
     async with scenario.unit_of_work(Caller(user_id=scenario.owner_id)) as uow:

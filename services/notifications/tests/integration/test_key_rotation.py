@@ -58,7 +58,7 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
     providers: Providers,
     fresh_database: DatabaseFactory,
     capsys: pytest.CaptureFixture[str],
-):
+) -> None:
     urls = await fresh_database("notifications")
     async with open_scenario(urls=urls, **OLD) as scenario:
         await scenario.project_users()
@@ -93,7 +93,7 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
 
 async def test_dead_letters_under_the_old_key_are_counted_until_replay(
     open_scenario: OpenScenario, fresh_database: DatabaseFactory, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     urls = await fresh_database("notifications")
     async with open_scenario(urls=urls, **AFTER_ROTATION) as scenario:
         event = pin_issued(scenario, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"]))
@@ -114,7 +114,7 @@ async def test_dead_letters_under_the_old_key_are_counted_until_replay(
 
 async def test_values_of_the_previous_release_stay_readable(
     open_scenario: OpenScenario, providers: Providers, fresh_database: DatabaseFactory
-):
+) -> None:
     urls = await fresh_database("notifications")
     async with open_scenario(urls=urls, **NEW, sealing_key=SHARED) as scenario:
         await scenario.project_users()
@@ -129,7 +129,7 @@ async def test_values_of_the_previous_release_stay_readable(
         assert len(await scenario.fetch("SELECT 1 FROM support_tickets WHERE phone_key = $1", key)) == 1
 
 
-def test_notifications_decrypts_no_value_of_another_service():
+def test_notifications_decrypts_no_value_of_another_service() -> None:
     """The former shared key would decrypt each of these."""
     from notifications.app import encryption_of
     from notifications.settings import Settings

@@ -76,7 +76,7 @@ async def request_delivery(scenario: Scenario, channel: str, template: str) -> N
     assert response.status_code == 200, response.text
 
 
-def received(providers):
+def received(providers: Providers):
     """The number of claimed deliveries that each provider received."""
     pins = sum("042917" in text["sms"] for text in providers.texts)
     return {
@@ -93,8 +93,8 @@ async def test_messages_of_a_killed_worker_are_resent_only_where_harmless(
     broker_url: str,
     providers: Providers,
     held_port: Callable[[], int],
-    step,
-):
+    step: str,
+) -> None:
     urls = await fresh_database("notifications")
     settings = {
         **every_channel, "sms_api_url": f"{providers.url}/sms", "smtp_url": providers.smtp_url, "messaging_app_secret": "app secret"
@@ -156,7 +156,7 @@ async def test_messages_of_a_killed_worker_are_resent_only_where_harmless(
 
 async def test_an_unanswered_message_with_a_status_is_not_sent_again(
     open_scenario: OpenScenario, every_channel: dict[str, Any], providers: Providers
-):
+) -> None:
     async with open_scenario(**every_channel, messaging_app_secret="app secret") as scenario:
         await scenario.project_users()
         await request_delivery(scenario, "messaging", "order_dispatched")

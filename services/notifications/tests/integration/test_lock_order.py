@@ -106,8 +106,8 @@ def reissued(scenario: Scenario) -> Callable[[Any], Step]:
 @pytest.mark.parametrize("outcome", ["delivered", "failed", "exhausted"])
 @pytest.mark.parametrize("end", ["used", "reissued"])
 async def test_a_delivery_status_and_the_end_of_a_pin_do_not_deadlock(
-    scenario: Scenario, providers: Providers, outcome, end
-):
+    scenario: Scenario, providers: Providers, outcome: str, end: str
+) -> None:
     await scenario.project_users()
     pins = await sent_pins(scenario)
     if outcome == "exhausted":
@@ -126,7 +126,7 @@ async def test_a_delivery_status_and_the_end_of_a_pin_do_not_deadlock(
 
 async def test_all_updates_of_a_pin_at_once_do_not_deadlock(
     scenario: Scenario, providers: Providers, clock: ManualClock, app: OpenService
-):
+) -> None:
     await scenario.project_users()
     pins = await sent_pins(scenario)
     reissue, dependencies, sequences = reissued(scenario), app.dependencies, count(10)

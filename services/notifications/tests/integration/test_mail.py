@@ -33,7 +33,7 @@ def message_to(address):
     return OutboundMessage(new_id(), new_id(), "order_confirmation", address, WORDS, sensitive=False)
 
 
-async def test_every_script_and_line_length_arrives_unchanged(mail: Mail, providers: Providers):
+async def test_every_script_and_line_length_arrives_unchanged(mail: Mail, providers: Providers) -> None:
     outbound = message_to("ada@unilag.edu.ng")
     message_id = await mail.send(outbound)
     [arrived] = providers.mails
@@ -49,7 +49,7 @@ async def test_every_script_and_line_length_arrives_unchanged(mail: Mail, provid
 
 
 @pytest.mark.parametrize("address", ["a@b.ng\r\nBcc: all@campus.example", '"a\nb"@c.ng', "a b@c.ng"])
-async def test_an_address_injects_no_header_or_command(mail: Mail, providers: Providers, address):
+async def test_an_address_injects_no_header_or_command(mail: Mail, providers: Providers, address: str) -> None:
     with pytest.raises(ProviderRejected):
         await mail.send(message_to(address))
     assert providers.mails == []
@@ -69,19 +69,19 @@ async def send_by(url: str, **options):
         await mail.close()
 
 
-async def test_a_server_elsewhere_without_tls_gets_no_mail(elsewhere, providers: Providers):
+async def test_a_server_elsewhere_without_tls_gets_no_mail(elsewhere, providers: Providers) -> None:
     with pytest.raises(AccountFault, match="no TLS"):
         await send_by(providers.smtp_url)
     assert providers.mails == []
 
 
-async def test_starttls_is_required_by_its_scheme_on_this_machine_as_well(providers: Providers):
+async def test_starttls_is_required_by_its_scheme_on_this_machine_as_well(providers: Providers) -> None:
     with pytest.raises(AccountFault, match="no TLS"):
         await send_by(providers.smtp_url.replace("smtp:", "smtp+starttls:"), allows_plaintext=True)
     assert providers.mails == []
 
 
-async def test_plaintext_is_allowed_by_setting(elsewhere, providers: Providers):
+async def test_plaintext_is_allowed_by_setting(elsewhere, providers: Providers) -> None:
     await send_by(providers.smtp_url, allows_plaintext=True)
     assert len(providers.mails) == 1
 
@@ -90,11 +90,11 @@ async def test_plaintext_is_allowed_by_setting(elsewhere, providers: Providers):
     ("host", "expected"),
     [("localhost", True), ("127.0.0.2", True), ("::1", True), ("10.0.0.1", False), ("m.ng", False)],
 )
-def test_this_machine_is_known_by_its_address(host, expected):
+def test_this_machine_is_known_by_its_address(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
 
 
-def test_a_password_needs_encryption():
+def test_a_password_needs_encryption() -> None:
     values = {
         **KEYS,
         "service_role_key": "x" * 16,
@@ -113,20 +113,20 @@ def test_a_password_needs_encryption():
         Settings(**values, smtp_plaintext=True)
 
 
-async def test_a_refused_sender_is_a_fault_of_our_account(mail: Mail, providers: Providers):
+async def test_a_refused_sender_is_a_fault_of_our_account(mail: Mail, providers: Providers) -> None:
     providers.sender_faults.append("554 Message rejected: Email address is not verified")
     with pytest.raises(AccountFault, match="MAIL_FROM"):
         await mail.send(message_to("ada@unilag.edu.ng"))
 
 
-async def test_a_link_to_unsubscribe_is_one_click(mail: Mail, providers: Providers):
+async def test_a_link_to_unsubscribe_is_one_click(mail: Mail, providers: Providers) -> None:
     await mail.send(replace(message_to("ada@unilag.edu.ng"), unsubscribe_link="https://campus.example/x?token=1"))
     [arrived] = providers.mails
     assert arrived["List-Unsubscribe"] == "<https://campus.example/x?token=1>"
     assert arrived["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
 
 
-async def test_one_click_switches_optional_mails_off(scenario: Scenario, providers: Providers):
+async def test_one_click_switches_optional_mails_off(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     await scenario.receive(scenario.dispatched())
@@ -159,13 +159,13 @@ async def test_one_click_switches_optional_mails_off(scenario: Scenario, provide
 @pytest.mark.parametrize(
     "query", ["", "?token=", "?token=x", "?token=2.00000000.AAAA", "?token=" + "x" * 400, "?token=%FF"]
 )
-async def test_a_forged_link_changes_nothing(scenario: Scenario, query):
+async def test_a_forged_link_changes_nothing(scenario: Scenario, query) -> None:
     for method in ("GET", "POST"):
         response = await scenario.client.request(method, f"{PATH}{query}")
         assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_the_link_of_an_erased_user_is_invalid(scenario: Scenario):
+async def test_the_link_of_an_erased_user_is_invalid(scenario: Scenario) -> None:
     links = scenario.app.dependencies.delivery_sender.unsubscribe_links
     link = urlsplit(links.link_of(new_id()))
     assert (await scenario.client.post(f"{link.path}?{link.query}")).status_code == 401

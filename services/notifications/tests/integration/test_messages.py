@@ -11,11 +11,13 @@ from notifications.domain.errors import ContactUnknown, OrderUnknown
 from .conftest import DELIVERIES, Providers, Scenario, code_issued, html_of, text_of, without_random_values
 
 
-def mails_to(providers, address):
+def mails_to(providers: Providers, address):
     return [mail for mail in providers.mails if mail["To"] == address]
 
 
-async def test_the_pin_is_sent_to_the_buyers_phone_and_masked_in_the_log(scenario: Scenario, providers: Providers):
+async def test_the_pin_is_sent_to_the_buyers_phone_and_masked_in_the_log(
+    scenario: Scenario, providers: Providers
+) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin("042917"))
     await scenario.send_queued()
@@ -32,7 +34,7 @@ async def test_the_pin_is_sent_to_the_buyers_phone_and_masked_in_the_log(scenari
     assert [event["status"] for event in await scenario.published("notifications.delivery_settled.v1")] == ["sent"]
 
 
-async def test_each_reissue_of_a_pin_is_a_message_of_its_own(scenario: Scenario, providers: Providers):
+async def test_each_reissue_of_a_pin_is_a_message_of_its_own(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin("111111", issue=1))
     await scenario.send_queued()
@@ -41,7 +43,7 @@ async def test_each_reissue_of_a_pin_is_a_message_of_its_own(scenario: Scenario,
     assert ["111111" in providers.texts[0]["sms"], "222222" in providers.texts[1]["sms"]] == [True, True]
 
 
-async def test_a_buyer_without_a_phone_gets_a_mail_without_the_pin(scenario: Scenario, providers: Providers):
+async def test_a_buyer_without_a_phone_gets_a_mail_without_the_pin(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users(phone=None)
     await scenario.receive(scenario.pin("042917"))
     await scenario.send_queued()
@@ -51,7 +53,7 @@ async def test_a_buyer_without_a_phone_gets_a_mail_without_the_pin(scenario: Sce
     assert "042917" not in without_random_values(text_of(mail))
 
 
-async def test_a_paid_order_notifies_buyer_and_vendor(scenario: Scenario, providers: Providers):
+async def test_a_paid_order_notifies_buyer_and_vendor(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     await scenario.receive(scenario.held())
@@ -66,7 +68,7 @@ async def test_a_paid_order_notifies_buyer_and_vendor(scenario: Scenario, provid
     assert "₦5,300.00" not in text_of(alert)
 
 
-async def test_dispatch_and_delivery_notify_the_buyer(scenario: Scenario, providers: Providers):
+async def test_dispatch_and_delivery_notify_the_buyer(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.dispatched())
     await scenario.receive(scenario.delivered())
@@ -77,7 +79,7 @@ async def test_dispatch_and_delivery_notify_the_buyer(scenario: Scenario, provid
 
 async def test_a_return_request_notifies_the_vendor_and_its_decision_the_buyer(
     scenario: Scenario, providers: Providers
-):
+) -> None:
     await scenario.project_users()
     approved_id, rejected_id = new_id(), new_id()
     for request_id in (approved_id, rejected_id):
@@ -94,7 +96,7 @@ async def test_a_return_request_notifies_the_vendor_and_its_decision_the_buyer(
     assert "refund" not in rejected.replace("return", "")
 
 
-async def test_payouts_and_bank_details_notify_the_vendors_owner(scenario: Scenario, providers: Providers):
+async def test_payouts_and_bank_details_notify_the_vendors_owner(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     payout = {"payout_id": new_id(), "vendor_id": scenario.vendor_id, "amount_minor": 47_500_005}
     await scenario.receive(PayoutProcessed(**payout, reference="po-1"))
@@ -113,8 +115,8 @@ async def test_payouts_and_bank_details_notify_the_vendors_owner(scenario: Scena
 
 @pytest.mark.parametrize(("channel", "address"), [("sms", "+2348035550123"), ("email", "bisi@unilag.edu.ng")])
 async def test_a_one_time_code_is_sent_to_its_encrypted_address(
-    scenario: Scenario, providers: Providers, channel, address
-):
+    scenario: Scenario, providers: Providers, channel: str, address: str
+) -> None:
     await scenario.receive(code_issued(scenario.encryptor, channel, address))
     await scenario.send_queued()
     if channel == "sms":
@@ -127,7 +129,7 @@ async def test_a_one_time_code_is_sent_to_its_encrypted_address(
     assert address not in str(dict(delivery))
 
 
-async def test_a_confirmation_code_contains_no_name(scenario: Scenario, providers: Providers):
+async def test_a_confirmation_code_contains_no_name(scenario: Scenario, providers: Providers) -> None:
     event = code_issued(
         scenario.encryptor, "email", "bisi@unilag.edu.ng", user_id=scenario.buyer_id, confirms_email=True
     )
@@ -139,7 +141,7 @@ async def test_a_confirmation_code_contains_no_name(scenario: Scenario, provider
     assert "Chidi" not in text_of(mail)
 
 
-async def test_a_repeated_sign_up_notifies_the_owner_by_mail_only(scenario: Scenario, providers: Providers):
+async def test_a_repeated_sign_up_notifies_the_owner_by_mail_only(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     event = SignUpRepeated(user_id=scenario.buyer_id, notification_id=new_id())
     for _ in range(2):
@@ -150,7 +152,7 @@ async def test_a_repeated_sign_up_notifies_the_owner_by_mail_only(scenario: Scen
     assert await scenario.fetch("SELECT 1 FROM notifications WHERE title IS NOT NULL") == []
 
 
-async def test_a_code_names_its_purpose_and_lifetime(scenario: Scenario, providers: Providers):
+async def test_a_code_names_its_purpose_and_lifetime(scenario: Scenario, providers: Providers) -> None:
     token = "p4-_Zq" * 7
     for purpose, channel, address, code in (
         ("sign_in", "sms", "+2348035550123", "770031"),
@@ -168,7 +170,7 @@ async def test_a_code_names_its_purpose_and_lifetime(scenario: Scenario, provide
     assert "for 30 minutes" in text_of(mail)
 
 
-async def test_every_repeated_event_notifies_once(scenario: Scenario, providers: Providers):
+async def test_every_repeated_event_notifies_once(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     payout = {"payout_id": new_id(), "vendor_id": scenario.vendor_id, "amount_minor": 100}
@@ -192,7 +194,7 @@ async def test_every_repeated_event_notifies_once(scenario: Scenario, providers:
     assert (len(providers.texts), len(providers.mails)) == (1, 8)
 
 
-async def test_one_fact_under_two_event_ids_notifies_once(scenario: Scenario, providers: Providers):
+async def test_one_fact_under_two_event_ids_notifies_once(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     for _ in range(2):
@@ -202,7 +204,7 @@ async def test_one_fact_under_two_event_ids_notifies_once(scenario: Scenario, pr
     assert (len(providers.texts), len(providers.mails)) == (1, 2)
 
 
-async def test_a_repeated_work_item_sends_once(scenario: Scenario, providers: Providers):
+async def test_a_repeated_work_item_sends_once(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin())
     await scenario.send_queued()
@@ -211,7 +213,7 @@ async def test_a_repeated_work_item_sends_once(scenario: Scenario, providers: Pr
     assert len(providers.texts) == 1
 
 
-async def test_an_event_before_its_subject_stores_nothing(scenario: Scenario, providers: Providers):
+async def test_an_event_before_its_subject_stores_nothing(scenario: Scenario, providers: Providers) -> None:
     with pytest.raises(ContactUnknown):
         await scenario.receive(scenario.pin())
     await scenario.project_users()
@@ -221,7 +223,7 @@ async def test_an_event_before_its_subject_stores_nothing(scenario: Scenario, pr
     assert await scenario.deliveries() == []
 
 
-async def test_a_stale_profile_never_overwrites_a_newer_one(scenario: Scenario, providers: Providers):
+async def test_a_stale_profile_never_overwrites_a_newer_one(scenario: Scenario, providers: Providers) -> None:
     newer = ProfileChanged(user_id=scenario.buyer_id, email="new@unilag.edu.ng", phone="+2348031112222")
     await scenario.receive(newer, sequence=5)
     await scenario.receive(scenario.buyer(), sequence=1)

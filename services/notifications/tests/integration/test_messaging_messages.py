@@ -84,7 +84,7 @@ KINDS = [
 ]
 
 
-async def test_every_kind_of_message_is_processed(scenario: Scenario):
+async def test_every_kind_of_message_is_processed(scenario: Scenario) -> None:
     sent = [
         {"from": BUYER, "id": f"wamid.{number}", "timestamp": str(1767225600 - 100 + number), **kind}
         for number, (kind, _) in enumerate(KINDS)
@@ -103,7 +103,7 @@ async def test_every_kind_of_message_is_processed(scenario: Scenario):
     assert "queued" not in found.values()
 
 
-async def test_a_message_with_an_invalid_time_has_the_time_of_arrival(scenario: Scenario, clock: ManualClock):
+async def test_a_message_with_an_invalid_time_has_the_time_of_arrival(scenario: Scenario, clock: ManualClock) -> None:
     now = clock.now()
     future = str(int(now.timestamp()) + 86_400)
     await process(
@@ -119,7 +119,7 @@ async def test_a_message_with_an_invalid_time_has_the_time_of_arrival(scenario: 
     assert {row["created_at"] for row in await messages(scenario)} == {now}
 
 
-async def test_a_repeated_message_is_processed_once(scenario: Scenario):
+async def test_a_repeated_message_is_processed_once(scenario: Scenario) -> None:
     first = text("wamid.1", "Hello")
     await process(scenario, {"messages": [first, first]})
     await process(scenario, {"messages": [first]})
@@ -131,7 +131,7 @@ async def test_a_repeated_message_is_processed_once(scenario: Scenario):
     assert len(await scenario.published("notifications.ticket_opened.v1")) == 1
 
 
-async def test_fifty_concurrent_copies_are_one_message(scenario: Scenario, app: OpenService):
+async def test_fifty_concurrent_copies_are_one_message(scenario: Scenario, app: OpenService) -> None:
     bodies = [body_of({"messages": [text("wamid.1", "Hello")], "copy": number % 10}) for number in range(50)]
     responses = await asyncio.gather(*(post(scenario, body) for body in bodies))
     assert {response.status_code for response in responses} == {200}
@@ -149,7 +149,7 @@ async def test_fifty_concurrent_copies_are_one_message(scenario: Scenario, app: 
     assert [row["body"] for row in await messages(scenario)] == ["Hello"]
 
 
-async def test_concurrent_first_messages_open_one_ticket(scenario: Scenario):
+async def test_concurrent_first_messages_open_one_ticket(scenario: Scenario) -> None:
     await process_concurrently(scenario, [text(f"wamid.{number}", f"Part {number}") for number in range(10)])
     [ticket] = await tickets(scenario)
     assert (ticket["unread_by_staff"], ticket["user_id"], ticket["source"]) == (10, None, "messaging")
@@ -170,7 +170,7 @@ async def process_concurrently(scenario: Scenario, sent):
     assert set(await asyncio.gather(*(process_item(f"message:{one['id']}") for one in sent))) == {"done"}
 
 
-async def test_a_crash_before_the_commit_is_retried(scenario: Scenario, app: OpenService):
+async def test_a_crash_before_the_commit_is_retried(scenario: Scenario, app: OpenService) -> None:
     await post(scenario, body_of({"messages": [text("wamid.1", "Hello")]}))
     await app.work(QUEUE)
     dependencies = app.dependencies
@@ -186,7 +186,7 @@ async def test_a_crash_before_the_commit_is_retried(scenario: Scenario, app: Ope
     assert len(await messages(scenario)) == 1
 
 
-async def test_a_dead_letter_takes_effect_when_replayed(scenario: Scenario, app: OpenService):
+async def test_a_dead_letter_takes_effect_when_replayed(scenario: Scenario, app: OpenService) -> None:
     await post(scenario, body_of({"messages": [text("wamid.1", "Hello")]}))
     await app.work(QUEUE)
     [work] = [one for one in app.service.work_items if one.queue == QUEUE]
@@ -205,7 +205,7 @@ async def test_a_dead_letter_takes_effect_when_replayed(scenario: Scenario, app:
 USER_ID = "NG.13491208655302741918"
 
 
-async def test_kinds_without_a_text_are_ignored(scenario: Scenario):
+async def test_kinds_without_a_text_are_ignored(scenario: Scenario) -> None:
     await process(scenario, {"messages": [text("wamid.0", "Hello")]})
     silent = [
         {"type": "request_welcome"},
@@ -221,7 +221,7 @@ async def test_kinds_without_a_text_are_ignored(scenario: Scenario):
 
 
 @pytest.mark.parametrize("kind", ["reaction", "revoke", "system"])
-async def test_some_kinds_open_no_ticket(scenario: Scenario, kind):
+async def test_some_kinds_open_no_ticket(scenario: Scenario, kind: str) -> None:
     content = {"emoji": "+1", "type": "user_changed_number"}
     await process(scenario, {"messages": [{"from": BUYER, "id": "wamid.1", "type": kind, kind: content}]})
     assert await tickets(scenario) == []
@@ -236,7 +236,7 @@ def hidden(message_id, words, **more):
     return {"contacts": [contact], "messages": [message]}
 
 
-async def test_a_user_without_a_number_has_a_ticket_and_gets_replies(scenario: Scenario, providers: Providers):
+async def test_a_user_without_a_number_has_a_ticket_and_gets_replies(scenario: Scenario, providers: Providers) -> None:
     await process(scenario, hidden("wamid.1", "Where is my order?"), hidden("wamid.2", "Hello?"))
     [ticket] = await tickets(scenario)
     assert (ticket["user_id"], ticket["phone_masked"]) == (None, "NG.1" + "*" * 15 + "1918")
@@ -251,7 +251,7 @@ async def test_a_user_without_a_number_has_a_ticket_and_gets_replies(scenario: S
     assert "to" not in sent
 
 
-async def test_a_number_identifies_the_user_who_has_both(scenario: Scenario):
+async def test_a_number_identifies_the_user_who_has_both(scenario: Scenario) -> None:
     await scenario.project_users()
     both = text("wamid.1", "Hello", from_user_id=USER_ID, from_parent_user_id="NG.ENT.11815799212886844830")
     await process(scenario, {"messages": [both]})
@@ -259,7 +259,7 @@ async def test_a_number_identifies_the_user_who_has_both(scenario: Scenario):
 
 
 @pytest.mark.parametrize("sender", [None, 7, "", "NG", "NG.1 2", "NG." + "1" * 200, ["NG.1"], {"id": "NG.1"}])
-async def test_a_malformed_id_is_no_sender(scenario: Scenario, sender):
+async def test_a_malformed_id_is_no_sender(scenario: Scenario, sender) -> None:
     await process(
         scenario, {"messages": [{"id": "wamid.1", "from_user_id": sender, "type": "text", "text": {"body": "x"}}]}
     )

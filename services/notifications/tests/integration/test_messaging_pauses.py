@@ -74,7 +74,9 @@ REJECTIONS = {
 
 
 @pytest.mark.parametrize("fault", REJECTIONS.values(), ids=REJECTIONS)
-async def test_a_rejected_account_pauses_the_channel_with_one_alert(scenario: Scenario, providers: Providers, fault):
+async def test_a_rejected_account_pauses_the_channel_with_one_alert(
+    scenario: Scenario, providers: Providers, fault
+) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.project_order()
     providers.approved_faults.append(fault)
@@ -96,7 +98,7 @@ async def test_a_rejected_account_pauses_the_channel_with_one_alert(scenario: Sc
 
 async def test_an_account_fault_in_a_status_pauses_and_the_message_is_sent_afterwards(
     scenario: Scenario, providers: Providers
-):
+) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     await process(scenario, {"statuses": [status("wamid.1", "failed", errors=[PAYMENT])]})
@@ -117,7 +119,7 @@ async def test_an_account_fault_in_a_status_pauses_and_the_message_is_sent_after
     assert await alerts(scenario) == [ACCOUNT_ALERT]
 
 
-async def test_a_status_from_before_the_fault_keeps_the_pause(scenario: Scenario, providers: Providers):
+async def test_a_status_from_before_the_fault_keeps_the_pause(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     scenario.clock.advance(timedelta(seconds=5))
@@ -127,14 +129,14 @@ async def test_a_status_from_before_the_fault_keeps_the_pause(scenario: Scenario
     assert len(await pauses(scenario)) == 1
 
 
-async def test_an_error_of_the_account_without_a_message_pauses_too(scenario: Scenario):
+async def test_an_error_of_the_account_without_a_message_pauses_too(scenario: Scenario) -> None:
     await process(scenario, {"errors": [{"code": 130429, "title": "Rate limit hit"}, 7, None]})
     assert await pauses(scenario) == []
     await process(scenario, {"errors": [PAYMENT]}, {"errors": [PAYMENT]})
     assert (len(await pauses(scenario)), await alerts(scenario)) == (1, [ACCOUNT_ALERT])
 
 
-async def test_a_pin_uses_its_next_channel_at_once(scenario: Scenario, providers: Providers):
+async def test_a_pin_uses_its_next_channel_at_once(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.register(scenario.buyer_id, kind="android", token="token-of-a-phone")
     await process(scenario, {"errors": [PAYMENT]})
@@ -150,7 +152,7 @@ async def test_a_pin_uses_its_next_channel_at_once(scenario: Scenario, providers
     assert await alerts(scenario) == [ACCOUNT_ALERT]
 
 
-async def test_a_message_is_not_held_for_more_than_a_day(scenario: Scenario, providers: Providers):
+async def test_a_message_is_not_held_for_more_than_a_day(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     await process(scenario, {"errors": [PAYMENT]})
     await scenario.send_queued()
@@ -170,7 +172,7 @@ async def test_a_pause_outlives_the_process_and_ends_without_statuses(
     open_scenario: OpenScenario,
     every_channel: dict[str, Any],
     providers: Providers,
-):
+) -> None:
     await queue_confirmation(scenario, providers)
     await process(scenario, {"errors": [PAYMENT]})
     # Another process, without status webhooks: an accepted probe ends the pause.
@@ -183,7 +185,9 @@ async def test_a_pause_outlives_the_process_and_ends_without_statuses(
         assert await pauses(other) == []
 
 
-async def test_an_operator_ends_a_pause(scenario: Scenario, app: OpenService, capsys: pytest.CaptureFixture[str]):
+async def test_an_operator_ends_a_pause(
+    scenario: Scenario, app: OpenService, capsys: pytest.CaptureFixture[str]
+) -> None:
     await process(scenario, {"errors": [PAYMENT]})
     scenario.clock.advance(timedelta(seconds=1))
     await resume_provider_command(app.dependencies, "messaging-app")
@@ -192,7 +196,7 @@ async def test_an_operator_ends_a_pause(scenario: Scenario, app: OpenService, ca
     assert "messaging-app is resumed\nmessaging-app was not paused\n" in capsys.readouterr().out
 
 
-async def test_a_recipient_without_the_app_raises_no_alert(scenario: Scenario, providers: Providers):
+async def test_a_recipient_without_the_app_raises_no_alert(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     providers.approved_faults.append(rejection(131026, error_data={"details": "Not a user of the app"}))
     await scenario.send_queued()

@@ -23,7 +23,7 @@ async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, An
         yield scenario
 
 
-async def test_statuses_in_any_order_end_at_the_highest(scenario: Scenario, providers: Providers):
+async def test_statuses_in_any_order_end_at_the_highest(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     updates = [status("wamid.1", word) for word in ("read", "sent", "delivered", "read", "failed", "played")]
@@ -37,7 +37,9 @@ async def test_statuses_in_any_order_end_at_the_highest(scenario: Scenario, prov
     }
 
 
-async def test_a_status_before_our_record_is_retried(scenario: Scenario, providers: Providers, app: OpenService):
+async def test_a_status_before_our_record_is_retried(
+    scenario: Scenario, providers: Providers, app: OpenService
+) -> None:
     await queue_confirmation(scenario, providers)
     await post(scenario, body_of({"statuses": [status("wamid.1", "delivered"), status("wamid.other", "read")]}))
     await app.work(QUEUE)
@@ -77,7 +79,7 @@ async def errors_of_attempts(scenario: Scenario):
 
 async def test_the_error_of_a_failed_status_is_logged_and_stored(
     scenario: Scenario, providers: Providers, capfd: pytest.CaptureFixture[str]
-):
+) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     await process(scenario, {"statuses": [failed(131026)]})
@@ -90,14 +92,14 @@ async def test_the_error_of_a_failed_status_is_logged_and_stored(
     assert await alerts(scenario) == []
 
 
-async def test_an_invalid_template_raises_an_alert(scenario: Scenario, providers: Providers):
+async def test_an_invalid_template_raises_an_alert(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     await process(scenario, {"statuses": [failed("132001")]})
     assert await alerts(scenario) == ["Message not delivered: order_confirmation by messaging"]
 
 
-async def test_a_rate_limit_in_a_status_is_retried_later(scenario: Scenario, providers: Providers):
+async def test_a_rate_limit_in_a_status_is_retried_later(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     await process(scenario, {"statuses": [failed(131048)]})
@@ -114,7 +116,7 @@ async def test_a_rate_limit_in_a_status_is_retried_later(scenario: Scenario, pro
     assert (len(providers.approved), await alerts(scenario)) == (2, [])
 
 
-async def test_a_repeated_rate_limit_ends(scenario: Scenario, providers: Providers):
+async def test_a_repeated_rate_limit_ends(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     for number in range(1, 11):
         await scenario.send_queued()
@@ -125,7 +127,7 @@ async def test_a_repeated_rate_limit_ends(scenario: Scenario, providers: Provide
     assert len(providers.approved) == 10
 
 
-async def test_a_message_to_an_erased_user_is_not_queued_again(scenario: Scenario, providers: Providers):
+async def test_a_message_to_an_erased_user_is_not_queued_again(scenario: Scenario, providers: Providers) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     await scenario.receive(UserErased(user_id=scenario.buyer_id))
@@ -136,14 +138,16 @@ async def test_a_message_to_an_erased_user_is_not_queued_again(scenario: Scenari
 @pytest.mark.parametrize(
     "errors", [None, [], {}, "x", [None], [7], [{"code": "x"}], [{"code": None, "title": None, "error_data": []}]]
 )
-async def test_odd_errors_of_a_failed_status_change_nothing_else(scenario: Scenario, providers: Providers, errors):
+async def test_odd_errors_of_a_failed_status_change_nothing_else(
+    scenario: Scenario, providers: Providers, errors
+) -> None:
     await queue_confirmation(scenario, providers)
     await scenario.send_queued()
     await process(scenario, {"statuses": [status("wamid.1", "failed", errors=errors)]})
     assert (await scenario.channel_statuses())["messaging"] == "failed"
 
 
-async def test_a_free_text_outside_the_window_is_sent_as_the_template(scenario: Scenario, providers: Providers):
+async def test_a_free_text_outside_the_window_is_sent_as_the_template(scenario: Scenario, providers: Providers) -> None:
     for rejected_at_once in (True, False):
         name = "sync" if rejected_at_once else "later"
         await process(scenario, {"messages": [text(f"wamid.{name}", "Where is it?")]})

@@ -23,7 +23,7 @@ async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, An
 
 async def test_a_customers_ticket_continues_until_a_week_after_closing(
     scenario: Scenario, clock: ManualClock, client: httpx.AsyncClient, app: OpenService
-):
+) -> None:
     await scenario.project_users()
     await process(scenario, {"messages": [text("wamid.1", "Where is my rice?\nIt is late.")]})
     [ticket] = await tickets(scenario)
@@ -51,7 +51,7 @@ async def test_a_customers_ticket_continues_until_a_week_after_closing(
     assert [(one["source"], one["userId"]) for one in opened] == [("messaging", str(scenario.buyer_id))] * 2
 
 
-async def test_a_ticket_joins_the_user_who_proves_its_number(scenario: Scenario, client: httpx.AsyncClient):
+async def test_a_ticket_joins_the_user_who_proves_its_number(scenario: Scenario, client: httpx.AsyncClient) -> None:
     await process(scenario, {"messages": [text("wamid.1", "Hello?")]})
     [ticket] = await tickets(scenario)
     assert ticket["user_id"] is None
@@ -64,7 +64,7 @@ async def test_a_ticket_joins_the_user_who_proves_its_number(scenario: Scenario,
     assert [row["user_id"] for row in await tickets(scenario)] == [scenario.buyer_id]
 
 
-async def test_an_unproven_number_belongs_to_no_user(scenario: Scenario):
+async def test_an_unproven_number_belongs_to_no_user(scenario: Scenario) -> None:
     await scenario.receive(scenario.buyer(proven=False))
     await process(scenario, {"messages": [text("wamid.0", "Good morning")]})
     assert [row["user_id"] for row in await tickets(scenario)] == [None]

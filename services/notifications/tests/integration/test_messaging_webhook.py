@@ -23,7 +23,7 @@ async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, An
         yield scenario
 
 
-async def test_the_handshake_returns_the_challenge_for_a_valid_token(client: httpx.AsyncClient):
+async def test_the_handshake_returns_the_challenge_for_a_valid_token(client: httpx.AsyncClient) -> None:
     query = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "11587<b>"}
     response = await client.get(WEBHOOK, params=query)
     assert (response.status_code, response.text) == (200, "11587<b>")
@@ -38,7 +38,7 @@ async def test_the_handshake_returns_the_challenge_for_a_valid_token(client: htt
         assert (rejected.status_code, rejected.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
-async def test_forged_signatures_are_401(scenario: Scenario):
+async def test_forged_signatures_are_401(scenario: Scenario) -> None:
     raw = json.dumps(body_of({"messages": [text("wamid.1", "Hello")]})).encode()
     right = signature(raw)
     hexed = right.removeprefix("sha256=")
@@ -88,7 +88,7 @@ async def test_forged_signatures_are_401(scenario: Scenario):
 
 async def test_without_a_secret_every_call_is_rejected_with_a_warning(
     open_scenario: OpenScenario, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     async with open_scenario() as scenario:
         raw = b"{}"
         headers = {"X-Hub-Signature-256": signature(raw, secret="")}
@@ -121,7 +121,7 @@ ODD_BODIES = [
 ]
 
 
-async def test_a_signed_body_of_any_shape_is_stored(scenario: Scenario, app: OpenService):
+async def test_a_signed_body_of_any_shape_is_stored(scenario: Scenario, app: OpenService) -> None:
     for raw in ODD_BODIES:
         response = await post(scenario, raw)
         assert response.status_code == 200, raw[:80]
@@ -132,7 +132,7 @@ async def test_a_signed_body_of_any_shape_is_stored(scenario: Scenario, app: Ope
     assert await tickets(scenario) == []
 
 
-async def test_a_body_above_four_mebibytes_is_413(scenario: Scenario):
+async def test_a_body_above_four_mebibytes_is_413(scenario: Scenario) -> None:
     frame = len(json.dumps({"pad": ""}))
     raw = json.dumps({"pad": "x" * (4 * 1024 * 1024 - frame)}).encode()
     assert len(raw) == 4 * 1024 * 1024
@@ -140,7 +140,7 @@ async def test_a_body_above_four_mebibytes_is_413(scenario: Scenario):
     assert (await post(scenario, raw + b" ")).status_code == 413
 
 
-async def test_webhook_bodies_are_hidden_from_the_api_role(scenario: Scenario, app: OpenService):
+async def test_webhook_bodies_are_hidden_from_the_api_role(scenario: Scenario, app: OpenService) -> None:
     await process(scenario, {"messages": [text("wamid.1", "Hello")]})
     for table in ("processed_webhook_events", "messaging_items"):
         connection = await asyncpg.connect(app.settings.api_database_url.replace("+asyncpg", ""))

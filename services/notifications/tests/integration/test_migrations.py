@@ -10,7 +10,7 @@ from notifications.tables import metadata
 from testkit.fixtures import DatabaseFactory
 
 
-async def test_the_migrated_database_has_the_tables_of_the_code(fresh_database: DatabaseFactory):
+async def test_the_migrated_database_has_the_tables_of_the_code(fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database("notifications")
     engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"))
 

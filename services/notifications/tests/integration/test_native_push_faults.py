@@ -34,7 +34,7 @@ async def devices(scenario: Scenario):
 
 async def test_a_device_of_another_project_stays_and_an_operator_is_alerted(
     full_scenario: Scenario, providers: Providers
-):
+) -> None:
     await with_device(full_scenario)
     providers.native_faults.append(fault(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH"))
     await push(full_scenario)
@@ -47,7 +47,9 @@ async def test_a_device_of_another_project_stays_and_an_operator_is_alerted(
     assert len(providers.native) == 1
 
 
-async def test_a_fault_of_the_project_pauses_pushes_with_one_alert(full_scenario: Scenario, providers: Providers):
+async def test_a_fault_of_the_project_pauses_pushes_with_one_alert(
+    full_scenario: Scenario, providers: Providers
+) -> None:
     await with_device(full_scenario)
     providers.native_faults += [fault(403, "PERMISSION_DENIED"), fault(403, "PERMISSION_DENIED")]
     with pytest.raises(ProviderUnavailable):
@@ -63,7 +65,7 @@ async def test_a_fault_of_the_project_pauses_pushes_with_one_alert(full_scenario
     assert (alert["dedupKey"], alert["severity"]) == ("provider-account:fcm android", "SEV-2")
 
 
-async def test_a_fault_of_apple_s_key_does_not_stop_android(full_scenario: Scenario, providers: Providers):
+async def test_a_fault_of_apple_s_key_does_not_stop_android(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario, kind="ios", token="token-of-an-iphone")
     providers.native_faults.append(fault(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"))
     with pytest.raises(ProviderUnavailable):
@@ -73,7 +75,7 @@ async def test_a_fault_of_apple_s_key_does_not_stop_android(full_scenario: Scena
     assert [one["message"]["token"] for one in providers.native] == ["token-of-a-phone"]
 
 
-async def test_a_revoked_access_token_is_fetched_again(full_scenario: Scenario, providers: Providers):
+async def test_a_revoked_access_token_is_fetched_again(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario)
     providers.native_faults.append(fault(401, "UNAUTHENTICATED"))
     await push(full_scenario)
@@ -81,7 +83,7 @@ async def test_a_revoked_access_token_is_fetched_again(full_scenario: Scenario, 
     assert await full_scenario.published("operations.alert_raised.v1") == []
 
 
-async def test_a_rejected_service_account_alerts_once(full_scenario: Scenario, providers: Providers):
+async def test_a_rejected_service_account_alerts_once(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario)
     providers.token_faults.append(JSONResponse({"error": "invalid_grant", "error_description": "x"}, 400))
     with pytest.raises(ProviderUnavailable):
@@ -91,7 +93,7 @@ async def test_a_rejected_service_account_alerts_once(full_scenario: Scenario, p
     assert await devices(full_scenario) == 1
 
 
-async def test_a_quota_pauses_pushes_as_long_as_it_says(full_scenario: Scenario, providers: Providers):
+async def test_a_quota_pauses_pushes_as_long_as_it_says(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario)
     providers.native_faults.append(fault(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", **{"Retry-After": "120"}))
     with pytest.raises(ProviderUnavailable):
@@ -105,7 +107,7 @@ async def test_a_quota_pauses_pushes_as_long_as_it_says(full_scenario: Scenario,
     assert await full_scenario.published("operations.alert_raised.v1") == []
 
 
-async def test_an_invalid_token_removes_its_device(full_scenario: Scenario, providers: Providers):
+async def test_an_invalid_token_removes_its_device(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario)
     body = {
         "error": {

@@ -80,7 +80,7 @@ def payment_failed(scenario: Scenario, reason: str) -> PaymentFailed:
     )
 
 
-async def test_each_step_notifies_its_users_once(scenario: Scenario, providers: Providers):
+async def test_each_step_notifies_its_users_once(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     known = set()
     for event, to_buyer, to_vendor in steps_of(scenario):
@@ -125,7 +125,7 @@ def _quarantined(scenario: Scenario, **changes):
 @pytest.mark.parametrize("ending", [OrderExpired, OrderCancelled])
 async def test_a_buyer_with_a_quarantined_payment_is_not_called_unpaid(
     scenario: Scenario, providers: Providers, ending
-):
+) -> None:
     await scenario.project_users()
     await scenario.project_order()
     quarantined = _quarantined(scenario)
@@ -150,7 +150,7 @@ async def test_a_buyer_with_a_quarantined_payment_is_not_called_unpaid(
     assert [row["template"] for row in rows] == ["order_closed_under_review", "payment_under_review"]
 
 
-async def test_a_quarantined_charge_in_another_currency_has_no_amount(scenario: Scenario, providers: Providers):
+async def test_a_quarantined_charge_in_another_currency_has_no_amount(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
     for changes in ({}, {"currency": "GHS"}):
@@ -160,14 +160,14 @@ async def test_a_quarantined_charge_in_another_currency_has_no_amount(scenario: 
     assert sorted(amounts) == [False, True]
 
 
-async def test_a_quarantined_charge_before_its_order_is_retried(scenario: Scenario):
+async def test_a_quarantined_charge_before_its_order_is_retried(scenario: Scenario) -> None:
     await scenario.project_users()
     with pytest.raises(OrderUnknown):
         await scenario.receive(_quarantined(scenario))
     assert await scenario.fetch("SELECT 1 FROM notifications") == []
 
 
-async def test_the_gateways_words_cannot_inject_markup_into_a_mail(scenario: Scenario, providers: Providers):
+async def test_the_gateways_words_cannot_inject_markup_into_a_mail(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(payment_failed(scenario, "<script>alert(1)</script>"))
     await scenario.send_queued()
@@ -176,7 +176,7 @@ async def test_the_gateways_words_cannot_inject_markup_into_a_mail(scenario: Sce
     assert "try again" in text_of(mail)
 
 
-async def test_money_in_another_currency_has_no_amount(scenario: Scenario, providers: Providers):
+async def test_money_in_another_currency_has_no_amount(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     settled = RefundSettled(
         refund_id=new_id(), kind="quarantine", amount_minor=5_000, currency="USD", buyer_id=scenario.buyer_id
@@ -188,7 +188,7 @@ async def test_money_in_another_currency_has_no_amount(scenario: Scenario, provi
     assert "₦" not in text_of(mail)
 
 
-async def test_an_event_before_its_vendor_is_retried(scenario: Scenario):
+async def test_an_event_before_its_vendor_is_retried(scenario: Scenario) -> None:
     _, _, _, _, released, *_ = steps_of(scenario)
     with pytest.raises(VendorUnknown):
         await scenario.receive(released[0])

@@ -82,7 +82,7 @@ def rows_without_month():
     return REGISTRY.get_sample_value("retention_astray_rows", {"what": LOG})
 
 
-async def test_attempts_without_a_month_move_when_it_is_created(scenario: Scenario, app: OpenService):
+async def test_attempts_without_a_month_move_when_it_is_created(scenario: Scenario, app: OpenService) -> None:
     _, _, attempt = await notify(scenario, LATER)
     await create_months(scenario)
     assert rows_without_month() == 1
@@ -99,7 +99,7 @@ async def test_attempts_without_a_month_move_when_it_is_created(scenario: Scenar
     assert row["month"] == f"{LOG}_2031_03"
 
 
-async def test_expired_months_are_removed_with_their_deliveries(scenario: Scenario):
+async def test_expired_months_are_removed_with_their_deliveries(scenario: Scenario) -> None:
     months_of = [datetime(2030, month, 20, tzinfo=UTC) for month in (7, 8, 9)]
     (_, july, _), (august_notification, august, _), (_, september, kept) = [
         await notify(scenario, at) for at in months_of
@@ -122,7 +122,9 @@ async def test_expired_months_are_removed_with_their_deliveries(scenario: Scenar
     assert "2030_09" in await months(scenario)
 
 
-async def test_notifications_expire_after_a_year_and_after_their_deliveries(scenario: Scenario, app: OpenService):
+async def test_notifications_expire_after_a_year_and_after_their_deliveries(
+    scenario: Scenario, app: OpenService
+) -> None:
     year_ago = LATER - timedelta(days=366)
     bare, held = new_id(), (await notify(scenario, year_ago, status="queued", tried_at=False))[0]
     for identifier, at in ((bare, year_ago), (young := new_id(), LATER - timedelta(days=364))):
@@ -140,7 +142,7 @@ async def test_notifications_expire_after_a_year_and_after_their_deliveries(scen
     assert [row["notification_id"] for row in await scenario.fetch("SELECT * FROM pin_watches")] == [young]
 
 
-async def test_closed_alerts_expire_after_a_year(scenario: Scenario, app: OpenService):
+async def test_closed_alerts_expire_after_a_year(scenario: Scenario, app: OpenService) -> None:
     for key, closed_at in (("open", None), ("old", LATER - timedelta(days=366)), ("new", LATER)):
         await scenario.fetch(
             "INSERT INTO alerts (id, severity, title, detail, runbook, dedup_key, source, raised_at, last_raised_at, closed_at) "
@@ -154,7 +156,7 @@ async def test_closed_alerts_expire_after_a_year(scenario: Scenario, app: OpenSe
     assert {row["dedup_key"] for row in await scenario.fetch("SELECT dedup_key FROM alerts")} == {"open", "new"}
 
 
-async def test_webhook_bodies_expire_and_message_ids_stay(scenario: Scenario, app: OpenService):
+async def test_webhook_bodies_expire_and_message_ids_stay(scenario: Scenario, app: OpenService) -> None:
     old = LATER - timedelta(days=91)
     for number, (outcome, kind, item) in enumerate(
         [
@@ -185,12 +187,12 @@ async def test_webhook_bodies_expire_and_message_ids_stay(scenario: Scenario, ap
     assert [tuple(row) for row in items] == [("i0", None), ("i1", "w1"), ("i2", "w2")]
 
 
-async def test_several_workers_create_each_month_once(scenario: Scenario):
+async def test_several_workers_create_each_month_once(scenario: Scenario) -> None:
     await create_months(scenario, workers=3)
     assert {"2031_03", "2031_04", "2031_05", "rest"} <= await months(scenario)
 
 
-async def test_a_locked_log_is_partitioned_in_the_next_round(scenario: Scenario, app: OpenService):
+async def test_a_locked_log_is_partitioned_in_the_next_round(scenario: Scenario, app: OpenService) -> None:
     async with scenario.unit_of_work(REMOVING) as reader:
         await reader.fetch(f"SELECT FROM {LOG}")
         await app.remove_old()
@@ -199,7 +201,7 @@ async def test_a_locked_log_is_partitioned_in_the_next_round(scenario: Scenario,
     assert {"2031_03", "2031_04", "2031_05"} <= await months(scenario)
 
 
-async def test_a_month_is_read_through_the_log_and_its_row_policies_only(scenario: Scenario, app: OpenService):
+async def test_a_month_is_read_through_the_log_and_its_row_policies_only(scenario: Scenario, app: OpenService) -> None:
     await notify(scenario, LATER)
     await app.remove_old()
     database = app.runtime.database
@@ -218,7 +220,7 @@ async def test_a_month_is_read_through_the_log_and_its_row_policies_only(scenari
         await scenario.fetch(f"DROP TABLE {LOG}_rest")
 
 
-async def test_a_retention_shorter_than_the_deliveries_is_a_settings_error(open_scenario: OpenScenario):
+async def test_a_retention_shorter_than_the_deliveries_is_a_settings_error(open_scenario: OpenScenario) -> None:
     with pytest.raises(ValidationError, match="NOTIFICATIONS_KEEP_DAYS"):
         async with open_scenario(deliveries_keep_days=180, notifications_keep_days=200):
             pass

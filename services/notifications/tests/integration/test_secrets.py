@@ -21,7 +21,7 @@ TOKEN = "token-of-a-phone"
 
 
 @asynccontextmanager
-async def captured_messages(broker_url):
+async def captured_messages(broker_url: str):
     """Receives a copy of every event, of every work item, and of every retry."""
     connection = await aio_pika.connect(broker_url)
     channel = await connection.channel()
@@ -56,7 +56,7 @@ async def test_no_pin_and_no_code_is_readable_anywhere(
     broker_url: str,
     every_channel: dict[str, Any],
     capfd: pytest.CaptureFixture[str],
-):
+) -> None:
     delays = (0.05, 0.15)
     # No circuit breaker here: the retry ladder runs to its end.
     limits = {"provider_failures_max": 1000, "pin_receipt_seconds": 3600, "retry_delays_seconds": delays}

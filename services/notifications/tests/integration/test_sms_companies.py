@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -43,8 +44,8 @@ async def send_ordinary(scenario: Scenario):
     [({}, ["dnd", "generic"]), ({"sms_secret_route": "generic", "sms_route": "dnd"}, ["generic", "dnd"])],
 )
 async def test_codes_and_pins_have_a_route_of_their_own(
-    open_scenario: OpenScenario, providers: Providers, settings, channels
-):
+    open_scenario: OpenScenario, providers: Providers, settings: dict[str, Any], channels
+) -> None:
     async with open_scenario(**settings) as scenario:
         await scenario.project_users()
         await send_pin(scenario)
@@ -52,7 +53,9 @@ async def test_codes_and_pins_have_a_route_of_their_own(
         assert [text["channel"] for text in providers.texts] == channels
 
 
-async def test_an_account_fault_fails_over_at_once_and_alerts_once(open_scenario: OpenScenario, providers: Providers):
+async def test_an_account_fault_fails_over_at_once_and_alerts_once(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
     async with open_scenario(sms_fallback_api_url=f"{providers.url}/second", provider_rest_seconds=30) as scenario:
         await scenario.project_users()
         providers.sms_faults += [insufficient_balance(), insufficient_balance()]
@@ -71,7 +74,7 @@ async def test_an_account_fault_fails_over_at_once_and_alerts_once(open_scenario
 
 async def test_the_alert_about_an_account_closes_when_messages_are_accepted(
     open_scenario: OpenScenario, providers: Providers
-):
+) -> None:
     async with open_scenario(provider_rest_seconds=30) as scenario:
         await scenario.project_users()
         providers.sms_faults.append(insufficient_balance())
@@ -99,7 +102,9 @@ async def test_the_alert_about_an_account_closes_when_messages_are_accepted(
         assert cleared["dedupKey"] == "provider-account:sms-http"
 
 
-async def test_a_message_waits_for_the_account_however_long_it_takes(open_scenario: OpenScenario, providers: Providers):
+async def test_a_message_waits_for_the_account_however_long_it_takes(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
     async with open_scenario(provider_rest_seconds=30) as scenario:
         await scenario.project_users()
         probes = ATTEMPTS_MAX + 2
@@ -117,7 +122,7 @@ async def test_a_message_waits_for_the_account_however_long_it_takes(open_scenar
         assert len(await scenario.published("operations.alert_raised.v1")) == 1
 
 
-async def test_a_code_that_expired_meanwhile_is_not_sent(open_scenario: OpenScenario, providers: Providers):
+async def test_a_code_that_expired_meanwhile_is_not_sent(open_scenario: OpenScenario, providers: Providers) -> None:
     async with open_scenario() as scenario:
         await scenario.project_users()
         codes = Encryptor(CODE_DELIVERY, KEYS["code_delivery_key"])
@@ -131,8 +136,8 @@ async def test_a_code_that_expired_meanwhile_is_not_sent(open_scenario: OpenScen
 
 @pytest.mark.parametrize("message", ["DND Active on Phone Number", "Invalid phone number"])
 async def test_a_number_that_receives_nothing_is_not_tried_again(
-    open_scenario: OpenScenario, providers: Providers, message
-):
+    open_scenario: OpenScenario, providers: Providers, message: str
+) -> None:
     async with open_scenario(sms_fallback_api_url=f"{providers.url}/second") as scenario:
         await scenario.project_users()
         providers.sms_faults.append(JSONResponse({"message": message}, 400))
@@ -145,7 +150,7 @@ async def test_a_number_that_receives_nothing_is_not_tried_again(
 @pytest.mark.parametrize("response", [lambda: Response(status_code=500), lambda: JSONResponse({"message": "ok"})])
 async def test_a_message_that_may_have_arrived_is_not_sent_by_another_company(
     open_scenario: OpenScenario, providers: Providers, response
-):
+) -> None:
     async with open_scenario(sms_fallback_api_url=f"{providers.url}/second") as scenario:
         await scenario.project_users()
         providers.sms_faults.append(response())
@@ -158,7 +163,7 @@ async def test_a_message_that_may_have_arrived_is_not_sent_by_another_company(
         assert len(providers.forms) == 1
 
 
-async def test_an_error_does_not_contain_the_number(scenario: Scenario, providers: Providers):
+async def test_an_error_does_not_contain_the_number(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     providers.sms_faults.append(JSONResponse({"message": "Invalid phone number 2348030000001"}, 400))
     await send_pin(scenario)
@@ -172,7 +177,7 @@ def signed_receipt(url: str, token: str = "auth-token", **fields: str):
     return {"content": urlencode(fields), "headers": {"X-Twilio-Signature": base64.b64encode(digest).decode()}}
 
 
-async def test_twilio_sends_and_reports(open_scenario: OpenScenario, providers: Providers):
+async def test_twilio_sends_and_reports(open_scenario: OpenScenario, providers: Providers) -> None:
     url = providers.url.replace("http://", "http://AC1@")
     settings = {"sms_api_url": f"{url}/third", "sms_api_key": "auth-token", "sms_shape": "twilio"}
     async with open_scenario(**settings) as scenario:
@@ -201,6 +206,6 @@ async def test_twilio_sends_and_reports(open_scenario: OpenScenario, providers: 
         assert "30005" in alert["detail"]
 
 
-async def test_receipts_of_twilio_need_a_token(scenario: Scenario):
+async def test_receipts_of_twilio_need_a_token(scenario: Scenario) -> None:
     receipt = signed_receipt(f"http://localhost:8080{RECEIPTS}", "not-set", MessageSid="SM1", MessageStatus="delivered")
     assert (await scenario.client.post(RECEIPTS, **receipt)).status_code == 401

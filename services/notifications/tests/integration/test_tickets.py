@@ -78,7 +78,9 @@ def png_image(form="PNG"):
     return out.getvalue()
 
 
-async def test_replies_change_status_and_unread_counts(scenario: Scenario, providers: Providers, app: OpenService):
+async def test_replies_change_status_and_unread_counts(
+    scenario: Scenario, providers: Providers, app: OpenService
+) -> None:
     ticket = await open_ticket(scenario, orderId=str(scenario.order_id).upper())
     expected = {
         "status": "open",
@@ -134,7 +136,7 @@ MATRIX = {
 }
 
 
-async def test_each_role_has_its_actions_on_a_ticket(scenario: Scenario):
+async def test_each_role_has_its_actions_on_a_ticket(scenario: Scenario) -> None:
     for who in MATRIX:
         await try_actions(scenario, who)
         for table in ("support_attachments", "support_messages", "support_tickets"):
@@ -173,7 +175,7 @@ async def try_actions(scenario: Scenario, who):
         assert len(await scenario.fetch("SELECT 1 FROM support_attachments")) == 1
 
 
-async def test_row_policies_limit_tickets_to_their_readers(scenario: Scenario, app: OpenService):
+async def test_row_policies_limit_tickets_to_their_readers(scenario: Scenario, app: OpenService) -> None:
     ticket = await open_ticket(scenario)
     await write(scenario, ticket, "staff")
     file = {"files": {"file": ("photo.png", png_image(), "image/png")}}
@@ -219,7 +221,7 @@ async def test_row_policies_limit_tickets_to_their_readers(scenario: Scenario, a
 
 async def test_an_order_of_a_ticket_is_one_that_the_caller_bought_or_sells(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch, client: httpx.AsyncClient
-):
+) -> None:
     monkeypatch.setattr("notifications.use_cases.tickets.check_own_order.POLL_SECONDS", 0.001)
     merchant = scenario.headers(scenario.owner_id, roles=["merchant"], vendor_id=scenario.vendor_id)
     body = {"subject": "Buyer away", "message": "Nobody there", "orderId": str(scenario.order_id)}
@@ -248,7 +250,7 @@ MISFITS = [
 ]
 
 
-async def test_an_invalid_body_is_422_and_changes_nothing(scenario: Scenario):
+async def test_an_invalid_body_is_422_and_changes_nothing(scenario: Scenario) -> None:
     ticket = await open_ticket(scenario)
     before = await scenario.fetch("SELECT * FROM support_tickets")
     for method, path, body, fault in MISFITS:
@@ -258,7 +260,7 @@ async def test_an_invalid_body_is_422_and_changes_nothing(scenario: Scenario):
     assert await scenario.fetch("SELECT * FROM support_tickets") == before
 
 
-async def test_staff_prioritize_assign_and_filter_tickets(scenario: Scenario, client: httpx.AsyncClient):
+async def test_staff_prioritize_assign_and_filter_tickets(scenario: Scenario, client: httpx.AsyncClient) -> None:
     first, second = await open_ticket(scenario), await open_ticket(scenario)
     url = f"{TICKETS}/{first['id']}"
     changed = (await request(scenario, "PATCH", url, "staff", json={"priority": "urgent", "revision": 1})).json()[
@@ -291,7 +293,7 @@ async def test_staff_prioritize_assign_and_filter_tickets(scenario: Scenario, cl
     assert (await request(scenario, "GET", f"{TICKETS}?status=ended", "staff")).status_code == 422
 
 
-async def test_lists_are_paged_by_cursors_that_belong_to_their_reader(scenario: Scenario):
+async def test_lists_are_paged_by_cursors_that_belong_to_their_reader(scenario: Scenario) -> None:
     made = [(await open_ticket(scenario))["id"] for _ in range(5)]
     for number in range(4):
         await write(scenario, {"id": made[0]}, "owner", f"Part {number}")
@@ -315,7 +317,7 @@ async def test_lists_are_paged_by_cursors_that_belong_to_their_reader(scenario: 
     )
 
 
-async def test_only_its_customer_reopens_a_closed_ticket_within_a_week(scenario: Scenario, clock: ManualClock):
+async def test_only_its_customer_reopens_a_closed_ticket_within_a_week(scenario: Scenario, clock: ManualClock) -> None:
     ticket = await open_ticket(scenario)
     url = f"{TICKETS}/{ticket['id']}"
     closed = (await request(scenario, "POST", f"{url}/close", "staff")).json()["data"]
@@ -331,7 +333,7 @@ async def test_only_its_customer_reopens_a_closed_ticket_within_a_week(scenario:
     assert (rejected.status_code, rejected.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_concurrent_messages_are_all_stored_and_counted(scenario: Scenario):
+async def test_concurrent_messages_are_all_stored_and_counted(scenario: Scenario) -> None:
     ticket = await open_ticket(scenario)
     responses = await asyncio.gather(*(write(scenario, ticket, "owner", f"Part {number}") for number in range(12)))
     assert {response.status_code for response in responses} == {201}
@@ -341,8 +343,8 @@ async def test_concurrent_messages_are_all_stored_and_counted(scenario: Scenario
 
 @pytest.mark.parametrize("hours", [23, 24])
 async def test_a_reply_after_a_day_is_an_approved_template(
-    scenario: Scenario, providers: Providers, hours, clock: ManualClock, app: OpenService
-):
+    scenario: Scenario, providers: Providers, hours: int, clock: ManualClock, app: OpenService
+) -> None:
     await process(scenario, {"messages": [text("wamid.in", "Where is it?", timestamp="1767225600")]})
     [ticket] = (await request(scenario, "GET", TICKETS)).json()["data"]
     clock.advance(timedelta(hours=hours))
@@ -369,7 +371,7 @@ async def test_a_reply_after_a_day_is_an_approved_template(
 
 async def test_an_unknown_customer_gets_replies_by_the_messaging_app(
     scenario: Scenario, providers: Providers, app: OpenService
-):
+) -> None:
     await process(scenario, {"messages": [text("wamid.in", "Do you deliver to Yaba?", sender="2348099999999")]})
     [ticket] = (await request(scenario, "GET", TICKETS, "staff")).json()["data"]
     await write(scenario, ticket, "staff", "Yes.")
@@ -381,7 +383,7 @@ async def test_an_unknown_customer_gets_replies_by_the_messaging_app(
     assert "8099999999" not in str([dict(row) for row in rows])
 
 
-async def test_all_digits_of_a_ticket_are_masked_alike(scenario: Scenario, client: httpx.AsyncClient):
+async def test_all_digits_of_a_ticket_are_masked_alike(scenario: Scenario, client: httpx.AsyncClient) -> None:
     """A vendor who posts digits learns nothing about the PIN of the order."""
     await scenario.receive(scenario.pin("042917"))
     merchant = scenario.headers(scenario.owner_id, roles=["merchant"], vendor_id=scenario.vendor_id)
@@ -395,7 +397,7 @@ async def test_all_digits_of_a_ticket_are_masked_alike(scenario: Scenario, clien
     assert shown == {"Is it ••••?"}
 
 
-async def test_every_text_of_a_ticket_masks_digits(scenario: Scenario, providers: Providers, app: OpenService):
+async def test_every_text_of_a_ticket_masks_digits(scenario: Scenario, providers: Providers, app: OpenService) -> None:
     text_with_pin = "My PIN is 042917, or \uff10\uff14\uff12-\uff19\uff11\uff17, and I bought 2 plates."
     hidden = "My PIN is ••••, or ••••, and I bought 2 plates."
     ticket = await open_ticket(scenario, subject="PIN 042917", message=text_with_pin)
@@ -415,7 +417,7 @@ async def test_every_text_of_a_ticket_masks_digits(scenario: Scenario, providers
     assert {message["text"]["body"] for message in providers.approved} == {hidden}
 
 
-async def test_an_image_is_re_encoded_and_served_by_its_ticket_only(scenario: Scenario, app: OpenService):
+async def test_an_image_is_re_encoded_and_served_by_its_ticket_only(scenario: Scenario, app: OpenService) -> None:
     ticket = await open_ticket(scenario)
     url = f"{TICKETS}/{ticket['id']}/attachments"
     made = await request(scenario, "POST", url, files={"file": ("../x.svg", png_image("JPEG"), "image/svg+xml")})
@@ -436,7 +438,7 @@ async def test_an_image_is_re_encoded_and_served_by_its_ticket_only(scenario: Sc
     assert [path.name for path in (folder / "support").iterdir()] == [f"{made.json()['data']['id']}.webp"]
 
 
-async def test_a_ticket_has_at_most_twenty_images(scenario: Scenario):
+async def test_a_ticket_has_at_most_twenty_images(scenario: Scenario) -> None:
     ticket = await open_ticket(scenario)
     url, content = f"{TICKETS}/{ticket['id']}/attachments", png_image()
 
@@ -450,7 +452,7 @@ async def test_a_ticket_has_at_most_twenty_images(scenario: Scenario):
 
 async def test_images_of_rejected_uploads_are_removed_after_a_day(
     scenario: Scenario, clock: ManualClock, app: OpenService
-):
+) -> None:
     ticket = await open_ticket(scenario)
     url, file = f"{TICKETS}/{ticket['id']}/attachments", {"files": {"file": ("x.png", png_image(), "image/png")}}
     kept = (await request(scenario, "POST", url, **file)).json()["data"]["id"]
@@ -463,7 +465,7 @@ async def test_images_of_rejected_uploads_are_removed_after_a_day(
     assert [path.name for path in folder.iterdir()] == [f"{kept}.webp"]
 
 
-async def test_an_erasure_empties_tickets(scenario: Scenario, clock: ManualClock, app: OpenService):
+async def test_an_erasure_empties_tickets(scenario: Scenario, clock: ManualClock, app: OpenService) -> None:
     await process(scenario, {"messages": [text("wamid.1", "My name is Chidi")]})
     [ticket] = (await request(scenario, "GET", TICKETS)).json()["data"]
     await write(scenario, ticket, "staff", "Hello Chidi")
@@ -492,7 +494,9 @@ async def test_an_erasure_empties_tickets(scenario: Scenario, clock: ManualClock
     assert await scenario.published("notifications.delivery_settled.v1") == []
 
 
-async def test_an_erasure_includes_tickets_from_before_the_number_was_proven(scenario: Scenario, app: OpenService):
+async def test_an_erasure_includes_tickets_from_before_the_number_was_proven(
+    scenario: Scenario, app: OpenService
+) -> None:
     other = {"sender": "2348099999999"}
     await process(scenario, {"messages": [text("wamid.1", "Hello from Yaba", **other)]})
     [ticket] = (await request(scenario, "GET", TICKETS, "staff")).json()["data"]

@@ -33,7 +33,7 @@ async def mails_after(scenario: Scenario, providers: Providers, *events):
     return [(mail["To"], mail["Subject"], text_of(mail)) for mail in providers.mails]
 
 
-async def test_an_applicant_gets_the_decision_once(scenario: Scenario, providers: Providers):
+async def test_an_applicant_gets_the_decision_once(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     rejected = decided(scenario, "rejected", "Tell us <b>which</b> books.")
     [(first_to, first, why), (_, second, how)] = await mails_after(
@@ -51,7 +51,7 @@ async def test_an_applicant_gets_the_decision_once(scenario: Scenario, providers
     assert [line["title"] for line in feed.json()["data"]] == ["Your application to sell"] * 2
 
 
-async def test_each_suspension_and_its_end_notify_the_owner(scenario: Scenario, providers: Providers):
+async def test_each_suspension_and_its_end_notify_the_owner(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     mails = await mails_after(
         scenario,
@@ -70,13 +70,13 @@ async def test_each_suspension_and_its_end_notify_the_owner(scenario: Scenario, 
     assert "The reason: More complaints" in mails[2][2]
 
 
-async def test_a_decision_before_its_user_is_retried(scenario: Scenario, providers: Providers):
+async def test_a_decision_before_its_user_is_retried(scenario: Scenario, providers: Providers) -> None:
     with pytest.raises(ContactUnknown):
         await scenario.receive(decided(scenario, "approved"))
     assert await scenario.fetch("SELECT 1 FROM notifications") == []
 
 
-async def test_a_delayed_payout_notifies_once_for_each_exception(scenario: Scenario, providers: Providers):
+async def test_a_delayed_payout_notifies_once_for_each_exception(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     payout_id, first, second = new_id(), new_id(), new_id()
 

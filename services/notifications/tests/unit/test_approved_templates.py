@@ -2,6 +2,8 @@
 
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +31,7 @@ def body_of(registration):
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_every_message_has_an_exported_template_with_its_number_of_variables(name):
+def test_every_message_has_an_exported_template_with_its_number_of_variables(name) -> None:
     parameters = RENDERER.message("messaging", name, {**example_of(name), RECIPIENT_NAME: "Chidi"}).parameters
     registration = EXPORT[name]
     if registration["category"] == "AUTHENTICATION":
@@ -39,12 +41,12 @@ def test_every_message_has_an_exported_template_with_its_number_of_variables(nam
         assert body_of(registration)["example"]["body_text"] == [list(parameters)]
 
 
-def test_nothing_else_is_exported():
+def test_nothing_else_is_exported() -> None:
     assert sorted(EXPORT) == MESSAGES
 
 
 @pytest.mark.parametrize("name", UTILITY)
-def test_a_text_satisfies_the_rules_of_the_review(name):
+def test_a_text_satisfies_the_rules_of_the_review(name) -> None:
     text = body_of(EXPORT[name])["text"]
     count = len(placeholders_of(text))
     assert re.fullmatch(r"[a-z0-9_]{1,512}", name)
@@ -59,7 +61,7 @@ def test_a_text_satisfies_the_rules_of_the_review(name):
     assert all(0 < len(value) <= PARAMETER_MAX for value in body_of(EXPORT[name])["example"]["body_text"][0])
 
 
-def test_codes_and_pins_use_authentication_templates_with_a_copy_button():
+def test_codes_and_pins_use_authentication_templates_with_a_copy_button() -> None:
     secret = {name for name, template in CATALOG.items() if template.secrets and "messaging" in template.channels}
     assert secret == set(MESSAGES) - set(UTILITY) == {"one_time_code", "delivery_pin"}
     for name in secret:
@@ -77,7 +79,7 @@ def test_codes_and_pins_use_authentication_templates_with_a_copy_button():
     assert body_of(EXPORT["delivery_pin"])["add_security_recommendation"] is False
 
 
-def test_the_export_needs_no_settings(tmp_path):
+def test_the_export_needs_no_settings(tmp_path: Path) -> None:
     file = tmp_path / "templates.json"
     assert manage_templates(["export", "--out", str(file), "--language", "en_GB"], pytest.fail) == 0
     exported = json.loads(file.read_text(encoding="utf-8"))
@@ -127,13 +129,13 @@ def registered(**changes):
         ({"language": "en_US"}, "missing", ""),
     ],
 )
-def test_a_registered_template_has_a_state(changes, state, reason):
+def test_a_registered_template_has_a_state(changes: dict[str, Any], state: str, reason: str) -> None:
     found = compare_template(WANTED, [registered(**changes)])
     assert (found.state, found.reason) == (state, reason)
     assert found.is_approved is (state == "approved")
 
 
-def test_the_provider_writes_the_text_of_an_authentication_template():
+def test_the_provider_writes_the_text_of_an_authentication_template() -> None:
     template = registered(
         name="one_time_code",
         category="AUTHENTICATION",
@@ -145,5 +147,5 @@ def test_the_provider_writes_the_text_of_an_authentication_template():
 
 
 @pytest.mark.parametrize("item", [None, 7, "x", [], {}, {"id": "1"}, {"id": True, "name": "x", "language": "en"}])
-def test_an_odd_item_of_the_list_is_skipped(item):
+def test_an_odd_item_of_the_list_is_skipped(item) -> None:
     assert read_registered(item) is None

@@ -30,7 +30,7 @@ ORDER = "0198c0de-0000-7000-8000-000000000001"
 
 
 @pytest.mark.parametrize("character", ["x", "é", "学", "\\", "\x01"])
-def test_a_message_of_one_endless_word_is_looked_up_like_any_other(character):
+def test_a_message_of_one_endless_word_is_looked_up_like_any_other(character: str) -> None:
     for message in (
         character * 4_000,
         f"find {character * 3_995}",
@@ -74,7 +74,7 @@ def test_a_message_of_one_endless_word_is_looked_up_like_any_other(character):
         ("are you a robot", []),
     ],
 )
-def test_the_built_in_assistant_recognizes_requests(message, expected):
+def test_the_built_in_assistant_recognizes_requests(message, expected) -> None:
     assert [(call.name, json.loads(call.arguments)) for call in requested_calls(message)] == expected
     for call in requested_calls(message):
         assert not hasattr(read_call(call), "reason")
@@ -93,11 +93,11 @@ def test_the_built_in_assistant_recognizes_requests(message, expected):
         ("I forgot my password", "account"),
     ],
 )
-def test_help_articles_are_found_by_common_terms(question, article):
+def test_help_articles_are_found_by_common_terms(question: str, article: str) -> None:
     assert search_articles(question)[0].id == article
 
 
-def test_an_unknown_topic_has_no_help_article():
+def test_an_unknown_topic_has_no_help_article() -> None:
     assert search_articles("quantum chromodynamics") == []
     assert len({article.id for article in ARTICLES}) == len(ARTICLES)
 
@@ -116,11 +116,11 @@ def test_an_unknown_topic_has_no_help_article():
         (f"the PIN of order {ORDER}", f"the PIN of order {ORDER}"),
     ],
 )
-def test_secrets_are_hidden_and_prices_are_not(written, kept):
+def test_secrets_are_hidden_and_prices_are_not(written, kept) -> None:
     assert without_secrets(written) == kept
 
 
-def test_a_model_gets_each_question_with_its_reply():
+def test_a_model_gets_each_question_with_its_reply() -> None:
     history = [ChatMessage("user" if number % 2 == 0 else "assistant", "x" * 100) for number in range(40)]
     for characters_max in range(0, 3_000, 70):
         shown = recent(history, characters_max)
@@ -130,13 +130,13 @@ def test_a_model_gets_each_question_with_its_reply():
     assert recent(history, -5) == []
 
 
-def test_a_conversation_is_titled_by_its_first_message():
+def test_a_conversation_is_titled_by_its_first_message() -> None:
     assert title_of("  where\n is it ") == "where is it"
     assert len(title_of("x" * 4_000)) == 80
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1_000])
-def test_a_reply_is_harmless_wherever_its_pieces_break(size):
+def test_a_reply_is_harmless_wherever_its_pieces_break(size: int) -> None:
     text = (
         "See ![a](https://evil.example/x) <b> [c]\n(d) www.evil.example ftp://e https:" + "/" * 300 + "evil.example ok"
     )
@@ -150,13 +150,13 @@ def test_a_reply_is_harmless_wherever_its_pieces_break(size):
     assert reply.endswith("ok")
 
 
-def test_plain_words_pass_as_they_are():
+def test_plain_words_pass_as_they_are() -> None:
     safe = ReplySanitizer("https://campus.example")
     text = "Rice: NGN 4,500 (2 x 2,250).\nSee https://campus.example/orders and/or ask at 10:30. 5 > 3, a:b"
     assert safe.feed(text) + safe.flush() == text
 
 
-def test_results_have_a_size_and_every_tool_is_described():
+def test_results_have_a_size_and_every_tool_is_described() -> None:
     many = [{"id": str(new_id()), "text": "\N{SNOWMAN}" * 400} for _ in range(100)]
     text = result_text(many)
     assert len(text) <= RESULT_CHARACTERS_MAX
@@ -177,6 +177,6 @@ def test_results_have_a_size_and_every_tool_is_described():
         assert not hasattr(read_call(ToolCall("1", name, json.dumps(example))), "reason")
 
 
-def test_the_repr_of_a_requester_hides_the_token():
+def test_the_repr_of_a_requester_hides_the_token() -> None:
     assert "secret" not in repr(Requester(new_id(), None, "secret"))
     assert isinstance(read_call(ToolCall("1", "search_help", '{"query": "pin"}')), ImmediateResult)

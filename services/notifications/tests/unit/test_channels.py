@@ -16,17 +16,17 @@ ORDER = ["queued", "sent", "delivered", "read"]
 
 @pytest.mark.parametrize("was", ORDER)
 @pytest.mark.parametrize("reported", ORDER[1:])
-def test_a_status_never_falls(was, reported):
+def test_a_status_never_falls(was: str, reported) -> None:
     assert advances(was, reported) == (ORDER.index(reported) > ORDER.index(was))
 
 
 @pytest.mark.parametrize("lost", ["failed", "bounced"])
-def test_a_failure_ends_what_has_not_arrived_and_nothing_follows_it(lost):
+def test_a_failure_ends_what_has_not_arrived_and_nothing_follows_it(lost: str) -> None:
     assert [advances(was, lost) for was in ORDER] == [True, True, False, False]
     assert not any(advances(lost, reported) for reported in [*ORDER[1:], "failed", "bounced"])
 
 
-def test_a_push_to_several_devices_has_the_furthest_status():
+def test_a_push_to_several_devices_has_the_furthest_status() -> None:
     assert furthest(["failed", "queued"]) == 1
     assert furthest(["sent", "delivered", "failed"]) == 1
     assert furthest(["failed"]) == 0
@@ -44,36 +44,36 @@ def test_a_push_to_several_devices_has_the_furthest_status():
         ("13:00", "15:00", "2026-01-01T14:00", None),
     ],
 )
-def test_quiet_hours_of_lagos_end_in_utc_an_hour_before(starts, ends, now, over):
+def test_quiet_hours_of_lagos_end_in_utc_an_hour_before(starts: str, ends: str, now: str, over: str | None) -> None:
     quiet = QuietHours(time.fromisoformat(starts), time.fromisoformat(ends), "Africa/Lagos")
     until = quiet.quiet_until(datetime.fromisoformat(now).replace(tzinfo=UTC))
     assert until == (None if over is None else datetime.fromisoformat(over).replace(tzinfo=UTC))
 
 
-def test_quiet_hours_follow_the_wall_clock_over_a_change_of_the_clocks():
+def test_quiet_hours_follow_the_wall_clock_over_a_change_of_the_clocks() -> None:
     quiet = QuietHours(time(22), time(7), "Europe/Berlin")
     assert quiet.quiet_until(datetime(2026, 3, 28, 22, tzinfo=UTC)) == datetime(2026, 3, 29, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("name", ["", "../etc/passwd", "/etc/localtime", "Nowhere/City", "Africa\x00"])
-def test_what_is_no_timezone_is_refused(name):
+def test_what_is_no_timezone_is_refused(name: str) -> None:
     assert not is_timezone(name)
 
 
-def test_an_empty_key_verifies_nothing():
+def test_an_empty_key_verifies_nothing() -> None:
     assert not is_signed(b"", "", "")
     assert not is_key_valid("", "")
     assert not is_key_valid(None, "key")
     assert is_key_valid("key", "key")
 
 
-def test_every_message_has_its_channels_and_its_approved_text():
+def test_every_message_has_its_channels_and_its_approved_text() -> None:
     assert set(APPROVED_TEMPLATES) == {name for name, template in CATALOG.items() if "messaging" in template.channels}
     assert set(CHANNELS_BY_TEMPLATE) == set(CATALOG) - {"delivery_pin", "one_time_code", "confirm_email"}
     assert all(set(CHANNELS_BY_TEMPLATE[name]) <= CATALOG[name].channels for name in CHANNELS_BY_TEMPLATE)
 
 
-def test_the_messaging_app_needs_an_opt_in():
+def test_the_messaging_app_needs_an_opt_in() -> None:
     preferences = Preferences()
     assert [preferences.allows(channel) for channel in ("push", "messaging", "sms", "email")] == [
         True,

@@ -5,7 +5,7 @@ import asyncio
 from notifications.streams.concurrency_limiter import ConcurrencyLimiter
 
 
-async def test_a_blocked_channel_delays_no_other():
+async def test_a_blocked_channel_delays_no_other() -> None:
     limiter, hang, running = ConcurrencyLimiter(3), asyncio.Event(), []
 
     async def send(queue, number):

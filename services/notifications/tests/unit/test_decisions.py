@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -59,14 +60,14 @@ LATER = timedelta(milliseconds=1)
         *[(settled, None, 1, AlreadyFinished()) for settled in ("sent", "delivered", "read", "failed", "bounced")],
     ],
 )
-def test_a_delivery_is_claimable_without_an_unexpired_claim(status, claimed_at, attempts, verdict):
+def test_a_delivery_is_claimable_without_an_unexpired_claim(status, claimed_at, attempts, verdict) -> None:
     assert (
         evaluate_claim(status, claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True))
         == verdict
     )
 
 
-def test_an_unknown_outcome_is_redelivered_only_where_harmless():
+def test_an_unknown_outcome_is_redelivered_only_where_harmless() -> None:
     assert {
         (template, channel): redelivery_policy(template, channel, reports_statuses=True).may_redeliver
         for template, channel in [
@@ -94,23 +95,23 @@ def test_an_unknown_outcome_is_redelivered_only_where_harmless():
         ('"a@b"@unilag.edu.ng', '"***@unilag.edu.ng'),
     ],
 )
-def test_addresses_are_masked(recipient, shown):
+def test_addresses_are_masked(recipient: str, shown: str) -> None:
     assert masked(recipient) == shown
 
 
-def test_a_providers_error_is_stored_without_secrets():
+def test_a_providers_error_is_stored_without_secrets() -> None:
     assert redacted({"pin": "042917", "empty": ""}, "cannot send 'PIN 042917'") == "cannot send 'PIN ***'"
     assert len(redacted({}, "x" * 1000)) == 200
 
 
-def test_a_pin_goes_by_sms_when_there_is_a_phone():
+def test_a_pin_goes_by_sms_when_there_is_a_phone() -> None:
     with_phone = Contact(new_id(), "a@b.ng", "+2348030000001", None)
     assert pin_channel(with_phone) == ("sms", "delivery_pin")
     assert pin_channel(Contact(new_id(), "a@b.ng", None, None)) == ("email", "delivery_pin_ready")
 
 
 @pytest.mark.parametrize(("full_name", "greeted"), [("Chidi Okafor", "Chidi"), (None, "there"), ("  ", "there")])
-def test_users_are_greeted_by_their_first_name(full_name, greeted):
+def test_users_are_greeted_by_their_first_name(full_name: str | None, greeted: str) -> None:
     assert Contact(new_id(), "a@b.ng", None, full_name).first_name == greeted
 
 
@@ -127,11 +128,11 @@ def test_users_are_greeted_by_their_first_name(full_name, greeted):
         ("Dr. Ade", "Dr"),
     ],
 )
-def test_a_greeting_contains_a_name_and_no_link(full_name, greeted):
+def test_a_greeting_contains_a_name_and_no_link(full_name, greeted: str) -> None:
     assert Contact(new_id(), "a@b.ng", None, full_name).first_name == greeted
 
 
-def test_the_same_fact_has_the_same_id():
+def test_the_same_fact_has_the_same_id() -> None:
     order_id = new_id()
     assert notification_id_of("delivery_pin", order_id, 1) == notification_id_of("delivery_pin", order_id, 1)
     assert notification_id_of("delivery_pin", order_id, 1) != notification_id_of("delivery_pin", order_id, 2)
@@ -149,7 +150,7 @@ def test_the_same_fact_has_the_same_id():
         ({"payoutId": "p", "businessName": "b", "amountMinor": 1, "role": "admin"}, ["data.role"]),
     ],
 )
-def test_parameters_of_a_consumer_that_do_not_fit_are_named(values, names):
+def test_parameters_of_a_consumer_that_do_not_fit_are_named(values, names) -> None:
     with pytest.raises(ValidationFailed) as rejected:
         check_complete(CATALOG["payout_processed"], values)
     assert [param.name for param in rejected.value.invalid_params] == names
@@ -158,7 +159,7 @@ def test_parameters_of_a_consumer_that_do_not_fit_are_named(values, names):
 @pytest.mark.parametrize(
     "line", [{"quantity": 1}, "x", {"name": ""}, {"name": "x", "quantity": "1"}, {"name": "x", "lineTotalMinor": -1}]
 )
-def test_lines_have_a_name_and_counts_of_the_right_kind(line):
+def test_lines_have_a_name_and_counts_of_the_right_kind(line) -> None:
     with pytest.raises(ValidationFailed) as rejected:
         read_parameters(CATALOG["vendor_dispatch_alert"], {**example_of("vendor_dispatch_alert"), "items": [line]})
     assert [param.name for param in rejected.value.invalid_params] == ["data.items"]
@@ -167,13 +168,13 @@ def test_lines_have_a_name_and_counts_of_the_right_kind(line):
 @pytest.mark.parametrize(
     "line", [{"name": "x", "quantity": 1}, {"name": "x", "quantity": 1, "lineTotalMinor": None}, {"name": "x"}, "x"]
 )
-def test_the_lines_of_a_consumer_are_whole(line):
+def test_the_lines_of_a_consumer_are_whole(line) -> None:
     values = {"orderId": "o", "businessName": "b", "items": [line]}
     with pytest.raises(ValidationFailed):
         check_complete(CATALOG["vendor_dispatch_alert"], values)
 
 
-def test_a_message_uses_only_the_parameters_of_its_template():
+def test_a_message_uses_only_the_parameters_of_its_template() -> None:
     items = [{"name": "x", "quantity": 1, "sku": "s"}]
     values = {**example_of("order_confirmation"), "admin": "yes", "items": items}
     assert read_parameters(CATALOG["order_confirmation"], values) == {
@@ -185,7 +186,7 @@ def test_a_message_uses_only_the_parameters_of_its_template():
 
 
 @pytest.mark.parametrize("name", CATALOG)
-def test_each_missing_parameter_is_named_with_its_kind(name):
+def test_each_missing_parameter_is_named_with_its_kind(name) -> None:
     template = CATALOG[name]
     needed = [one for one in (*template.parameters, *template.secrets) if one not in template.optional]
     for left_out in needed:
@@ -211,13 +212,13 @@ def test_each_missing_parameter_is_named_with_its_kind(name):
         ("delivery_pin", {"pin": ""}, ["data.pin"]),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_refused_by_name(name, values, named):
+def test_a_value_of_the_wrong_kind_is_refused_by_name(name: str, values: dict[str, Any], named) -> None:
     with pytest.raises(ValidationFailed) as rejected:
         read_parameters(CATALOG[name], {**example_of(name), **values})
     assert [param.name for param in rejected.value.invalid_params] == named
 
 
-def test_every_template_has_its_channels():
+def test_every_template_has_its_channels() -> None:
     every = {"push", "messaging", "sms", "email"}
     assert {name: every - template.channels for name, template in CATALOG.items() if template.channels != every} == {
         "delivery_pin": {"email"},
@@ -227,7 +228,7 @@ def test_every_template_has_its_channels():
     }
 
 
-def test_every_documented_obligation_has_a_text():
+def test_every_documented_obligation_has_a_text() -> None:
     page = (Path(__file__).parents[4] / "docs/privacy.md").read_text()
     matters = set(re.findall(r"`([a-z_]+)`", page.partition("| Service | Open matters |")[2]))
     assert len(matters) > 15
@@ -239,7 +240,7 @@ def test_every_documented_obligation_has_a_text():
 
 
 @pytest.mark.parametrize(("name", "channel"), [("no_such_message", "email"), ("delivery_pin", "email")])
-def test_an_unknown_message_or_channel_is_refused(name, channel):
+def test_an_unknown_message_or_channel_is_refused(name: str, channel: str) -> None:
     with pytest.raises(ValidationFailed):
         template_of(name, channel)
 
@@ -254,7 +255,7 @@ def test_an_unknown_message_or_channel_is_refused(name, channel):
         ("SEV-2", None, "SEV-2", PageNow()),
     ],
 )
-def test_a_repeated_alert_is_paged_when_worse_or_old(was, paged_ago, now_severity, verdict):
+def test_a_repeated_alert_is_paged_when_worse_or_old(was: str, paged_ago, now_severity: str, verdict) -> None:
     paged_at = None if paged_ago is None else NOW - paged_ago
     assert evaluate_repetition(was_severity=was, was_paged_at=paged_at, severity=now_severity, now=NOW) == verdict
 
@@ -274,23 +275,23 @@ ALERT = Alert(
         ("", "webhook"),
     ],
 )
-def test_the_url_selects_the_page_format(url, dialect):
+def test_the_url_selects_the_page_format(url: str, dialect: str) -> None:
     assert dialect_of(url) == dialect
 
 
-def test_alertmanager_joins_pages_by_their_labels():
+def test_alertmanager_joins_pages_by_their_labels() -> None:
     [page] = page_body("alertmanager", ALERT, "")
     assert (page["labels"]["severity"], page["labels"]["dedup_key"]) == ("SEV-1", "balance:low")
     assert page["annotations"]["description"] == "Top up"
 
 
-def test_alertmanager_is_led_to_the_page_of_the_runbook():
+def test_alertmanager_is_led_to_the_page_of_the_runbook() -> None:
     [page] = page_body("alertmanager", ALERT, "")
     assert page["annotations"]["runbook"] == f"docs/runbooks/{ALERT.runbook}.md"
     assert "runbook" not in page["labels"]
 
 
-def test_alertmanager_resolves_the_previous_severity():
+def test_alertmanager_resolves_the_previous_severity() -> None:
     grown = replace(ALERT, severity="SEV-2", is_repeated=True)
     [now, before] = page_body("alertmanager", grown, "")
     assert (now["labels"]["severity"], "endsAt" in now) == ("SEV-2", False)
@@ -299,13 +300,13 @@ def test_alertmanager_resolves_the_previous_severity():
     assert {page["endsAt"] for page in over} == {"2026-03-01T13:00:00Z"}
 
 
-def test_pagerduty_joins_pages_by_the_dedup_key():
+def test_pagerduty_joins_pages_by_the_dedup_key() -> None:
     page = page_body("pagerduty", ALERT, "route")
     assert (page["routing_key"], page["dedup_key"], page["event_action"]) == ("route", "balance:low", "trigger")
     assert page["payload"]["severity"] == "critical"
 
 
-def test_a_start_without_the_key_that_pagerduty_needs_is_refused():
+def test_a_start_without_the_key_that_pagerduty_needs_is_refused() -> None:
     values = {
         "port": 1,
         "jwks_url": "http://x",

@@ -1,6 +1,7 @@
 """Every message on every channel, with complete and hostile values: well-formed, escaped, short, without links."""
 
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +54,7 @@ def values_of(name, *, hostile=False):
 
 
 @pytest.mark.parametrize("name", CATALOG)
-def test_a_message_is_well_formed_and_escaped_on_each_channel(name):
+def test_a_message_is_well_formed_and_escaped_on_each_channel(name) -> None:
     template = CATALOG[name]
     for hostile in (False, True):
         values = values_of(name, hostile=hostile)
@@ -84,14 +85,14 @@ def test_a_message_is_well_formed_and_escaped_on_each_channel(name):
 
 
 @pytest.mark.parametrize("name", [name for name, template in CATALOG.items() if template.secrets and template.in_feed])
-def test_the_feed_mentions_a_secret_without_its_value(name):
+def test_the_feed_mentions_a_secret_without_its_value(name) -> None:
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
     line = RENDERER.feed_entry(name, {**example_of(name), **secrets, RECIPIENT_NAME: "Chidi"})
     assert line.body
     assert "918273" not in line.title + line.body
 
 
-def test_the_preview_shows_every_message_without_scripts(tmp_path):
+def test_the_preview_shows_every_message_without_scripts(tmp_path: Path) -> None:
     page = write_preview(["--out", str(tmp_path / "made")]).read_text()
     assert page == preview_page(RENDERER)
     for name, template in CATALOG.items():
@@ -104,6 +105,6 @@ def test_the_preview_shows_every_message_without_scripts(tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(UNNAMED))
-def test_a_mail_to_an_unproven_address_shows_no_name(name):
+def test_a_mail_to_an_unproven_address_shows_no_name(name) -> None:
     message = RENDERER.message("email", name, {**values_of(name), RECIPIENT_NAME: "Visit evil dot example"})
     assert "evil" not in f"{message.subject} {message.text} {message.html}"

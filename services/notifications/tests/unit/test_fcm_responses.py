@@ -62,11 +62,11 @@ def violation(*fields):
         (302, {}, ProviderUnavailable),
     ],
 )  # fmt: skip
-def test_an_error_of_fcm_has_one_reading(status, payload, expected):
+def test_an_error_of_fcm_has_one_reading(status, payload, expected) -> None:
     assert type(fcm_fault("fcm", status, payload)) is expected
 
 
-def test_a_quota_keeps_its_retry_after():
+def test_a_quota_keeps_its_retry_after() -> None:
     fault = fcm_fault("fcm", 429, {}, retry_after_seconds=90)
     assert isinstance(fault, ProviderUnavailable)
     assert fault.retry_after_seconds == 90

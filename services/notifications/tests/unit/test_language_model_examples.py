@@ -98,7 +98,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-async def test_a_whole_completion_has_one_reading(name):
+async def test_a_whole_completion_has_one_reading(name: str) -> None:
     message, finish, completion, text = WHOLE[name]
     body = whole(message, finish)
     conform(body, COMPLETION, name)
@@ -135,7 +135,7 @@ STREAMED = {
 
 
 @pytest.mark.parametrize("name", STREAMED)
-async def test_a_streamed_completion_has_one_reading(name):
+async def test_a_streamed_completion_has_one_reading(name: str) -> None:
     deltas, finish, completion, text = STREAMED[name]
     pieces = [*map(piece, deltas), piece({}, finish), piece(None, usage=USAGE)]
     for one in pieces:
@@ -154,7 +154,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("status", ERRORS)
-async def test_an_error_names_its_code_and_type(status):
+async def test_an_error_names_its_code_and_type(status: int) -> None:
     code, kind, message = ERRORS[status]
     body = {"error": {"code": code, "type": kind, "message": message, "param": None}}
     conform(body, FAULT, str(status))
@@ -165,7 +165,7 @@ async def test_an_error_names_its_code_and_type(status):
     assert "sk-1" not in fault.value.reason
 
 
-async def test_an_error_inside_a_stream_names_its_code():
+async def test_an_error_inside_a_stream_names_its_code() -> None:
     body = {"error": {"code": "rate_limit_exceeded", "type": "tokens", "message": "x", "param": None}}
     with pytest.raises(AssistantUnavailable) as fault:
         await read(piece({"content": "Hel"}), body)

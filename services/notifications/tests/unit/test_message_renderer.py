@@ -24,7 +24,7 @@ def values_of(name: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)]
 )
-def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, channel):
+def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, channel) -> None:
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
     values = {**values_of(name), **secrets}
     check_complete(CATALOG[name], values)
@@ -69,7 +69,7 @@ def segment_count(text):
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
 @pytest.mark.parametrize("character", ["😀", "{", "`", "x"])
-def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, character):
+def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, character: str) -> None:
     texts = {**LARGEST, "text": character * 500}
     secret = character * 64
     values = {parameter: texts[kind] for parameter, kind in CATALOG[name].parameters.items()}
@@ -92,7 +92,7 @@ def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, cha
         ("😀" * 101, "😀" * 99 + "..."),
     ],
 )
-def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent):
+def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent) -> None:
     assert truncate_to_segments(text) == sent
     assert segment_count(sent) == SEGMENTS_MAX
 
@@ -100,7 +100,7 @@ def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent):
 @pytest.mark.parametrize(
     ("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)]
 )
-def test_a_message_without_its_parameters_is_neutral(name, channel):
+def test_a_message_without_its_parameters_is_neutral(name, channel) -> None:
     values = dict.fromkeys(CATALOG[name].secrets, "918273")
     message = RENDERER.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
     words = f"{message.subject} {message.text} {message.html}"
@@ -114,7 +114,7 @@ def test_a_message_without_its_parameters_is_neutral(name, channel):
         assert "None" not in line.body
 
 
-def test_a_confirmation_without_data_names_your_order():
+def test_a_confirmation_without_data_names_your_order() -> None:
     sms = RENDERER.message("sms", "order_confirmation", {RECIPIENT_NAME: "Chidi"}).text
     assert sms == "Campus: we have your payment for your order. We hold it safely until you have your goods."
     mail = RENDERER.message("email", "order_confirmation", {"totalMinor": 0, RECIPIENT_NAME: "Chidi"})
@@ -124,7 +124,7 @@ def test_a_confirmation_without_data_names_your_order():
     assert "Delivery:" not in mail.text + mail.html
 
 
-def test_an_item_with_a_name_only_is_shown():
+def test_an_item_with_a_name_only_is_shown() -> None:
     given = {**values_of("order_confirmation"), "items": [{"name": "Jollof"}, *SAMPLES["lines"]]}
     parameters = read_parameters(CATALOG["order_confirmation"], given)
     mail = RENDERER.message("email", "order_confirmation", {**parameters, RECIPIENT_NAME: "Chidi"})
@@ -141,7 +141,7 @@ def test_an_item_with_a_name_only_is_shown():
         (None, "has news. Your refund is ₦5.00."),
     ],
 )
-def test_an_update_of_a_return_request_names_its_outcome(outcome, expected):
+def test_an_update_of_a_return_request_names_its_outcome(outcome: str | None, expected: str) -> None:
     given = {**values_of("return_request_update"), "outcome": outcome, "refundMinor": 500}
     values = read_parameters(CATALOG["return_request_update"], given)
     mail = RENDERER.message("email", "return_request_update", {**values, RECIPIENT_NAME: "Chidi"})
@@ -152,13 +152,13 @@ def test_an_update_of_a_return_request_names_its_outcome(outcome, expected):
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if CATALOG[name].in_feed])
-def test_the_app_shows_a_message_without_its_secrets(name):
+def test_the_app_shows_a_message_without_its_secrets(name) -> None:
     line = RENDERER.feed_entry(name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
     assert line.title
     assert line.body
 
 
-def test_a_value_with_line_breaks_begins_no_header():
+def test_a_value_with_line_breaks_begins_no_header() -> None:
     values = {
         **values_of("vendor_dispatch_alert"),
         "businessName": "Ada\r\nBcc: all@unilag.edu.ng",
@@ -167,7 +167,7 @@ def test_a_value_with_line_breaks_begins_no_header():
     assert "\n" not in RENDERER.message("email", "vendor_dispatch_alert", values).subject
 
 
-def test_html_escapes_user_text():
+def test_html_escapes_user_text() -> None:
     values = {**values_of("order_dispatched"), "businessName": "<script>alert(1)</script>", RECIPIENT_NAME: "Chidi"}
     assert "<script>" not in RENDERER.message("email", "order_dispatched", values).html
 
@@ -175,15 +175,15 @@ def test_html_escapes_user_text():
 @pytest.mark.parametrize(
     ("amount_minor", "shown"), [(0, "₦0.00"), (5, "₦0.05"), (123_456_789, "₦1,234,567.89"), (100_000, "₦1,000.00")]
 )
-def test_kobo_are_shown_as_naira_with_two_decimals(amount_minor, shown):
+def test_kobo_are_shown_as_naira_with_two_decimals(amount_minor: int, shown: str) -> None:
     assert naira_text(amount_minor) == shown
 
 
-def test_an_order_is_named_by_the_end_of_its_id():
+def test_an_order_is_named_by_the_end_of_its_id() -> None:
     assert order_number("0192f3c4-0000-7000-8000-00003f2a91bc") == "3F2A91BC"
 
 
-def test_unverified_bank_details_are_not_called_payout_details():
+def test_unverified_bank_details_are_not_called_payout_details() -> None:
     values = {**values_of("bank_details_changed"), "last4": "6785", RECIPIENT_NAME: "Chidi"}
     for channel in ("sms", "email", "push"):
         changed = RENDERER.message(channel, "bank_details_changed", {**values, "standing": "verified"})
@@ -193,7 +193,7 @@ def test_unverified_bank_details_are_not_called_payout_details():
         assert "wait" in unverified.text, channel
 
 
-def test_user_text_adds_no_line_and_no_control_character():
+def test_user_text_adds_no_line_and_no_control_character() -> None:
     shop = "Ada\x1b[2J\x07\u202e\r\n\r\nYour password was stolen:\u2066 <b>x</b>"
     lines = [{"name": f"{shop}", "quantity": 1, "lineTotalMinor": 1}]
     values = {**values_of("order_confirmation"), "businessName": shop, "items": lines, RECIPIENT_NAME: "Chidi"}

@@ -7,7 +7,7 @@ import pytest
 from notifications.domain.telephone_numbers import e164_of, is_app_user_id, key_of
 
 
-def test_the_key_of_a_number_is_not_guessed_without_the_secret():
+def test_the_key_of_a_number_is_not_guessed_without_the_secret() -> None:
     assert key_of(b"a hash key", "+2348030000001") != key_of(os.urandom(8), "+2348030000001")
     assert [e164_of(one) for one in ("2348030000001", "+2348030000001", "1", "", "abc", "٣٤٥٦٧٨")] == [
         "+2348030000001",
@@ -34,5 +34,5 @@ def test_the_key_of_a_number_is_not_guessed_without_the_secret():
         ("", False),
     ],
 )
-def test_an_id_of_the_app_is_not_taken_for_a_number(address, expected):
+def test_an_id_of_the_app_is_not_taken_for_a_number(address, expected: bool) -> None:
     assert is_app_user_id(address) is expected

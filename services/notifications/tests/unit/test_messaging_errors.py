@@ -1,5 +1,7 @@
 """Errors of the messaging app: read from any shape, and classified by their code."""
 
+from typing import Any
+
 import pytest
 
 from notifications.domain.messaging_errors import classify_error, read_error
@@ -20,14 +22,14 @@ def error(code=None, **more):
         ((999999, None), "message"),
     ],
 )
-def test_the_code_decides_the_class(codes, expected):
+def test_the_code_decides_the_class(codes, expected: str) -> None:
     for code in codes:
         assert classify_error(error(code), 400) == expected, code
         assert classify_error(error(code)) == expected, code
         assert code is None or classify_error(error(str(code)), 400) == expected, code
 
 
-def test_a_known_code_outweighs_the_status():
+def test_a_known_code_outweighs_the_status() -> None:
     assert classify_error(error(131026), 500) == "recipient"
     assert classify_error(error(130429), 403) == "throttled"
     assert classify_error(error(368), 400) == "account"
@@ -47,18 +49,18 @@ def test_a_known_code_outweighs_the_status():
         (422, "message"),
     ],
 )
-def test_the_status_decides_where_the_code_is_unknown(status, expected):
+def test_the_status_decides_where_the_code_is_unknown(status: int, expected: str) -> None:
     assert classify_error(error(None), status) == expected
     assert classify_error(error(424242), status) == expected
 
 
-def test_the_subcode_shows_an_unknown_phone_number_id():
+def test_the_subcode_shows_an_unknown_phone_number_id() -> None:
     assert classify_error(error(100, error_subcode=33), 400) == "account"
     assert classify_error(error(100, error_subcode="33"), 400) == "account"
     assert classify_error(error(100, error_subcode=2494010), 400) == "message"
 
 
-def test_a_transient_error_is_repeated():
+def test_a_transient_error_is_repeated() -> None:
     assert classify_error(error(987654, is_transient=True), 400) == "throttled"
 
 
@@ -75,14 +77,14 @@ def test_a_transient_error_is_repeated():
         ({"message": ["x"], "title": 7}, ""),
     ],
 )
-def test_the_text_is_the_most_exact_one_without_digits(given, text):
+def test_the_text_is_the_most_exact_one_without_digits(given: dict[str, Any], text: str) -> None:
     assert read_error(given).text == text
 
 
 @pytest.mark.parametrize(
     "odd", [None, 7, "x", [], {}, {"code": True}, {"code": 1.5}, {"code": "-1"}, {"code": "9" * 50}]
 )
-def test_odd_errors_are_read(odd):
+def test_odd_errors_are_read(odd) -> None:
     read = read_error(odd)
     assert read.code is None
     assert classify_error(read, 500) == "throttled"

@@ -30,13 +30,13 @@ def body(code, kind="invalid_request_error", message="text", param=None):
         (500, {"error": {"code": 500, "type": None, "message": ["x"], "param": {}}}, True, "not available"),
     ],
 )
-def test_an_error_of_a_provider_has_one_reading(status, payload, is_outage, detail):
+def test_an_error_of_a_provider_has_one_reading(status: int, payload, is_outage: bool, detail: str) -> None:
     fault = fault_of_status(status, read_model_error(payload), "sk-key", 10)
     assert fault.is_outage is is_outage
     assert detail in str(fault)
 
 
-def test_the_reason_names_the_error_without_the_key():
+def test_the_reason_names_the_error_without_the_key() -> None:
     error = read_model_error(body("unsupported_parameter", message="Use another one, sk-key.", param="max_tokens"))
     reason = fault_of_status(400, error, "sk-key", 10).reason
     assert reason == (
@@ -45,7 +45,7 @@ def test_the_reason_names_the_error_without_the_key():
     )
 
 
-def test_the_reason_of_a_rejected_question_does_not_quote_it():
+def test_the_reason_of_a_rejected_question_does_not_quote_it() -> None:
     error = read_model_error(body("content_filter", message="flagged: my private question"))
     assert "private" not in fault_of_status(400, error, "", 10).reason
     assert "private" not in fault_in_stream(error, "").reason

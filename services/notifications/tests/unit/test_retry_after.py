@@ -23,10 +23,10 @@ NOW = "Thu, 01 Jan 2026 00:00:00 GMT"
         ({"Retry-After": "Thu, 01 Jan 2026 00:01:30", "Date": NOW}, None),
     ],
 )
-def test_retry_after_is_read_within_limits(headers, expected):
+def test_retry_after_is_read_within_limits(headers, expected) -> None:
     assert retry_after_seconds(httpx.Response(429, headers=headers)) == expected
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"7", b"{", b"\xff", b"[" * 100_000, b'{"a": 1e999}', b"<html>"])
-def test_a_body_that_is_no_object_is_empty(body):
+def test_a_body_that_is_no_object_is_empty(body) -> None:
     assert json_object(httpx.Response(200, content=body)) == {}

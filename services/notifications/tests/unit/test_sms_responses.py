@@ -1,5 +1,7 @@
 """What the responses of the SMS companies mean for a message, in every documented shape and in odd ones."""
 
+from typing import Any
+
 import pytest
 
 from notifications.domain.errors import (
@@ -74,7 +76,7 @@ def recipient(code, status, message_id="None"):
         (504, {}, ProviderTimeout),
     ],
 )
-def test_a_response_of_termii_has_one_reading(status, payload, expected):
+def test_a_response_of_termii_has_one_reading(status: int, payload: dict[str, Any], expected) -> None:
     assert outcome(read_termii, status, payload) == expected
 
 
@@ -112,7 +114,7 @@ def test_a_response_of_termii_has_one_reading(status, payload, expected):
         (503, {}, ProviderUnavailable),
     ],
 )
-def test_a_response_of_africas_talking_has_one_reading(status, payload, expected):
+def test_a_response_of_africas_talking_has_one_reading(status: int, payload, expected) -> None:
     assert outcome(read_africas_talking, status, payload) == expected
 
 
@@ -153,11 +155,11 @@ def error(code, status=400):
         (503, {"code": 20503}, ProviderUnavailable),
     ],
 )
-def test_a_response_of_twilio_has_one_reading(status, payload, expected):
+def test_a_response_of_twilio_has_one_reading(status, payload, expected) -> None:
     assert outcome(read_twilio, status, payload) == expected
 
 
-def test_a_rate_limit_keeps_its_retry_after():
+def test_a_rate_limit_keeps_its_retry_after() -> None:
     with pytest.raises(ProviderUnavailable) as fault:
         read_twilio(SmsResponse("company", 429, {"code": 20429}, retry_after_seconds=40))
     assert fault.value.retry_after_seconds == 40

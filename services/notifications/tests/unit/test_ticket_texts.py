@@ -38,7 +38,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_run_of_four_digits_or_more_is_one_mark_however_it_is_written(form):
+def test_a_run_of_four_digits_or_more_is_one_mark_however_it_is_written(form: str) -> None:
     for text in (f"It is {form} I think", f"It is{form}I think", form):
         masked = mask_digits(text)
         assert masked.count(MARK) == 1
@@ -48,7 +48,7 @@ def test_a_run_of_four_digits_or_more_is_one_mark_however_it_is_written(form):
 
 
 @pytest.mark.parametrize("form", ["04", "042", "9 17", "①②", "4.2"])
-def test_a_text_of_digits_alone_shows_none_of_them(form):
+def test_a_text_of_digits_alone_shows_none_of_them(form: str) -> None:
     """A PIN split over two messages stays hidden."""
     assert mask_digits(form) == MARK
     assert mask_digits(f"...{form}!") == f"...{MARK}!"
@@ -67,21 +67,21 @@ def test_a_text_of_digits_alone_shows_none_of_them(form):
         "2nd 3rd",
     ],
 )
-def test_other_words_stay_as_they_are(text):
+def test_other_words_stay_as_they_are(text: str) -> None:
     assert mask_digits(text) == text
 
 
-def test_a_mark_hides_the_length_of_its_run():
+def test_a_mark_hides_the_length_of_its_run() -> None:
     assert mask_digits("a 1234 b") == mask_digits("a 12345678901 b") == "a •••• b"
     assert len(MARK) == 4
 
 
-def test_marked_texts_stay_as_they_are():
+def test_marked_texts_stay_as_they_are() -> None:
     for form in FORMS:
         once = mask_digits(f"It is {form}, 2 of them")
         assert mask_digits(once) == once
 
 
-def test_a_text_of_the_greatest_length_is_read_in_one_pass():
+def test_a_text_of_the_greatest_length_is_read_in_one_pass() -> None:
     for text in ("0 " * 2_000, "0" + " " * 3_999, ("000" + " " * 60 + "a") * 60, "\u200b" * 4_000):
         assert "0000" not in mask_digits(text).replace(" ", "")

@@ -71,7 +71,7 @@ async def send(platform, one):
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-async def test_every_message_is_a_conforming_call(name):
+async def test_every_message_is_a_conforming_call(name) -> None:
     platform = Platform((200, SENT))
     assert await send(platform, outbound(name)) == SENT["messages"][0]["id"]
     hostile = {
@@ -92,7 +92,7 @@ async def test_every_message_is_a_conforming_call(name):
     ],
     ids=["paced", "text", "text to an id", "template to an id"],
 )
-async def test_documented_successes_are_read(one, answer):
+async def test_documented_successes_are_read(one, answer) -> None:
     assert await send(Platform((200, answer)), one) == answer["messages"][0]["id"]
 
 
@@ -146,14 +146,14 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("status", "answer", "kind"), ERRORS, ids=[str(one[1]["error"]["code"]) for one in ERRORS])
-async def test_documented_errors_are_read(status, answer, kind):
+async def test_documented_errors_are_read(status: int, answer, kind) -> None:
     with pytest.raises(kind) as raised:
         await send(Platform((status, answer)), outbound())
     assert type(raised.value) is kind
     assert raised.value.reason.startswith(f"{status} {answer['error']['code']} ")
 
 
-async def test_a_free_text_outside_the_window_is_not_lost():
+async def test_a_free_text_outside_the_window_is_not_lost() -> None:
     with pytest.raises(FreeTextRejected):
         await send(Platform((400, error(131047))), outbound("ticket_reply", text="Hello"))
 
@@ -175,13 +175,13 @@ ODD_ANSWERS = [
 
 
 @pytest.mark.parametrize(("status", "answer"), ODD_ANSWERS)
-async def test_odd_answers_are_faults_of_the_provider(status, answer):
+async def test_odd_answers_are_faults_of_the_provider(status: int, answer) -> None:
     with pytest.raises((ProviderUnavailable, ProviderRejected)) as raised:
         await send(Platform((status, answer), is_conform=False), outbound())
     assert not isinstance(raised.value, ProviderTimeout)
 
 
-def test_every_exported_template_conforms():
+def test_every_exported_template_conforms() -> None:
     for registration in WANTED:
         check_registration(registration)
 
@@ -209,7 +209,7 @@ async def with_templates(platform, use_case, wanted):
         )
 
 
-async def test_a_push_registers_what_is_missing_and_replaces_what_differs():
+async def test_a_push_registers_what_is_missing_and_replaces_what_differs() -> None:
     items = [item(one, number) for number, one in enumerate(WANTED)]
     old = [{"type": "BODY", "text": "An older text for you"}]
     items[0] |= {"components": old}
@@ -240,7 +240,7 @@ async def test_a_push_registers_what_is_missing_and_replaces_what_differs():
     assert changes[2] == WANTED[3]
 
 
-async def test_a_second_push_changes_nothing():
+async def test_a_second_push_changes_nothing() -> None:
     platform = Platform((200, page([item(one, number) for number, one in enumerate(WANTED)])))
     pushed = await with_templates(platform, push_templates, WANTED)
     assert {one.action for one in pushed} == {"unchanged"}
@@ -258,7 +258,7 @@ async def test_a_second_push_changes_nothing():
         (200, {"data": []}, None),
     ],
 )
-async def test_odd_lists_are_read_or_reported(status, answer, kind):
+async def test_odd_lists_are_read_or_reported(status: int, answer, kind) -> None:
     platform = Platform((status, answer), is_conform=False)
     if kind is None:
         states = await with_templates(platform, compare_templates, WANTED)

@@ -178,7 +178,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_a_documented_message_has_its_reading(name):
+def test_a_documented_message_has_its_reading(name: str) -> None:
     body, sender, text = MESSAGES[name]
     check_webhook(body)
     [item] = items_of(read_body(json.dumps(body).encode()))
@@ -217,7 +217,7 @@ STATUSES = {
 
 
 @pytest.mark.parametrize("name", STATUSES)
-def test_a_documented_status_has_its_reading(name):
+def test_a_documented_status_has_its_reading(name: str) -> None:
     body, word, code = STATUSES[name]
     check_webhook(body)
     [item] = items_of(read_body(json.dumps(body).encode()))
@@ -241,7 +241,7 @@ REVIEWED = webhook(
 )
 
 
-def test_errors_of_an_account_and_other_fields_are_no_items():
+def test_errors_of_an_account_and_other_fields_are_no_items() -> None:
     for body in (ACCOUNT_ERROR, REVIEWED):
         check_webhook(body)
         assert items_of(body) == []
@@ -274,7 +274,7 @@ def changed_at(body: Any, path: tuple[Any, ...], value: Any, *, removed: bool = 
 
 
 @pytest.mark.parametrize("body", DOCUMENTED, ids=lambda body: body["entry"][0]["changes"][0]["field"])
-def test_no_odd_member_breaks_the_webhook(body):
+def test_no_odd_member_breaks_the_webhook(body) -> None:
     for path in places_of(body):
         for odd in ODD_VALUES:
             read_everything(changed_at(body, path, odd))
@@ -290,7 +290,7 @@ def read_everything(body: Any) -> None:
     assert event_type_of(body)
 
 
-def test_unknown_members_change_no_reading():
+def test_unknown_members_change_no_reading() -> None:
     for body in DOCUMENTED:
         grown = copy.deepcopy(body)
         for path in list(places_of(body)):

@@ -356,6 +356,13 @@ def scenario(app: OpenService, clock: ManualClock) -> Scenario:
 
 
 @pytest.fixture
+async def immediate(sandbox: Sandbox) -> Sandbox:
+    """The sandbox, with transfers that succeed in the response to the call."""
+    await sandbox.configure(transfer_settlement="immediate")
+    return sandbox
+
+
+@pytest.fixture
 def limit_gateway_timeout(scenario: Scenario) -> Iterator[Callable[[float], None]]:
     """`limit_gateway_timeout(seconds)`: sets the timeout of gateway calls until the end of the test."""
 

@@ -1,5 +1,7 @@
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import asyncpg
 import pytest
@@ -14,7 +16,7 @@ from contracts.permissions import permissions_of
 from payouts.app import SERVICE
 from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
 
-from .conftest import Vendor
+from .conftest import Sandbox, Scenario, Vendor
 from .responses import FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 CHANGED = BankDetailsChanged.TYPE
@@ -23,12 +25,12 @@ ADA, ADA_TOO = ("0123456785", "058"), ("0690123456", "044")
 
 
 @pytest.fixture
-def scenario(shared_scenario):
+def scenario(shared_scenario: Scenario):
     return shared_scenario
 
 
 @pytest.fixture
-async def sandbox(shared_sandbox):
+async def sandbox(shared_sandbox: Sandbox):
     """Another account under the vendor's name, besides the sandbox's own."""
     await shared_sandbox.name_account("044", "1234567890", "OBI ADA VENTURES")
     yield shared_sandbox
@@ -57,7 +59,7 @@ async def events_of(scenario, event_type, vendor):
     return [data for data in await scenario.app.published(event_type) if data["vendorId"] == str(vendor.id)]
 
 
-async def test_an_account_under_the_vendors_legal_name_is_verified(scenario):
+async def test_an_account_under_the_vendors_legal_name_is_verified(scenario) -> None:
     vendor = await scenario.vendor()
     assert (await get(scenario, vendor)).status_code == 404
     response = await scenario.put_bank_details(vendor, *ADA)
@@ -74,7 +76,7 @@ async def test_an_account_under_the_vendors_legal_name_is_verified(scenario):
     ]
 
 
-async def test_another_name_is_saved_unverified_with_a_reason(scenario):
+async def test_another_name_is_saved_unverified_with_a_reason(scenario) -> None:
     vendor = await scenario.vendor()
     assert await history(scenario, vendor) == []
     await scenario.put_bank_details(vendor, *ADA)
@@ -90,7 +92,7 @@ async def test_another_name_is_saved_unverified_with_a_reason(scenario):
     assert len(await events_of(scenario, CHANGED, vendor)) == 2
 
 
-async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scenario):
+async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     for _ in range(5):
         await scenario.put_bank_details(vendor, *ADA)
@@ -107,7 +109,7 @@ async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scena
     assert (await get(scenario, vendor, path="/history?limit=101")).status_code == 422
 
 
-async def test_other_vendors_do_not_read_the_history(scenario):
+async def test_other_vendors_do_not_read_the_history(scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
     headers = scenario.app.headers
@@ -120,7 +122,7 @@ async def test_other_vendors_do_not_read_the_history(scenario):
         assert (await get(scenario, vendor, headers(new_id(), roles=(role,)), "/history")).status_code == 403
 
 
-async def test_a_wrong_check_digit_is_only_a_warning(scenario, sandbox):
+async def test_a_wrong_check_digit_is_only_a_warning(scenario, sandbox) -> None:
     vendor = await scenario.vendor()
     await sandbox.name_account("011", "0000014578", "ADA OBI VENTURES")
     details = (await scenario.put_bank_details(vendor, "0000014578", "011")).json()["data"]
@@ -132,7 +134,9 @@ async def test_a_wrong_check_digit_is_only_a_warning(scenario, sandbox):
 
 
 @pytest.mark.parametrize("fault", [{"error_before": True}, {"timeout": True}])
-async def test_an_unavailable_gateway_changes_no_details(scenario, sandbox, limit_gateway_timeout, fault):
+async def test_an_unavailable_gateway_changes_no_details(
+    scenario, sandbox, limit_gateway_timeout: Callable[[float], None], fault: dict[str, Any]
+) -> None:
     vendor = await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
     limit_gateway_timeout(0.5)
@@ -159,7 +163,7 @@ async def test_an_unavailable_gateway_changes_no_details(scenario, sandbox, limi
         ({"accountName": "Ada Obi Ventures"}, "accountName"),
     ],
 )
-async def test_malformed_details_and_unknown_fields_are_refused(scenario, body, name):
+async def test_malformed_details_and_unknown_fields_are_refused(scenario, body: dict[str, Any], name: str) -> None:
     vendor = await scenario.vendor()
     response = await scenario.app.client.put(
         f"/api/vendors/{vendor.id}/bank-details",
@@ -171,7 +175,7 @@ async def test_malformed_details_and_unknown_fields_are_refused(scenario, body, 
     assert await history(scenario, vendor) == []
 
 
-async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenario):
+async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     body = {"accountNumber": "0123456785", "bankCode": "058"}
 
@@ -190,7 +194,7 @@ async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenari
     assert await history(scenario, vendor) == []
 
 
-async def test_auditors_read_the_details_and_others_do_not(scenario):
+async def test_auditors_read_the_details_and_others_do_not(scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
     headers = scenario.app.headers
@@ -200,11 +204,11 @@ async def test_auditors_read_the_details_and_others_do_not(scenario):
     assert auditor.json()["data"]["accountLast4"] == "6785"
 
 
-async def test_a_vendor_not_received_yet_is_503(scenario):
+async def test_a_vendor_not_received_yet_is_503(scenario) -> None:
     assert (await scenario.put_bank_details(Vendor(new_id(), new_id()), *ADA)).status_code == 503
 
 
-async def test_payouts_to_a_changed_account_wait_for_the_cooling_off(scenario, sandbox):
+async def test_payouts_to_a_changed_account_wait_for_the_cooling_off(scenario, sandbox) -> None:
     vendor = await scenario.ready_vendor(10_000)
     changed = (await scenario.put_bank_details(vendor, *OTHER)).json()["data"]
     assert changed["verified"] is True
@@ -222,7 +226,7 @@ async def test_payouts_to_a_changed_account_wait_for_the_cooling_off(scenario, s
     assert [line["payoutId"] for line in sent["transfers"]] == [payout_id]
 
 
-async def test_a_first_verified_account_needs_no_cooling_off(scenario, sandbox):
+async def test_a_first_verified_account_needs_no_cooling_off(scenario, sandbox) -> None:
     vendor = await scenario.vendor()
     assert (await scenario.put_bank_details(vendor, *ADA_TOO)).json()["data"]["verified"] is False
     first = (await scenario.put_bank_details(vendor, *ADA)).json()["data"]
@@ -232,7 +236,7 @@ async def test_a_first_verified_account_needs_no_cooling_off(scenario, sandbox):
     assert back["payoutsFrom"][:10] > back["updatedAt"][:10]
 
 
-async def test_details_verified_under_another_legal_name_lose_their_verification(scenario):
+async def test_details_verified_under_another_legal_name_lose_their_verification(scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
 
     async def rename(legal_name, sequence):
@@ -258,7 +262,7 @@ async def test_details_verified_under_another_legal_name_lose_their_verification
     assert len(await events_of(scenario, CHANGED, vendor)) == 2
 
 
-async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(scenario):
+async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
     await scenario.put_bank_details(other, *ADA)
@@ -292,7 +296,7 @@ async def stored(scenario, vendor):
     ])  # fmt: skip
 
 
-async def test_plaintext_account_numbers_are_encrypted_while_payouts_continue(scenario, sandbox):
+async def test_plaintext_account_numbers_are_encrypted_while_payouts_continue(scenario, sandbox) -> None:
     first, second = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000)
     assert ADA[0] not in await stored(scenario, first)
     payouts = [await scenario.payout(vendor, 1_000) for vendor in (first, second)]
@@ -312,7 +316,7 @@ async def test_plaintext_account_numbers_are_encrypted_while_payouts_continue(sc
     assert (await scenario.put_bank_details(second, *ADA)).json()["data"]["verified"] is True
 
 
-async def test_a_wrong_encryption_key_stops_the_start(scenario):
+async def test_a_wrong_encryption_key_stops_the_start(scenario) -> None:
     await scenario.put_bank_details(await scenario.vendor(), *ADA)
     settings = scenario.app.settings.model_copy(update={"account_number_key": "quite another key"})
     with pytest.raises(DecryptionFailed):
@@ -320,7 +324,7 @@ async def test_a_wrong_encryption_key_stops_the_start(scenario):
             pass
 
 
-async def test_demo_vendors_have_verified_sandbox_accounts(scenario):
+async def test_demo_vendors_have_verified_sandbox_accounts(scenario) -> None:
     from contracts import demo
     from payouts.demo import _ACCOUNTS, load_demo_data
 

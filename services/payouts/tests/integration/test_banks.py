@@ -8,21 +8,22 @@ import pytest
 from payouts.domain.bank_accounts import BANK_NAMES
 from payouts.use_cases.bank_details.refresh_banks import REFRESH_AFTER, refresh_banks
 
+from .conftest import Scenario
 from .responses import INVALID, error_of
 
 BANK = {"code": "058", "name": "GTBank Plc", "currency": "NGN", "active": True, "is_deleted": False}
 
 
-async def refresh(scenario, gateway=None):
+async def refresh(scenario: Scenario, gateway=None):
     dependencies = scenario.app.dependencies
     return await refresh_banks(dependencies.database, gateway or dependencies.gateway, scenario.clock)
 
 
-async def stored(scenario):
+async def stored(scenario: Scenario):
     return {row["code"]: row["name"] for row in await scenario.app.fetch("SELECT code, name FROM gateway_banks")}
 
 
-def listing(scenario, *banks, status=200):
+def listing(scenario: Scenario, *banks, status=200):
     """A gateway with this list of banks."""
     body = {"status": status == 200, "message": "", "data": list(banks)}
     transport = httpx.MockTransport(lambda _: httpx.Response(status, json=body))
@@ -30,7 +31,7 @@ def listing(scenario, *banks, status=200):
     return dataclasses.replace(scenario.app.dependencies.gateway, client=client)
 
 
-async def test_the_sandboxs_list_is_stored_once_a_day(scenario):
+async def test_the_sandboxs_list_is_stored_once_a_day(scenario: Scenario) -> None:
     assert await refresh(scenario) is True
     assert await stored(scenario) == BANK_NAMES
     assert await refresh(scenario) is False
@@ -38,7 +39,7 @@ async def test_the_sandboxs_list_is_stored_once_a_day(scenario):
     assert await refresh(scenario) is True
 
 
-async def test_the_stored_list_decides_and_names(scenario):
+async def test_the_stored_list_decides_and_names(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     await refresh(scenario, listing(scenario, BANK))
     assert error_of(await scenario.put_bank_details(vendor, "0690123456", "044"))[:2] == INVALID
@@ -46,21 +47,21 @@ async def test_the_stored_list_decides_and_names(scenario):
     assert (details["bankCode"], details["bankName"], details["verified"]) == ("058", "GTBank Plc", True)
 
 
-async def test_the_shipped_list_applies_until_one_is_stored(scenario):
+async def test_the_shipped_list_applies_until_one_is_stored(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     assert (await scenario.put_bank_details(vendor)).json()["data"]["bankName"] == BANK_NAMES["058"]
     assert error_of(await scenario.put_bank_details(vendor, bank_code="999"))[:2] == INVALID
 
 
 @pytest.mark.parametrize("status", [200, 429, 500])
-async def test_an_empty_or_absent_list_replaces_nothing(scenario, status):
+async def test_an_empty_or_absent_list_replaces_nothing(scenario: Scenario, status: int) -> None:
     await refresh(scenario, listing(scenario, BANK))
     scenario.clock.advance(REFRESH_AFTER)
     assert await refresh(scenario, listing(scenario, status=status)) is False
     assert await stored(scenario) == {"058": "GTBank Plc"}
 
 
-async def test_a_bank_that_the_gateway_removed_is_removed(scenario):
+async def test_a_bank_that_the_gateway_removed_is_removed(scenario: Scenario) -> None:
     await refresh(scenario)
     scenario.clock.advance(REFRESH_AFTER)
     await refresh(scenario, listing(scenario, BANK))

@@ -9,12 +9,13 @@ from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from payouts.use_cases.payouts.cancel_payout import cancel_payout
 
+from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, FORBIDDEN, error_of
 from .staff import AMOUNT, Case, Staff
 
 
 @pytest.fixture
-def staff(shared_scenario, shared_sandbox):
+def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
     return Staff(shared_scenario, shared_sandbox)
 
 
@@ -34,7 +35,7 @@ async def recorded_actions(staff, case):
     return [tuple(row) for row in rows]
 
 
-async def test_a_payout_to_a_former_account_can_be_cancelled_and_requested_again(staff):
+async def test_a_payout_to_a_former_account_can_be_cancelled_and_requested_again(staff) -> None:
     case = await requested(staff)
     await staff.sandbox.name_account("058", "0123456789", case.vendor.legal_name)
     assert (await staff.scenario.put_bank_details(case.vendor, "0123456789")).json()["data"]["verified"] is True
@@ -49,7 +50,7 @@ async def test_a_payout_to_a_former_account_can_be_cancelled_and_requested_again
     assert await staff.findings(case) == []
 
 
-async def test_a_reserved_attempt_that_is_held_is_withdrawn_with_its_payout(staff):
+async def test_a_reserved_attempt_that_is_held_is_withdrawn_with_its_payout(staff) -> None:
     case = await requested(staff)
     later = await staff.scenario.app.fetch("SELECT now() + interval '100 years' AS at")
     await staff.scenario.app.fetch(
@@ -88,7 +89,7 @@ async def restituted(staff):
 
 
 @pytest.mark.parametrize("situation", [on_its_way, failed, reset, processed, restituted])
-async def test_a_sent_payout_cannot_be_cancelled(staff, situation):
+async def test_a_sent_payout_cannot_be_cancelled(staff, situation) -> None:
     case = await situation(staff)
     before = await staff.payout(case), await staff.scenario.wallet(case.vendor)
     assert error_of(await cancel(staff, case)) == CONFLICT
@@ -96,7 +97,7 @@ async def test_a_sent_payout_cannot_be_cancelled(staff, situation):
     assert ("cancelled", case.vendor.owner) not in await recorded_actions(staff, case)
 
 
-async def test_only_the_own_vendor_can_cancel_a_payout(staff):
+async def test_only_the_own_vendor_can_cancel_a_payout(staff) -> None:
     case, other = await requested(staff), await staff.scenario.vendor()
     assert (await cancel(staff, case, other)).status_code == 404
     assert (await cancel(staff, Case(case.vendor, str(new_id()), ""))).status_code == 404
@@ -106,7 +107,7 @@ async def test_only_the_own_vendor_can_cancel_a_payout(staff):
     assert (await staff.payout(case))["status"] == "pending"
 
 
-async def test_a_concurrent_dispatch_and_cancellation_send_or_return(staff):
+async def test_a_concurrent_dispatch_and_cancellation_send_or_return(staff) -> None:
     cases = [await requested(staff) for _ in range(6)]
     both = [
         asyncio.gather(staff.scenario.dispatch(uuid4(), payoutIds=[case.payout_id]), cancel(staff, case))
@@ -117,7 +118,7 @@ async def test_a_concurrent_dispatch_and_cancellation_send_or_return(staff):
         assert await staff.returns(case) == (["restitution"] if cancelled.status_code == 200 else [])
 
 
-async def test_a_crash_before_the_commit_cancels_nothing(staff):
+async def test_a_crash_before_the_commit_cancels_nothing(staff) -> None:
     case = await requested(staff)
 
     class Crash(Exception):

@@ -9,7 +9,7 @@ from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed
 from payouts.domain.errors import ChargebackLossNotReceived
 
-from .conftest import released
+from .conftest import Sandbox, Scenario, released
 
 
 def disputed(vendor: Any, order_id: Any, **changes: Any) -> ChargeDisputed:
@@ -36,7 +36,7 @@ async def assert_ledger_matches_wallet(scenario: Any, vendor: Any) -> None:
     assert await scenario.balance("escrow_released") == total
 
 
-async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario):
+async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(500)
     event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
@@ -58,7 +58,7 @@ async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario):
     await assert_ledger_matches_wallet(scenario, vendor)
 
 
-async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scenario):
+async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(100)
     event = await scenario.release(vendor, 900)
     await scenario.payout(vendor, 700)
@@ -81,7 +81,7 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     await assert_ledger_matches_wallet(scenario, vendor)
 
 
-async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario, sandbox):
+async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario: Scenario, sandbox: Sandbox) -> None:
     vendor, other = await scenario.ready_vendor(100), await scenario.ready_vendor(300)
     event = await scenario.release(vendor, 900)
     waiting, sent = await scenario.payout(vendor, 1_000), await scenario.payout(other, 300)
@@ -100,7 +100,7 @@ async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario,
     assert (await scenario.dispatch(uuid4(), payoutIds=[rest])).json()["data"]["submitted"] == 1
 
 
-async def test_escrow_covers_a_dispute_before_the_wallet(scenario):
+async def test_escrow_covers_a_dispute_before_the_wallet(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(50)
     order = new_id()
     opened = disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
@@ -112,7 +112,7 @@ async def test_escrow_covers_a_dispute_before_the_wallet(scenario):
     await assert_ledger_matches_wallet(scenario, vendor)
 
 
-async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario):
+async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario: Scenario) -> None:
     for arrival in permutations((1, 2, 3)):
         vendor = await scenario.ready_vendor(100)
         order, chargeback = new_id(), new_id()
@@ -141,7 +141,7 @@ async def deliver_with_retries(scenario: Any, update: dict[int, Any], arrival: t
         waiting = early
 
 
-async def test_a_loss_overtaken_by_its_win_nets_to_zero_in_every_order(scenario):
+async def test_a_loss_overtaken_by_its_win_nets_to_zero_in_every_order(scenario: Scenario) -> None:
     for arrival in permutations((1, 2, 3, 4)):
         vendor = await scenario.ready_vendor(100)
         order, chargeback = new_id(), new_id()
@@ -156,7 +156,7 @@ async def test_a_loss_overtaken_by_its_win_nets_to_zero_in_every_order(scenario)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
 
 
-async def test_a_late_loss_is_debited_once(scenario):
+async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     order, chargeback = new_id(), new_id()
     lost = disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
@@ -170,7 +170,7 @@ async def test_a_late_loss_is_debited_once(scenario):
     await assert_ledger_matches_wallet(scenario, vendor)
 
 
-async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario):
+async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(100)
     event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)

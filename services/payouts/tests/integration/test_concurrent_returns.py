@@ -10,13 +10,14 @@ from common.auth.caller import THE_SERVICE
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
 from testkit.fixtures import eventually
 
+from .conftest import Sandbox, Scenario
 from .staff import AMOUNT, Case, Staff
 
 ROUNDS = 12
 
 
 @pytest.fixture
-def staff(shared_scenario, shared_sandbox):
+def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
     return Staff(shared_scenario, shared_sandbox)
 
 
@@ -86,7 +87,7 @@ async def settled(staff, cases):
     return {row["id"]: row for row in found}
 
 
-async def test_of_concurrent_approvals_one_posts(staff):
+async def test_of_concurrent_approvals_one_posts(staff) -> None:
     cases = await failed_payouts(staff)
     prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
     responses = await asyncio.gather(*(status_of(staff.approve(one)) for one in prepared for _ in range(2)))
@@ -99,7 +100,7 @@ async def test_of_concurrent_approvals_one_posts(staff):
     assert approvals[0]["approvals"] == ROUNDS
 
 
-async def test_of_a_concurrent_approval_and_reset_one_takes_effect(staff):
+async def test_of_a_concurrent_approval_and_reset_one_takes_effect(staff) -> None:
     cases = await failed_payouts(staff)
     prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
 
@@ -114,7 +115,7 @@ async def test_of_a_concurrent_approval_and_reset_one_takes_effect(staff):
         assert (row["status"], row["retry_count"]) == (("failed", 0) if approved == 200 else ("pending", 1))
 
 
-async def test_a_payout_with_a_concurrent_reset_and_late_success_is_paid_once(staff):
+async def test_a_payout_with_a_concurrent_reset_and_late_success_is_paid_once(staff) -> None:
     cases = await failed_payouts(staff)
     rounds = await at_once(
         staff, cases, lambda case: status_of(staff.reset(case)), lambda case: staff.succeeds(case.reference)
@@ -130,7 +131,7 @@ async def test_a_payout_with_a_concurrent_reset_and_late_success_is_paid_once(st
     assert unsent == []
 
 
-async def test_a_concurrent_approval_and_late_success_never_pay_silently_twice(staff):
+async def test_a_concurrent_approval_and_late_success_never_pay_silently_twice(staff) -> None:
     cases = await failed_payouts(staff)
     prepared = dict(zip(cases, await asyncio.gather(*(staff.prepared(case) for case in cases)), strict=True))
     rounds = await at_once(
@@ -147,7 +148,7 @@ async def test_a_concurrent_approval_and_late_success_never_pay_silently_twice(s
         assert is_open == (approved == 200)
 
 
-async def test_a_concurrent_quarantine_and_reset_return_the_amount_once(staff):
+async def test_a_concurrent_quarantine_and_reset_return_the_amount_once(staff) -> None:
     cases = await failed_payouts(staff)
 
     async def restitute(case):

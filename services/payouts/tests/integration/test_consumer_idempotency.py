@@ -16,6 +16,8 @@ from contracts.identity import (
 from contracts.payments import ChargeDisputed, EscrowHeld, EscrowRefunded, EscrowReleased, VendorStatementIssued
 from payouts.consumers import SUBSCRIPTIONS
 
+from .conftest import Scenario
+
 STATE = (
     "vendors", "order_shares", "wallets", "wallet_lines", "ledger_transactions", "ledger_entries", "ledger_balances",
     "vendor_bank_details", "bank_detail_versions", "payout_requests", "payout_transfers", "transfer_observations",
@@ -24,7 +26,7 @@ STATE = (
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
 
-async def an_event_of(scenario, event):
+async def an_event_of(scenario: Scenario, event):
     """Returns one event of the type that has an effect."""
     vendor = await scenario.ready_vendor(50_000)
     if event in (VendorApproved, VendorChanged, VendorSuspended, VendorReinstated):
@@ -67,12 +69,12 @@ async def an_event_of(scenario, event):
     )  # fmt: skip
 
 
-async def state(scenario):
+async def state(scenario: Scenario):
     return {table: await scenario.app.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in STATE}
 
 
 @pytest.mark.parametrize("event", [line.event for line in SUBSCRIPTIONS], ids=lambda event: event.__name__)
-async def test_a_consumer_is_idempotent_and_atomic(scenario, event):
+async def test_a_consumer_is_idempotent_and_atomic(scenario: Scenario, event) -> None:
     message = await an_event_of(scenario, event)
     before = await state(scenario)
     [line] = [line for line in SUBSCRIPTIONS if line.event is event]

@@ -5,15 +5,17 @@ from datetime import timedelta
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRequested, VendorChanged, VendorClosed
 
+from .conftest import Scenario
 
-async def evaluate_update(scenario, vendor, user_id=None):
+
+async def evaluate_update(scenario: Scenario, vendor, user_id=None):
     await scenario.app.deliver(
         ErasureRequested(user_id=user_id or vendor.owner, request_id=new_id(), vendor_id=None if user_id else vendor.id)
     )
     return (await scenario.app.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
 
 
-async def test_open_amounts_block_a_vendors_erasure(shared_scenario):
+async def test_open_amounts_block_a_vendors_erasure(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     vendor = await scenario.vendor()
     assert await evaluate_update(scenario, vendor) == []
@@ -27,7 +29,7 @@ async def test_open_amounts_block_a_vendors_erasure(shared_scenario):
     assert await evaluate_update(scenario, other, user_id=new_id()) == []
 
 
-async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(shared_scenario):
+async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     vendor = await scenario.ready_vendor(50_000)
     ledger = "SELECT * FROM ledger_entries ORDER BY 1, 2"
@@ -56,7 +58,7 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
     assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
 
 
-async def test_closing_a_vendor_moves_no_reason_out_of_the_audit_history(shared_scenario):
+async def test_closing_a_vendor_moves_no_reason_out_of_the_audit_history(shared_scenario: Scenario) -> None:
     scenario, secret = shared_scenario, "Ada Obi asked by phone"
     vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(50_000)
     scenario.clock.advance(timedelta(days=2))
@@ -81,7 +83,7 @@ async def test_closing_a_vendor_moves_no_reason_out_of_the_audit_history(shared_
     assert act["reason"] == secret
 
 
-async def test_personal_records_contain_the_own_vendors_data_only(shared_scenario):
+async def test_personal_records_contain_the_own_vendors_data_only(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(70_000)
     path = "/api/personal-records/payouts?limit=100"

@@ -16,6 +16,7 @@ from payouts.domain.transfer_updates import TransferUpdate
 from payouts.use_cases.exceptions.close_exception import close_exception
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
 
+from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, data_of, error_of
 
 AMOUNT = 40_000
@@ -46,7 +47,7 @@ class Attempt:
         return await read(self.scenario, listed["id"])
 
 
-async def sent(scenario, count=1, *, amount_minor=AMOUNT):
+async def sent(scenario: Scenario, count=1, *, amount_minor=AMOUNT):
     """Returns payouts of as many vendors, under way in one batch."""
     vendors = [await scenario.ready_vendor(amount_minor) for _ in range(count)]
     payouts = {await scenario.payout(vendor, amount_minor): vendor for vendor in vendors}
@@ -61,22 +62,22 @@ def new_id_v4():
     return UUID(bytes=new_id().bytes, version=4)
 
 
-async def listing(scenario, role="ops_oncall", **query):
+async def listing(scenario: Scenario, role="ops_oncall", **query):
     headers = scenario.app.headers(scenario.operator_id, roles=(role,))
     return data_of(await scenario.app.client.get("/api/payout-exceptions", params=query, headers=headers))
 
 
-async def read(scenario, exception_id):
+async def read(scenario: Scenario, exception_id):
     headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
     return data_of(await scenario.app.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers))
 
 
-async def act(scenario, exception_id, verb, *, role="ops_oncall", by=None, **body):
+async def act(scenario: Scenario, exception_id, verb, *, role="ops_oncall", by=None, **body):
     headers = scenario.app.headers(by or scenario.operator_id, roles=(role,))
     return await scenario.app.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
 
 
-async def events_of(scenario, event, **about):
+async def events_of(scenario: Scenario, event, **about):
     """Returns the published events of this type about a subject."""
     events = await scenario.app.published(event)
     return [one for one in events if all(one.get(name) == value for name, value in about.items())]
@@ -92,7 +93,7 @@ FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank 
 # --- Reports ---
 
 
-async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scenario):
+async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     attempts = await sent(scenario, 6)
     await asyncio.gather(*(attempt.receive(TransferFailed) for attempt in attempts))
@@ -112,13 +113,13 @@ async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scen
         assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
 
 
-async def test_five_vendors_of_a_batch_raise_no_exception(shared_scenario):
+async def test_five_vendors_of_a_batch_raise_no_exception(shared_scenario: Scenario) -> None:
     attempts = await sent(shared_scenario, 5)
     await asyncio.gather(*(attempt.receive(TransferFailed) for attempt in attempts))
     assert {(await attempt.exception())["severity"] for attempt in attempts} == {"SEV-3"}
 
 
-async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenario):
+async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenario: Scenario) -> None:
     [attempt] = await sent(shared_scenario)
     await attempt.receive(TransferFailed)
     await attempt.receive(TransferReversed, reason=None)
@@ -134,7 +135,7 @@ async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenar
     assert len(await events_of(shared_scenario, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
 
 
-async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario):
+async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario: Scenario) -> None:
     [attempt] = await sent(shared_scenario)
     await attempt.receive(TransferFailed)
     for _ in range(3):
@@ -145,7 +146,7 @@ async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario)
     assert await events_of(shared_scenario, "payouts.exception_changed.v1", exceptionId=exception["id"]) == []
 
 
-async def test_a_vendor_with_the_money_is_not_notified_of_a_delay(shared_scenario):
+async def test_a_vendor_with_the_money_is_not_notified_of_a_delay(shared_scenario: Scenario) -> None:
     [attempt] = await sent(shared_scenario)
     await attempt.receive(TransferSucceeded)
     await attempt.receive(TransferFailed)
@@ -153,7 +154,7 @@ async def test_a_vendor_with_the_money_is_not_notified_of_a_delay(shared_scenari
     assert await events_of(shared_scenario, "payouts.payout_delayed.v1", payoutId=attempt.payout_id) == []
 
 
-async def test_a_confirmed_success_closes_exception_and_alert(shared_scenario):
+async def test_a_confirmed_success_closes_exception_and_alert(shared_scenario: Scenario) -> None:
     [attempt] = await sent(shared_scenario)
     await attempt.receive(TransferFailed)
     await attempt.receive(TransferSucceeded)
@@ -166,7 +167,7 @@ async def test_a_confirmed_success_closes_exception_and_alert(shared_scenario):
     assert len(await events_of(shared_scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
 
 
-async def receive(scenario, reference, update_source, status):
+async def receive(scenario: Scenario, reference, update_source, status):
     async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await record_transfer_update(
             uow, reference, TransferUpdate(update_source, status, AMOUNT, "NGN"), scenario.clock.now()
@@ -177,7 +178,7 @@ async def receive(scenario, reference, update_source, status):
 STATUSES = ("pending", "otp", "success", "failed", "rejected", "reversed")
 
 
-async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario):
+async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario: Scenario) -> None:
     """Ordered pairs of states by webhook, then a queried success: paid once; open only after a reversal."""
     scenario, pairs = shared_scenario, [(first, second) for first in STATUSES for second in STATUSES]
     vendor = await scenario.ready_vendor(AMOUNT * len(pairs))
@@ -195,7 +196,7 @@ async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario)
     assert sorted(one["payoutId"] for one in processed if one["payoutId"] in receive_webhook) == sorted(payouts)
 
 
-async def states(scenario, payouts):
+async def states(scenario: Scenario, payouts):
     rows = await scenario.app.fetch(
         """
         SELECT p.id, p.status, coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id), 0) AS minor,
@@ -210,7 +211,7 @@ async def states(scenario, payouts):
 # --- People ---
 
 
-async def test_the_response_time_of_a_classification_counts_from_the_opening(shared_scenario):
+async def test_the_response_time_of_a_classification_counts_from_the_opening(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferFailed)
@@ -245,7 +246,7 @@ async def test_the_response_time_of_a_classification_counts_from_the_opening(sha
     assert (await attempt.exception())["cause"] == "name_mismatch"
 
 
-async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenario):
+async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferFailed)
@@ -261,7 +262,7 @@ async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenari
     assert (await act(scenario, back["id"], "close", evidence="Booked.")).status_code == 409
 
 
-async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_scenario):
+async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferSucceeded)
@@ -278,7 +279,7 @@ async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_s
     assert error_of(await act(scenario, exception["id"], "classify", **FINDING)) == CONFLICT
 
 
-async def test_a_short_batch_is_closed_at_any_time(shared_scenario, shared_sandbox):
+async def test_a_short_batch_is_closed_at_any_time(shared_scenario: Scenario, shared_sandbox: Sandbox) -> None:
     scenario = shared_scenario
     vendor = await scenario.ready_vendor(2_000_000_000)
     payout_id = await scenario.payout(vendor, 2_000_000_000)
@@ -294,7 +295,7 @@ async def test_a_short_batch_is_closed_at_any_time(shared_scenario, shared_sandb
     assert event["batchId"] == batch["batchId"]
 
 
-async def test_concurrent_classification_and_closing_leave_a_complete_history(shared_scenario):
+async def test_concurrent_classification_and_closing_leave_a_complete_history(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferSucceeded)
@@ -333,7 +334,7 @@ async def test_concurrent_classification_and_closing_leave_a_complete_history(sh
     assert len(await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
-async def test_a_concurrent_success_and_closing_close_once(shared_scenario):
+async def test_a_concurrent_success_and_closing_close_once(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferFailed)
@@ -347,7 +348,7 @@ async def test_a_concurrent_success_and_closing_close_once(shared_scenario):
     assert len(await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
-async def test_a_refused_exception_action_changes_nothing(shared_scenario):
+async def test_a_refused_exception_action_changes_nothing(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferFailed)
@@ -374,7 +375,7 @@ async def test_a_refused_exception_action_changes_nothing(shared_scenario):
     assert await attempt.exception() == exception
 
 
-async def test_a_list_is_narrowed_and_sorted(shared_scenario):
+async def test_a_list_is_narrowed_and_sorted(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     first, second = await sent(scenario, 2)
     await first.receive(TransferFailed)
@@ -400,7 +401,7 @@ async def test_a_list_is_narrowed_and_sorted(shared_scenario):
 # --- Permissions ---
 
 
-async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario):
+async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferFailed)
@@ -444,7 +445,7 @@ async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario):
         await scenario.app.fetch("UPDATE payout_exception_acts SET note = 'x'")
 
 
-async def test_a_crash_before_the_commit_leaves_nothing(shared_scenario):
+async def test_a_crash_before_the_commit_leaves_nothing(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferSucceeded)

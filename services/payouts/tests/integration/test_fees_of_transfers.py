@@ -7,7 +7,7 @@ import pytest
 from contracts.payments import TransferSucceeded
 from payouts.timers import process_due_transfers_once
 
-from .conftest import OPENING_BALANCE_MINOR
+from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 OTHER_KEY = "7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
@@ -16,12 +16,12 @@ FEE = 2_500
 
 
 @pytest.fixture
-async def charging(sandbox):
+async def charging(sandbox: Sandbox):
     await sandbox.configure(transfer_fees="standard")
     return sandbox
 
 
-async def sent(scenario):
+async def sent(scenario: Scenario):
     vendor = await scenario.ready_vendor(1_000_000)
     payout_id = await scenario.payout(vendor, AMOUNT)
     [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
@@ -35,17 +35,17 @@ def success(reference, fee_minor):
     )  # fmt: skip
 
 
-async def poll(scenario, days):
+async def poll(scenario: Scenario, days):
     dependencies = scenario.app.dependencies
     scenario.clock.advance(timedelta(days=days, seconds=1))
     await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
 
 
-async def booked(scenario):
+async def booked(scenario: Scenario):
     return await scenario.balance("transfer_fees"), await scenario.balance("gateway_cash")
 
 
-async def test_a_fee_is_booked_once_with_the_webhook_that_reports_it(scenario, charging):
+async def test_a_fee_is_booked_once_with_the_webhook_that_reports_it(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
     await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
     assert await booked(scenario) == (0, 0)
@@ -55,7 +55,7 @@ async def test_a_fee_is_booked_once_with_the_webhook_that_reports_it(scenario, c
     assert await charging.balance_minor() == OPENING_BALANCE_MINOR - AMOUNT - FEE
 
 
-async def test_a_fee_that_no_webhook_reports_is_booked_by_the_later_query(scenario, charging):
+async def test_a_fee_that_no_webhook_reports_is_booked_by_the_later_query(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
     await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
     await scenario.app.deliver(success(reference, None))
@@ -64,7 +64,7 @@ async def test_a_fee_that_no_webhook_reports_is_booked_by_the_later_query(scenar
     assert await booked(scenario) == (FEE, -AMOUNT - FEE)
 
 
-async def test_a_reversal_returns_the_fee_that_the_gateway_returned(scenario, charging):
+async def test_a_reversal_returns_the_fee_that_the_gateway_returned(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
     await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
     await scenario.app.deliver(success(reference, FEE))
@@ -76,7 +76,7 @@ async def test_a_reversal_returns_the_fee_that_the_gateway_returned(scenario, ch
     assert await booked(scenario) == (0, -AMOUNT)
 
 
-async def test_a_batch_whose_fees_are_not_covered_is_stopped(scenario, charging):
+async def test_a_batch_whose_fees_are_not_covered_is_stopped(scenario: Scenario, charging) -> None:
     vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
     await scenario.payout(vendor, OPENING_BALANCE_MINOR - 4_999)
     stopped = (await scenario.dispatch(KEY)).json()["data"]
@@ -87,7 +87,7 @@ async def test_a_batch_whose_fees_are_not_covered_is_stopped(scenario, charging)
     assert await charging.transfers() == []
 
 
-async def test_a_payout_below_the_gateways_minimum_is_refused(scenario):
+async def test_a_payout_below_the_gateways_minimum_is_refused(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(100_000)
     object.__setattr__(scenario.app.dependencies.gateway, "transfer_minimum_minor", 10_000)
     refused = await scenario.request_payout(vendor, 9_999)

@@ -6,13 +6,15 @@ from uuid import uuid4
 
 import pytest
 
+from common.primitives.clock import ManualClock
 from contracts.payments import TransferFailed, TransferSucceeded
 from payouts.app import SERVICE
 from payouts.domain.gateway_results import Absent, Reported, Unclear
 from payouts.timers import compare_transfers_once
+from testkit.fixtures import DatabaseUrls
 from testkit.service_kit import opened
 
-from .conftest import ACCOUNT_NUMBER_KEY, FLUTTERWAVE_KEY, GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Scenario
+from .conftest import ACCOUNT_NUMBER_KEY, FLUTTERWAVE_KEY, GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Sandbox, Scenario
 from .responses import data_of
 from .staff import AMOUNT, Staff
 
@@ -20,7 +22,7 @@ CALLS = {"authorization": f"Bearer {FLUTTERWAVE_KEY}"}
 
 
 @pytest.fixture
-def open_with(urls, broker_url, sandbox, clock):
+def open_with(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock):
     """`async with open_with(provider)`: the service on the test's database, with new transfers by this gateway."""
 
     @asynccontextmanager
@@ -42,7 +44,7 @@ def open_with(urls, broker_url, sandbox, clock):
     return opened_with
 
 
-async def fund(sandbox, naira=10_000):
+async def fund(sandbox: Sandbox, naira=10_000):
     """A payment at Flutterwave, whose money its transfers use."""
     body = {"tx_ref": f"order-{uuid4()}", "amount": naira, "redirect_url": "https://shop.example"}
     body["customer"] = {"email": "buyer@unilag.edu.ng"}
@@ -52,7 +54,7 @@ async def fund(sandbox, naira=10_000):
 
 
 @pytest.fixture
-async def staff(open_with, sandbox):
+async def staff(open_with, sandbox: Sandbox):
     await fund(sandbox)
     async with open_with("flutterwave") as running:
         yield running
@@ -63,7 +65,7 @@ async def attempt(staff, case):
     return dict(rows[0])
 
 
-async def test_a_payout_is_sent_to_a_beneficiary_and_processed(staff):
+async def test_a_payout_is_sent_to_a_beneficiary_and_processed(staff) -> None:
     case = await staff.dispatched()
     sent = await attempt(staff, case)
     assert (sent["gateway"], sent["status"]) == ("flutterwave", "pending")
@@ -73,7 +75,7 @@ async def test_a_payout_is_sent_to_a_beneficiary_and_processed(staff):
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_the_fee_of_a_transfer_is_booked_with_its_success(staff, sandbox):
+async def test_the_fee_of_a_transfer_is_booked_with_its_success(staff, sandbox: Sandbox) -> None:
     await sandbox.configure(transfer_fees="standard")
     case = await staff.dispatched()
     await staff.settle_at_gateway(case.reference, "succeed")
@@ -82,7 +84,7 @@ async def test_the_fee_of_a_transfer_is_booked_with_its_success(staff, sandbox):
     assert (await attempt(staff, case))["fee"] == 1_000
 
 
-async def test_an_amount_with_kobo_arrives_exactly(staff, sandbox):
+async def test_an_amount_with_kobo_arrives_exactly(staff, sandbox: Sandbox) -> None:
     vendor = await staff.scenario.ready_vendor(123_457)
     payout_id = await staff.scenario.payout(vendor, 123_457)
     [transfer] = (await staff.scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
@@ -92,7 +94,7 @@ async def test_an_amount_with_kobo_arrives_exactly(staff, sandbox):
     assert (movement["amount_minor"], movement["gateway"]) == (-123_457, "flutterwave")
 
 
-async def test_a_failed_transfer_has_the_banks_cause(staff):
+async def test_a_failed_transfer_has_the_banks_cause(staff) -> None:
     case = await staff.dispatched()
     await staff.settle_at_gateway(case.reference, "fail")
     await staff.receive_webhook(case.reference, TransferFailed, reason="DISBURSE FAILED: Account is dormant")
@@ -108,7 +110,7 @@ async def test_a_failed_transfer_has_the_banks_cause(staff):
     assert (second["attempt"], second["status"]) == (2, "pending")
 
 
-async def test_a_failure_after_a_success_is_a_reversal(staff):
+async def test_a_failure_after_a_success_is_a_reversal(staff) -> None:
     case = await staff.dispatched()
     await staff.succeeds(case.reference)
     await staff.settle_at_gateway(case.reference, "reverse")
@@ -130,7 +132,7 @@ async def staff_case_again(staff, case):
     return case
 
 
-async def test_a_lost_response_is_resolved_by_its_reference(staff, sandbox):
+async def test_a_lost_response_is_resolved_by_its_reference(staff, sandbox: Sandbox) -> None:
     await sandbox.faults(transfer_call={"error_after": True, "times": 1})
     case = await staff.dispatched()
     assert (await attempt(staff, case))["status"] == "unknown"
@@ -142,7 +144,7 @@ async def test_a_lost_response_is_resolved_by_its_reference(staff, sandbox):
     assert [row["reference"] for row in listed] == [case.reference]
 
 
-async def test_only_an_empty_list_proves_that_a_reference_is_absent(staff, sandbox):
+async def test_only_an_empty_list_proves_that_a_reference_is_absent(staff, sandbox: Sandbox) -> None:
     gateway = staff.scenario.app.dependencies.gateway
     assert await gateway.verify("po-0") == Absent()
     case = await staff.dispatched()
@@ -151,7 +153,7 @@ async def test_only_an_empty_list_proves_that_a_reference_is_absent(staff, sandb
     assert isinstance(await gateway.verify("po-0"), Unclear)
 
 
-async def test_attempts_are_settled_where_they_began_after_a_change_of_the_setting(open_with, sandbox):
+async def test_attempts_are_settled_where_they_began_after_a_change_of_the_setting(open_with, sandbox: Sandbox) -> None:
     await fund(sandbox)
     async with open_with("flutterwave") as staff:
         first = await staff.dispatched()
@@ -171,7 +173,7 @@ async def test_attempts_are_settled_where_they_began_after_a_change_of_the_setti
         assert await staff.scenario.app.fetch("SELECT FROM found_transfers") == []
 
 
-async def test_a_failed_payout_is_sent_again_by_the_present_gateway(open_with, sandbox):
+async def test_a_failed_payout_is_sent_again_by_the_present_gateway(open_with, sandbox: Sandbox) -> None:
     await fund(sandbox)
     async with open_with("flutterwave") as staff:
         case = await staff.failed()
@@ -185,7 +187,7 @@ async def test_a_failed_payout_is_sent_again_by_the_present_gateway(open_with, s
         assert [tuple(row) for row in rows] == [("flutterwave", "failed"), ("paystack", "pending")]
 
 
-async def test_a_key_that_is_rejected_pauses_this_gateway_alone(open_with, sandbox):
+async def test_a_key_that_is_rejected_pauses_this_gateway_alone(open_with, sandbox: Sandbox) -> None:
     await fund(sandbox)
     async with open_with("paystack") as staff:
         case = await staff.dispatched()
@@ -200,7 +202,7 @@ async def test_a_key_that_is_rejected_pauses_this_gateway_alone(open_with, sandb
         assert (await staff.payout(case))["status"] == "processed"
 
 
-async def test_a_success_by_webhook_completes_the_payout(staff):
+async def test_a_success_by_webhook_completes_the_payout(staff) -> None:
     case = await staff.dispatched()
     await staff.settle_at_gateway(case.reference, "succeed")
     await staff.receive_webhook(case.reference, TransferSucceeded, transfer_code="flw:1")

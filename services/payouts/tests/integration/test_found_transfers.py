@@ -12,33 +12,26 @@ from payouts.domain.dispatch import LEASE
 from payouts.timers import compare_transfers_once, process_due_transfers_once
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 
-from .conftest import OPENING_BALANCE_MINOR
+from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
 from .responses import error_of
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 
 
-@pytest.fixture
-async def immediate(sandbox):
-    """Transfers that succeed in the response to the call."""
-    await sandbox.configure(transfer_settlement="immediate")
-    return sandbox
-
-
-async def put_back(scenario):
+async def put_back(scenario: Scenario):
     """Simulates a server with another history."""
     await scenario.app.fetch("UPDATE transfer_comparison SET place = 'another/00000001' RETURNING true")
 
 
-async def compare(scenario):
+async def compare(scenario: Scenario):
     dependencies = scenario.app.dependencies
     return await compare_transfers(
         dependencies.database, dependencies.gateway, dependencies.account_numbers, scenario.clock
     )
 
 
-async def left(sandbox, amount_minor, reference=None, account_number="0123456785", bank_code="058"):
+async def left(sandbox: Sandbox, amount_minor, reference=None, account_number="0123456785", bank_code="058"):
     """Sends a transfer that the ledger does not have. Returns its reference."""
     body = {"type": "nuban", "name": "Ada Obi", "account_number": account_number, "bank_code": bank_code}
     made = await sandbox.client.post("/gateway/transferrecipient", json={**body, "currency": "NGN"})
@@ -50,7 +43,7 @@ async def left(sandbox, amount_minor, reference=None, account_number="0123456785
     return reference
 
 
-async def test_nothing_is_sent_before_the_comparison_with_the_gateway(scenario, immediate):
+async def test_nothing_is_sent_before_the_comparison_with_the_gateway(scenario: Scenario, immediate: Sandbox) -> None:
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     await put_back(scenario)
@@ -65,7 +58,7 @@ async def test_nothing_is_sent_before_the_comparison_with_the_gateway(scenario, 
     assert len(await immediate.transfers()) == 1
 
 
-async def test_a_reserved_attempt_is_not_sent_before_the_comparison(scenario, immediate):
+async def test_a_reserved_attempt_is_not_sent_before_the_comparison(scenario: Scenario, immediate: Sandbox) -> None:
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
@@ -82,7 +75,9 @@ async def test_a_reserved_attempt_is_not_sent_before_the_comparison(scenario, im
     assert len(await immediate.transfers()) == 1
 
 
-async def test_a_found_transfer_becomes_the_attempt_of_its_waiting_payout(scenario, immediate):
+async def test_a_found_transfer_becomes_the_attempt_of_its_waiting_payout(
+    scenario: Scenario, immediate: Sandbox
+) -> None:
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     reference = await left(immediate, 10_000)
@@ -98,7 +93,9 @@ async def test_a_found_transfer_becomes_the_attempt_of_its_waiting_payout(scenar
     assert await immediate.balance_minor() == OPENING_BALANCE_MINOR - 10_000
 
 
-async def test_an_unaccepted_attempt_is_not_sent_when_a_later_one_was_paid(scenario, immediate):
+async def test_an_unaccepted_attempt_is_not_sent_when_a_later_one_was_paid(
+    scenario: Scenario, immediate: Sandbox
+) -> None:
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
@@ -116,7 +113,9 @@ async def test_an_unaccepted_attempt_is_not_sent_when_a_later_one_was_paid(scena
     assert [transfer["reference"] for transfer in await immediate.transfers()] == [later]
 
 
-async def test_a_lost_payout_is_recorded_again_and_its_shortfall_becomes_debt(scenario, immediate):
+async def test_a_lost_payout_is_recorded_again_and_its_shortfall_becomes_debt(
+    scenario: Scenario, immediate: Sandbox
+) -> None:
     vendor = await scenario.ready_vendor(5_000)
     await left(immediate, 8_000)
     await put_back(scenario)
@@ -133,7 +132,9 @@ async def test_a_lost_payout_is_recorded_again_and_its_shortfall_becomes_debt(sc
     assert (await compare(scenario)).recorded == 0
 
 
-async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(scenario, immediate, capsys):
+async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(
+    scenario: Scenario, immediate: Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     foreign = await left(immediate, 7_000, account_number="0690123456", bank_code="044")
@@ -159,7 +160,7 @@ async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(scena
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
 
 
-async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario, immediate):
+async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario: Scenario, immediate: Sandbox) -> None:
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     await left(immediate, 10_000)

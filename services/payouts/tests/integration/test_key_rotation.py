@@ -6,12 +6,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from common.primitives.clock import ManualClock
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.process.runtime import running
 from payouts.app import SERVICE
+from testkit.fixtures import DatabaseUrls
 from testkit.service_kit import opened
 
-from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Scenario
+from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Sandbox, Scenario
 
 OLD, NEW = "the old key of account numbers", "the new key of account numbers"
 BEFORE_THE_SWITCH = {"account_number_key": OLD, "account_number_key_previous": NEW}
@@ -20,7 +22,7 @@ SHARED = "the key that all services shared"
 
 
 @pytest.fixture
-async def open_story(urls, broker_url, sandbox, clock):
+async def open_story(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock):
     @asynccontextmanager
     async def open_one(**keys):
         gateway = {"gateway_api_url": f"{sandbox.address}/gateway", "gateway_secret_key": KEY}
@@ -34,31 +36,33 @@ async def open_story(urls, broker_url, sandbox, clock):
     return open_one
 
 
-async def re_encrypt(scenario, option=""):
+async def re_encrypt(scenario: Scenario, option=""):
     await SERVICE.commands["re-encrypt"](scenario.app.dependencies, option)
 
 
-async def recipients(sandbox, sent):
+async def recipients(sandbox: Sandbox, sent):
     return {
         row["recipient"]["details"]["account_number"] for row in await sandbox.transfers() if row["reference"] in sent
     }
 
 
-async def dispatched(scenario, payout_id):
+async def dispatched(scenario: Scenario, payout_id):
     data = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
     assert data["skipped"] == []
     [transfer] = data["transfers"]
     return transfer["reference"]
 
 
-async def quarantined(scenario, vendor):
+async def quarantined(scenario: Scenario, vendor):
     response = await scenario.app.client.post(
         f"/api/vendors/{vendor.id}/bank-details/quarantine", json={"reason": "stolen"}, headers=scenario.maker()
     )
     assert response.status_code == 200, response.text
 
 
-async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(open_story, sandbox, capsys):
+async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(
+    open_story, sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with open_story(account_number_key=OLD) as scenario:
         vendor = await scenario.ready_vendor(5_000)
         stopped = await scenario.ready_vendor(5_000)
@@ -88,7 +92,7 @@ async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(op
             pass
 
 
-async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_story):
+async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_story) -> None:
     accounts = ("0123456785", "058"), ("2087654321", "033")
     async with open_story(account_number_key=OLD) as scenario:
         vendors = [await scenario.ready_vendor(1_000) for _ in range(6)]
@@ -113,7 +117,7 @@ async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_sto
         assert all(numbers.plain_number(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
 
 
-async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandbox):
+async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandbox: Sandbox) -> None:
     async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
         vendor, stopped = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000)
         await quarantined(scenario, stopped)
@@ -131,7 +135,7 @@ async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandb
         assert (await scenario.put_bank_details(stopped)).status_code == 409
 
 
-async def test_an_upgraded_installation_does_not_start_without_its_former_key(open_story):
+async def test_an_upgraded_installation_does_not_start_without_its_former_key(open_story) -> None:
     """A new fingerprint key would recognize no quarantined account."""
     async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
         await scenario.ready_vendor(1_000)

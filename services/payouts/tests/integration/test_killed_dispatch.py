@@ -7,7 +7,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,10 +24,10 @@ from starlette.routing import Route
 from common.primitives.clock import ManualClock
 from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
-from testkit.fixtures import eventually
+from testkit.fixtures import DatabaseUrls, eventually
 from testkit.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
 
-from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY
+from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY, Sandbox, Scenario
 from .conftest import KEY as GATEWAY_KEY
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
@@ -187,7 +187,9 @@ async def reach(
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_a_dispatch_killed_at_any_step_is_finished_once(scenario, sandbox, urls, broker_url, held_port, step):
+async def test_a_dispatch_killed_at_any_step_is_finished_once(
+    scenario: Scenario, sandbox: Sandbox, urls: DatabaseUrls, broker_url: str, held_port: Callable[[], int], step: str
+) -> None:
     await sandbox.configure(transfer_settlement="immediate")
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)

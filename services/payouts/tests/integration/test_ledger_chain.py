@@ -4,11 +4,17 @@ import asyncpg
 import pytest
 
 from common.ledger.chain_loops import DAILY
+from common.primitives.clock import ManualClock
 from payouts.app import SERVICE, verify_ledger_command
 from payouts.metrics import LEDGER
+from testkit.fixtures import DatabaseUrls
+
+from .conftest import Scenario
 
 
-async def test_a_changed_posting_is_named_and_alerted(scenario, urls, capsys):
+async def test_a_changed_posting_is_named_and_alerted(
+    scenario: Scenario, urls: DatabaseUrls, capsys: pytest.CaptureFixture[str]
+) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.payout(vendor, 400)
     await scenario.release(vendor, 50)
@@ -38,7 +44,7 @@ async def test_a_changed_posting_is_named_and_alerted(scenario, urls, capsys):
     assert str(tampered) in alert["detail"]
 
 
-async def test_the_ledger_chain_is_verified_once_a_day(scenario, clock):
+async def test_the_ledger_chain_is_verified_once_a_day(scenario: Scenario, clock: ManualClock) -> None:
     database = scenario.app.runtime.database
     assert await LEDGER.verify_when_due(database, clock) is True
     assert await LEDGER.verify_when_due(database, clock) is False

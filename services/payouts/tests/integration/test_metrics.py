@@ -5,10 +5,10 @@ from datetime import timedelta
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
 from payouts.timers import observe_balance_once
 
-from .conftest import OPENING_BALANCE_MINOR
+from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
 
 
-async def test_the_gateway_balance_is_published_with_its_time(scenario, sandbox):
+async def test_the_gateway_balance_is_published_with_its_time(scenario: Scenario, sandbox: Sandbox) -> None:
     gateway = scenario.app.dependencies.gateway
     await observe_balance_once(scenario.app.dependencies.database, gateway, scenario.clock)
     polled_at = scenario.clock.now().timestamp()

@@ -8,7 +8,7 @@ from payouts.tables import metadata
 from testkit.fixtures import DatabaseFactory
 
 
-async def test_the_migrated_database_equals_the_tables(fresh_database: DatabaseFactory):
+async def test_the_migrated_database_equals_the_tables(fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database("payouts")
     engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"), poolclass=NullPool)
 
@@ -24,7 +24,7 @@ async def test_the_migrated_database_equals_the_tables(fresh_database: DatabaseF
     await engine.dispose()
 
 
-async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: DatabaseFactory):
+async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: DatabaseFactory) -> None:
 
     urls = await fresh_database("payouts")
     connection = await asyncpg.connect(urls.owner)
@@ -41,7 +41,7 @@ async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_da
     await connection.close()
 
 
-async def test_no_api_role_reads_an_account_number(fresh_database: DatabaseFactory):
+async def test_no_api_role_reads_an_account_number(fresh_database: DatabaseFactory) -> None:
 
     urls = await fresh_database("payouts")
     connection = await asyncpg.connect(urls.owner)

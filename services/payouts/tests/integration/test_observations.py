@@ -11,7 +11,7 @@ from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.metrics import PAYOUT_FAILURE_RATE
 from payouts.timers import check_failures_once
 
-from .conftest import released
+from .conftest import Scenario, released
 from .test_exceptions import receive, sent
 
 PATH = "/api/payout-exceptions/observations"
@@ -19,7 +19,7 @@ SWITCH = "Issuer or switch inoperative"
 
 
 @pytest.fixture
-async def scenario(shared_scenario):
+async def scenario(shared_scenario: Scenario):
     """Two days later than any earlier observation, and quiet since."""
     shared_scenario.clock.advance(timedelta(days=2))
     for _ in range(2):
@@ -44,7 +44,7 @@ async def alerts(scenario, kind, prefix):
     return [event for event in events if event["dedupKey"].startswith(prefix)]
 
 
-async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_cause(scenario):
+async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_cause(scenario) -> None:
     empty = (await observed(scenario)).json()["data"]
     assert empty["bySeverity"] == {"SEV-1": 0, "SEV-2": 0, "SEV-3": 0}
     assert set(empty["byCause"].values()) == {0}
@@ -65,7 +65,7 @@ async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_c
     assert sum(seen["bySeverity"].values()) == sum(seen["byCause"].values()) == 1
 
 
-async def test_a_high_failure_rate_is_alerted_once_by_all_workers(scenario):
+async def test_a_high_failure_rate_is_alerted_once_by_all_workers(scenario) -> None:
     before = [len(await alerts(scenario, kind, "payout-failure-rate")) for kind in ("raised", "cleared")]
 
     async def counted():
@@ -95,7 +95,7 @@ async def test_a_high_failure_rate_is_alerted_once_by_all_workers(scenario):
     assert (await observed(scenario)).json()["data"]["alerting"] is False
 
 
-async def test_several_failures_at_one_banks_switch_are_one_alert(scenario):
+async def test_several_failures_at_one_banks_switch_are_one_alert(scenario) -> None:
     prefix = "payout-bank-switch:058"
     attempts = await sent(scenario, 3)
     for attempt in attempts[:2]:
@@ -116,7 +116,7 @@ async def test_several_failures_at_one_banks_switch_are_one_alert(scenario):
     assert len(await alerts(scenario, "cleared", prefix)) == 1
 
 
-async def test_a_batch_above_the_balance_is_one_failed_attempt(scenario):
+async def test_a_batch_above_the_balance_is_one_failed_attempt(scenario) -> None:
     [good, _] = await sent(scenario, 2)
     await good.receive(TransferSucceeded)
     vendor = await scenario.ready_vendor(5_000_000_000)
@@ -133,7 +133,7 @@ async def test_a_batch_above_the_balance_is_one_failed_attempt(scenario):
     assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (0, 0, 0.0)
 
 
-async def test_a_held_vendor_is_no_failed_attempt(scenario):
+async def test_a_held_vendor_is_no_failed_attempt(scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.app.deliver_unsigned(released(vendor, 500))
     await scenario.dispatch(uuid4(), payoutIds=[await scenario.payout(vendor, 100)])

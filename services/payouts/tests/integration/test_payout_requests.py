@@ -6,10 +6,11 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
+from .conftest import Scenario
 from .responses import CONFLICT, INVALID, error_of
 
 
-async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(scenario):
+async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     payout = (await scenario.request_payout(vendor, 400)).json()["data"]
     assert (payout["status"], payout["amountMinor"], payout["retryCount"]) == ("pending", 400, 0)
@@ -22,7 +23,7 @@ async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(scenario):
     assert (await scenario.statement(vendor))[0]["payoutId"] == payout["id"]
 
 
-async def test_parallel_requests_never_overdraw_a_wallet(scenario):
+async def test_parallel_requests_never_overdraw_a_wallet(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     responses = await asyncio.gather(*(scenario.request_payout(vendor, 100) for _ in range(20)))
     assert sorted(response.status_code for response in responses) == [201] * 10 + [422] * 10
@@ -34,7 +35,7 @@ async def test_parallel_requests_never_overdraw_a_wallet(scenario):
     assert [line["balanceMinor"] for line in lines] == [*range(0, 1_000, 100), 1_000]
 
 
-async def test_an_amount_in_escrow_cannot_be_withdrawn(scenario):
+async def test_an_amount_in_escrow_cannot_be_withdrawn(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.hold(vendor, 500)
     assert error_of(await scenario.request_payout(vendor, 1_500)) == (423, "ESCROW_LOCKED")
@@ -46,7 +47,7 @@ async def test_an_amount_in_escrow_cannot_be_withdrawn(scenario):
     assert await scenario.app.published("payouts.payout_requested.v1") == []
 
 
-async def test_without_verified_bank_details_nothing_is_paid_out(scenario):
+async def test_without_verified_bank_details_nothing_is_paid_out(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     await scenario.release(vendor, 1_000)
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
@@ -56,12 +57,12 @@ async def test_without_verified_bank_details_nothing_is_paid_out(scenario):
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1.5, "100", True, None, 10**30])
-async def test_an_amount_that_is_no_positive_integer_is_refused(scenario, amount):
+async def test_an_amount_that_is_no_positive_integer_is_refused(scenario: Scenario, amount) -> None:
     vendor = await scenario.vendor()
     assert error_of(await scenario.request_payout(vendor, amount)) == INVALID
 
 
-async def test_unknown_fields_are_refused(scenario):
+async def test_unknown_fields_are_refused(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     response = await scenario.app.client.post(
         "/api/payouts",
@@ -71,7 +72,7 @@ async def test_unknown_fields_are_refused(scenario):
     assert response.status_code == 422
 
 
-async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario):
+async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario: Scenario) -> None:
     one, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
     small, big = await scenario.payout(one, 100), await scenario.payout(other, 300)
     headers = scenario.app.headers(one.owner, **one.claims())
@@ -95,7 +96,7 @@ async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario):
     assert (await scenario.app.client.get("/api/payouts", headers=buyer)).status_code == 403
 
 
-async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenario):
+async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenario: Scenario) -> None:
     one, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(2_000)
     for vendor in (one, other):
         await scenario.payout(vendor, 100)
@@ -116,7 +117,7 @@ async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenar
             assert await uow.fetch("SELECT account FROM ledger_entries") == []
 
 
-async def test_a_crash_before_the_commit_leaves_nothing(scenario):
+async def test_a_crash_before_the_commit_leaves_nothing(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     from payouts.use_cases.payouts.request_payout import request_payout
 

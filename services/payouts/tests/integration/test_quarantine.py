@@ -15,7 +15,7 @@ from contracts.permissions import permissions_of
 from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import process_due_transfers_once
 
-from .conftest import released
+from .conftest import Sandbox, Scenario, released
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of
 from .test_transfer_events import update
 
@@ -26,12 +26,12 @@ AMOUNT = 4_000
 
 
 @pytest.fixture
-def scenario(shared_scenario):
+def scenario(shared_scenario: Scenario):
     return shared_scenario
 
 
 @pytest.fixture
-async def sandbox(shared_sandbox):
+async def sandbox(shared_sandbox: Sandbox):
     """Transfers wait for a control call; another account under the vendor's name exists."""
     await shared_sandbox.name_account("044", "1234567890", "OBI ADA VENTURES")
     yield shared_sandbox
@@ -100,7 +100,7 @@ async def assert_held(scenario, vendor, payout_id):
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (10_000 - AMOUNT, AMOUNT)
 
 
-async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vendor):
+async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vendor) -> None:
     payout_id = await scenario.payout(vendor, AMOUNT)
     assert await quarantined(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
@@ -112,7 +112,7 @@ async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vend
     assert skipped == [{"payoutId": payout_id, "reason": "not_pending"}]
 
 
-async def test_a_repeated_quarantine_has_no_effect(scenario, vendor):
+async def test_a_repeated_quarantine_has_no_effect(scenario, vendor) -> None:
     payout_id = await scenario.payout(vendor, AMOUNT)
     await asyncio.gather(*(quarantined(scenario, vendor, payout_id) for _ in range(5)))
     assert await quarantined(scenario, vendor) is None
@@ -129,7 +129,7 @@ async def test_a_repeated_quarantine_has_no_effect(scenario, vendor):
     )
 
 
-async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor):
+async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor) -> None:
     await quarantined(scenario, vendor)
     present = "SELECT * FROM vendor_bank_details WHERE vendor_id = $1"
     before = await scenario.app.fetch(present, vendor.id)
@@ -150,7 +150,7 @@ async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor)
     assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
 
 
-async def test_a_payout_named_by_a_later_quarantine_is_returned(scenario, vendor):
+async def test_a_payout_named_by_a_later_quarantine_is_returned(scenario, vendor) -> None:
     first, second = await scenario.payout(vendor, 1_000), await scenario.payout(vendor, 2_000)
     assert await quarantined(scenario, vendor, first) == "done"
     assert await quarantined(scenario, vendor, second) == "done"
@@ -159,7 +159,7 @@ async def test_a_payout_named_by_a_later_quarantine_is_returned(scenario, vendor
 
 
 @pytest.mark.parametrize("act", ["fail", "reverse"])
-async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scenario, sandbox, vendor, act):
+async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scenario, sandbox, vendor, act: str) -> None:
     payout_id, reference = await sent(scenario, vendor)
     if act == "reverse":
         await settle_at_gateway(sandbox, reference, "succeed")
@@ -168,7 +168,7 @@ async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scena
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(scenario, sandbox, vendor):
+async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
     await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT))
@@ -182,8 +182,8 @@ async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution
 
 @pytest.mark.parametrize("reported_by", ["webhook", "question"])
 async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_failure(
-    scenario, sandbox, vendor, reported_by
-):
+    scenario, sandbox, vendor, reported_by: str
+) -> None:
     payout_id, reference = await sent(scenario, vendor)
     assert await quarantined(scenario, vendor, payout_id) == "awaited"
     await run_worker(scenario)
@@ -199,7 +199,7 @@ async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_fai
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sandbox, vendor):
+async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     assert await quarantined(scenario, vendor, payout_id) == "awaited"
     await settle_at_gateway(sandbox, reference, "succeed")
@@ -214,7 +214,7 @@ async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sand
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario, sandbox, vendor):
+async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     await quarantined(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "succeed")
@@ -224,7 +224,7 @@ async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario,
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_a_quarantine_stops_the_account_while_the_gateway_is_unavailable(scenario, sandbox, vendor):
+async def test_a_quarantine_stops_the_account_while_the_gateway_is_unavailable(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
     await sandbox.faults(verify_call={"error_before": True}, transfer_webhook={"drop": True})
@@ -235,7 +235,7 @@ async def test_a_quarantine_stops_the_account_while_the_gateway_is_unavailable(s
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_an_attempt_that_the_gateway_never_accepted_is_returned(scenario, sandbox, vendor):
+async def test_an_attempt_that_the_gateway_never_accepted_is_returned(scenario, sandbox, vendor) -> None:
     await sandbox.faults(transfer_call={"error_before": True})
     payout_id = await scenario.payout(vendor, AMOUNT)
     await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
@@ -249,7 +249,7 @@ async def test_an_attempt_that_the_gateway_never_accepted_is_returned(scenario, 
     assert payout_id not in str(await sandbox.transfers())
 
 
-async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(scenario, sandbox, vendor):
+async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(scenario, sandbox, vendor) -> None:
     await sandbox.faults(transfer_call={"error_after": True, "times": 1})
     payout_id = await scenario.payout(vendor, AMOUNT)
     await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
@@ -262,7 +262,7 @@ async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(s
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_rejected_attempt_absent_at_the_gateway_is_returned(scenario, sandbox, vendor):
+async def test_a_rejected_attempt_absent_at_the_gateway_is_returned(scenario, sandbox, vendor) -> None:
     """Our records have it as failed; the gateway, queried, does not know it: nothing was paid."""
     await sandbox.faults(transfer_call={"error_before": True})
     payout_id = await scenario.payout(vendor, AMOUNT)
@@ -278,7 +278,9 @@ async def test_a_rejected_attempt_absent_at_the_gateway_is_returned(scenario, sa
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_the_worker_makes_the_query_of_a_killed_quarantine(scenario, sandbox, vendor, monkeypatch):
+async def test_the_worker_makes_the_query_of_a_killed_quarantine(
+    scenario, sandbox, vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
     from payouts.use_cases.bank_details import quarantine_bank_details as module
@@ -295,7 +297,7 @@ async def test_the_worker_makes_the_query_of_a_killed_quarantine(scenario, sandb
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, sandbox):
+async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, sandbox) -> None:
     vendors = [await scenario.ready_vendor(10_000) for _ in range(10)]
     payouts = {vendor: await scenario.payout(vendor, AMOUNT) for vendor in vendors}
 
@@ -327,7 +329,7 @@ async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, san
             assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, vendor):
+async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, vendor) -> None:
     responses = await asyncio.gather(
         *(scenario.request_payout(vendor, 100) for _ in range(6)),
         quarantine(scenario, vendor),
@@ -340,7 +342,7 @@ async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, ve
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - 100 * len(accepted)
 
 
-async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor):
+async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor) -> None:
     await quarantined(scenario, vendor)
     again = await scenario.put_bank_details(vendor, *ADA)
     assert error_of(again) == CONFLICT
@@ -359,7 +361,7 @@ async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor)
     assert len((await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]) == 1
 
 
-async def test_a_refused_quarantine_changes_nothing(scenario, vendor):
+async def test_a_refused_quarantine_changes_nothing(scenario, vendor) -> None:
     other, without = await scenario.ready_vendor(10_000), await scenario.vendor()
     payout_id, foreign = await scenario.payout(vendor, AMOUNT), await scenario.payout(other, AMOUNT)
     headers = scenario.app.headers
@@ -388,7 +390,7 @@ async def test_a_refused_quarantine_changes_nothing(scenario, vendor):
         assert await trail(scenario, seller) == []
 
 
-async def test_the_history_of_quarantines_is_append_only(scenario, vendor):
+async def test_the_history_of_quarantines_is_append_only(scenario, vendor) -> None:
     await quarantined(scenario, vendor)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await scenario.app.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
@@ -405,7 +407,7 @@ async def test_the_history_of_quarantines_is_append_only(scenario, vendor):
     assert vendor.id in await seen_by(permissions=permissions_of(["auditor"]))
 
 
-async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor):
+async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor) -> None:
     from .test_wallet import refunded
 
     await scenario.payout(vendor, 9_000)
@@ -423,7 +425,7 @@ async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor
     assert (await scenario.request_payout(vendor, 50)).status_code == 201
 
 
-async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sandbox, vendor):
+async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sandbox, vendor) -> None:
     payout_id = await scenario.payout(vendor, AMOUNT)
     await sandbox.name_account("058", "0123456789", vendor.legal_name)
     assert (await scenario.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True

@@ -31,7 +31,7 @@ from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX
-from .test_dispatch import Died, MortalDatabase, MortalTransport, gateway_over
+from .dispatch_steps import Died, MortalDatabase, MortalTransport, gateway_over
 
 Result = TypeVar("Answer")
 

@@ -11,12 +11,13 @@ from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed
 from contracts.permissions import permissions_of
 
+from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, FORBIDDEN, data_of, error_of
 from .staff import AMOUNT, Staff
 
 
 @pytest.fixture
-def staff(shared_scenario, shared_sandbox):
+def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
     return Staff(shared_scenario, shared_sandbox)
 
 
@@ -35,7 +36,7 @@ async def refund(staff, vendor, amount_minor):
     await staff.scenario.app.deliver(event)
 
 
-async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_stays_processed(staff):
+async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_stays_processed(staff) -> None:
     case = await staff.reversed()
     prepared = data_of(await staff.prepare(case), 201)
     account = f"wallet:{case.vendor.id}"
@@ -79,7 +80,7 @@ async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_sta
     assert await staff.returns(case) == ["reversal"]
 
 
-async def test_a_payout_that_failed_for_good_is_restituted_and_repays_debt_first(staff):
+async def test_a_payout_that_failed_for_good_is_restituted_and_repays_debt_first(staff) -> None:
     case = await staff.failed()
     await refund(staff, case.vendor, 15_000)
     prepared = await staff.prepared(case)
@@ -102,7 +103,7 @@ async def test_a_payout_that_failed_for_good_is_restituted_and_repays_debt_first
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_the_maker_cannot_decide_under_another_role_or_session(staff):
+async def test_the_maker_cannot_decide_under_another_role_or_session(staff) -> None:
     case = await staff.reversed()
     prepared = await staff.prepared(case)
     path = f"/api/reconciliations/{prepared['id']}"
@@ -118,7 +119,7 @@ async def test_the_maker_cannot_decide_under_another_role_or_session(staff):
         )
 
 
-async def test_an_approval_names_the_hash_that_was_prepared(staff):
+async def test_an_approval_names_the_hash_that_was_prepared(staff) -> None:
     case = await staff.reversed()
     prepared = await staff.prepared(case)
     path = f"/api/reconciliations/{prepared['id']}/approve"
@@ -133,7 +134,7 @@ async def test_an_approval_names_the_hash_that_was_prepared(staff):
     assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_a_rejected_reconciliation_posts_nothing(staff):
+async def test_a_rejected_reconciliation_posts_nothing(staff) -> None:
     case = await staff.failed()
     first = await staff.prepared(case)
     again = await staff.prepare(case)
@@ -156,7 +157,7 @@ async def test_a_rejected_reconciliation_posts_nothing(staff):
     assert (await staff.get("/api/reconciliations?status=lost")).status_code == 422
 
 
-async def test_the_audit_names_an_unapproved_reversal(staff):
+async def test_the_audit_names_an_unapproved_reversal(staff) -> None:
     case = await staff.reversed()
     await staff.prepared(case)
     [finding] = await staff.findings(case)
@@ -177,7 +178,7 @@ async def test_the_audit_names_an_unapproved_reversal(staff):
     assert any(finding.startswith("a failed payout is restituted and no other") for finding in findings)
 
 
-async def test_a_payout_that_agrees_with_the_gateway_is_not_reconciled(staff):
+async def test_a_payout_that_agrees_with_the_gateway_is_not_reconciled(staff) -> None:
     way = await staff.dispatched()
     only_received = await staff.dispatched()
     await staff.receive_webhook(only_received.reference, TransferFailed)
@@ -190,7 +191,7 @@ async def test_a_payout_that_agrees_with_the_gateway_is_not_reconciled(staff):
         assert (await staff.get(f"/api/reconciliations?payoutId={case.payout_id}")).json()["data"] == []
 
 
-async def test_a_stale_reconciliation_is_not_posted(staff):
+async def test_a_stale_reconciliation_is_not_posted(staff) -> None:
     case = await staff.failed()
     prepared = await staff.prepared(case)
     await refund(staff, case.vendor, 1_000)
@@ -204,7 +205,7 @@ async def test_a_stale_reconciliation_is_not_posted(staff):
     assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_a_reset_between_the_two_people_leaves_nothing_to_approve(staff):
+async def test_a_reset_between_the_two_people_leaves_nothing_to_approve(staff) -> None:
     case = await staff.failed()
     prepared = await staff.prepared(case)
     assert (await staff.reset(case)).status_code == 200
@@ -212,7 +213,7 @@ async def test_a_reset_between_the_two_people_leaves_nothing_to_approve(staff):
     assert await staff.returns(case) == []
 
 
-async def test_a_success_between_the_two_people_completes_the_payout_instead(staff):
+async def test_a_success_between_the_two_people_completes_the_payout_instead(staff) -> None:
     case = await staff.failed()
     prepared = await staff.prepared(case)
     await staff.settle_at_gateway(case.reference, "succeed")
@@ -222,7 +223,7 @@ async def test_a_success_between_the_two_people_completes_the_payout_instead(sta
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff):
+async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff) -> None:
     case = await staff.failed()
     await staff.reconcile(case)
     await staff.scenario.release(case.vendor, 5_000)
@@ -260,7 +261,7 @@ async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff):
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_returned_reversal_is_recovered_by_two_people(staff):
+async def test_a_success_after_a_returned_reversal_is_recovered_by_two_people(staff) -> None:
     case = await staff.reversed()
     await staff.reconcile(case)
     assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
@@ -279,7 +280,7 @@ async def test_a_success_after_a_returned_reversal_is_recovered_by_two_people(st
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_an_unreturned_reversal_restores_the_transfer(staff):
+async def test_a_success_after_an_unreturned_reversal_restores_the_transfer(staff) -> None:
     """Two people reviewed the reversal and rejected its return; then the bank reports a success."""
     case = await staff.reversed()
     prepared = await staff.prepared(case)
@@ -296,7 +297,7 @@ async def test_a_success_after_an_unreturned_reversal_restores_the_transfer(staf
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_an_unavailable_gateway_stops_preparation_and_approval(staff):
+async def test_an_unavailable_gateway_stops_preparation_and_approval(staff) -> None:
     case = await staff.reversed()
     await staff.sandbox.faults(verify_call={"error_before": True})
     assert (await staff.prepare(case)).status_code == 503
@@ -309,7 +310,7 @@ async def test_an_unavailable_gateway_stops_preparation_and_approval(staff):
     assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_reconciliations_are_guarded_in_the_order_of_the_contract(staff):
+async def test_reconciliations_are_guarded_in_the_order_of_the_contract(staff) -> None:
     case = await staff.reversed()
     absent = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
     prepare, approve = "/api/payouts/{}/reconciliations", "/api/reconciliations/{}/approve"
@@ -336,7 +337,7 @@ async def test_reconciliations_are_guarded_in_the_order_of_the_contract(staff):
         assert (await staff.get("/api/reconciliations", role)).status_code == status
 
 
-async def test_row_security_shows_and_changes_only_what_a_permission_opens(staff):
+async def test_row_security_shows_and_changes_only_what_a_permission_opens(staff) -> None:
     case = await staff.failed()
     prepared = await staff.prepared(case)
 
@@ -362,7 +363,7 @@ async def test_row_security_shows_and_changes_only_what_a_permission_opens(staff
             await seen(statement, "finance_checker", "finance_maker", "ops_oncall", "auditor")
 
 
-async def test_the_database_refuses_a_second_return(staff):
+async def test_the_database_refuses_a_second_return(staff) -> None:
     case = await staff.failed()
     await staff.reconcile(case)
     line = (

@@ -7,41 +7,41 @@ import pytest
 from payouts.domain.dispatch import LEASE
 from payouts.timers import observe_balance_once, process_due_transfers_once
 
-from .conftest import KEY, OPENING_BALANCE_MINOR
+from .conftest import KEY, OPENING_BALANCE_MINOR, Sandbox, Scenario
 from .responses import error_of
 
 DISPATCH_KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 OTHER_KEY = "7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
 
-async def use_keys(sandbox, *keys):
+async def use_keys(sandbox: Sandbox, *keys):
     assert (await sandbox.client.put("/control/gateway-keys", json={"keys": list(keys)})).status_code == 200
 
 
 @pytest.fixture
-async def rejected(sandbox):
+async def rejected(sandbox: Sandbox):
     await use_keys(sandbox, "sk_another")
     return sandbox
 
 
-async def alerts(scenario, kind="raised"):
+async def alerts(scenario: Scenario, kind="raised"):
     published = await scenario.app.published(f"operations.alert_{kind}.v1")
     return [alert for alert in published if alert["dedupKey"] == "payouts:gateway-key:paystack"]
 
 
-async def work(scenario):
+async def work(scenario: Scenario):
     dependencies = scenario.app.dependencies
     scenario.clock.advance(LEASE + timedelta(seconds=1))
     await scenario.app.work("payouts.transfers")
     return await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
 
 
-async def observe(scenario):
+async def observe(scenario: Scenario):
     dependencies = scenario.app.dependencies
     await observe_balance_once(dependencies.database, dependencies.gateway, scenario.clock)
 
 
-async def test_bank_details_are_unavailable_and_never_no_such_account(scenario, rejected):
+async def test_bank_details_are_unavailable_and_never_no_such_account(scenario: Scenario, rejected) -> None:
     vendor = await scenario.vendor()
     for _ in range(3):
         assert error_of(await scenario.put_bank_details(vendor)) == (503, "INTERNAL_ERROR")
@@ -50,7 +50,7 @@ async def test_bank_details_are_unavailable_and_never_no_such_account(scenario, 
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "gateway-key-rejected")
 
 
-async def test_payouts_pause_until_the_gateway_accepts_the_key(scenario, sandbox):
+async def test_payouts_pause_until_the_gateway_accepts_the_key(scenario: Scenario, sandbox: Sandbox) -> None:
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     await sandbox.faults(transfer_call={"error_before": True, "times": 1})
@@ -76,11 +76,11 @@ async def test_payouts_pause_until_the_gateway_accepts_the_key(scenario, sandbox
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 10_000
 
 
-async def reference_of(scenario, payout_id):
+async def reference_of(scenario: Scenario, payout_id):
     return (await scenario.read_payout(payout_id))["transferReference"]
 
 
-async def test_a_dispatch_that_is_answered_ends_the_pause(scenario, rejected):
+async def test_a_dispatch_that_is_answered_ends_the_pause(scenario: Scenario, rejected) -> None:
     vendor = await scenario.vendor()
     await scenario.put_bank_details(vendor)
     assert len(await alerts(scenario)) == 1

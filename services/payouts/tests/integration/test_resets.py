@@ -8,6 +8,7 @@ import pytest
 from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 
+from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, data_of, error_of
 from .staff import AMOUNT, Staff
 from .test_suspended_vendors import update as vendor_update
@@ -16,7 +17,7 @@ FIRST_WAIT = timedelta(seconds=60)
 
 
 @pytest.fixture
-def staff(shared_scenario, shared_sandbox):
+def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
     return Staff(shared_scenario, shared_sandbox)
 
 
@@ -28,7 +29,7 @@ async def rows(staff, case):
     )
 
 
-async def test_the_worker_sends_a_reset_payout_under_a_new_reference(staff):
+async def test_the_worker_sends_a_reset_payout_under_a_new_reference(staff) -> None:
     case = await staff.failed()
     payout = data_of(await staff.reset(case, "  bank switch was down "))
     assert (payout["status"], payout["retryCount"], payout["transferFailure"]) == ("pending", 1, "bank switch was down")
@@ -49,7 +50,7 @@ async def test_the_worker_sends_a_reset_payout_under_a_new_reference(staff):
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_each_reset_doubles_the_wait_up_to_the_limit(staff):
+async def test_each_reset_doubles_the_wait_up_to_the_limit(staff) -> None:
     case = await staff.failed()
     for count, wait in ((1, FIRST_WAIT), (2, 2 * FIRST_WAIT), (3, 4 * FIRST_WAIT)):
         assert (await staff.reset(case)).json()["data"]["retryCount"] == count
@@ -65,7 +66,7 @@ async def test_each_reset_doubles_the_wait_up_to_the_limit(staff):
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_of_concurrent_resets_one_takes_effect(staff):
+async def test_of_concurrent_resets_one_takes_effect(staff) -> None:
     case = await staff.failed()
     responses = await asyncio.gather(*(staff.reset(case) for _ in range(4)))
     assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
@@ -133,7 +134,7 @@ async def restituted(staff):
         (contradicted_since, 503),
     ],
 )
-async def test_a_reset_needs_the_gateways_confirmation_of_the_failure(staff, situation, status):
+async def test_a_reset_needs_the_gateways_confirmation_of_the_failure(staff, situation, status: int) -> None:
     case = await situation(staff)
     response = await staff.reset(case)
     await staff.sandbox.faults(verify_call=None)
@@ -146,14 +147,14 @@ async def test_a_reset_needs_the_gateways_confirmation_of_the_failure(staff, sit
     assert (await staff.payout(case))["status"] in {"pending", "processed", "failed"}
 
 
-async def test_a_payout_that_was_never_sent_is_not_reset(staff):
+async def test_a_payout_that_was_never_sent_is_not_reset(staff) -> None:
     vendor = await staff.scenario.ready_vendor(AMOUNT)
     payout_id = await staff.scenario.payout(vendor, AMOUNT)
     response = await staff.post(f"/api/payouts/{payout_id}/reset", staff.operator, "ops_oncall", {"reason": "x"})
     assert (response.status_code, "ever sent" in response.json()["detail"]) == (409, True)
 
 
-async def test_a_reset_is_guarded_in_the_order_of_the_contract(staff):
+async def test_a_reset_is_guarded_in_the_order_of_the_contract(staff) -> None:
     case = await staff.failed()
     path = f"/api/payouts/{case.payout_id}/reset"
     absent = "/api/payouts/6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e/reset"
@@ -172,7 +173,7 @@ async def test_a_reset_is_guarded_in_the_order_of_the_contract(staff):
     assert (await staff.payout(case))["retryCount"] == 0
 
 
-async def test_a_retry_above_the_balance_waits_with_an_exception(staff):
+async def test_a_retry_above_the_balance_waits_with_an_exception(staff) -> None:
     case = await staff.failed()
     await staff.reset(case)
     drain = await staff.scenario.ready_vendor(2 * await staff.sandbox.balance_minor())
@@ -194,7 +195,7 @@ async def test_a_retry_above_the_balance_waits_with_an_exception(staff):
     assert (settled["status"], settled["openException"]) == ("processed", None)
 
 
-async def test_a_suspended_vendors_retry_is_held_with_its_reason(staff):
+async def test_a_suspended_vendors_retry_is_held_with_its_reason(staff) -> None:
     case = await staff.failed()
     await staff.reset(case)
     await staff.scenario.app.deliver(vendor_update(VendorSuspended, case.vendor, reason="Complaints"))
@@ -211,7 +212,7 @@ async def test_a_suspended_vendors_retry_is_held_with_its_reason(staff):
     assert (await staff.payout(case))["status"] == "processed"
 
 
-async def test_a_retry_to_a_former_account_is_held_and_can_be_returned(staff):
+async def test_a_retry_to_a_former_account_is_held_and_can_be_returned(staff) -> None:
     case = await staff.failed()
     await staff.reset(case)
     await staff.sandbox.name_account("058", "0123456789", case.vendor.legal_name)
@@ -225,7 +226,7 @@ async def test_a_retry_to_a_former_account_is_held_and_can_be_returned(staff):
     assert (await staff.payout(case))["transfer"]["status"] == "failed"
 
 
-async def test_a_late_success_of_a_reset_attempt_stops_its_successor(staff):
+async def test_a_late_success_of_a_reset_attempt_stops_its_successor(staff) -> None:
     case = await staff.failed()
     await staff.reset(case)
     await staff.succeeds(case.reference)
@@ -243,7 +244,7 @@ async def test_a_late_success_of_a_reset_attempt_stops_its_successor(staff):
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_second_paid_attempt_is_recovered_by_two_people(staff):
+async def test_a_second_paid_attempt_is_recovered_by_two_people(staff) -> None:
     case = await staff.failed()
     await staff.reset(case)
     staff.scenario.clock.advance(FIRST_WAIT)

@@ -6,12 +6,14 @@ from datetime import timedelta
 import pytest
 
 from common.auth.caller import THE_SERVICE
+from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from payouts.app import SERVICE
 from payouts.timers import request_scheduled_payouts_once
 from payouts.use_cases.schedules.request_scheduled_payout import request_scheduled_payout
 
+from .conftest import Scenario
 from .responses import STEP_UP_REQUIRED, error_of, invalid_field_of
 from .test_suspended_vendors import update
 from .test_wallet import refunded
@@ -19,7 +21,7 @@ from .test_wallet import refunded
 DAILY = {"frequency": "daily"}
 
 
-async def put(scenario, vendor, body, *, stepped_up=True, of=None):
+async def put(scenario: Scenario, vendor, body, *, stepped_up=True, of=None):
     return await scenario.app.client.put(
         f"/api/vendors/{of or vendor.id}/payout-schedule",
         json=body,
@@ -27,20 +29,22 @@ async def put(scenario, vendor, body, *, stepped_up=True, of=None):
     )
 
 
-async def schedule_of(scenario, vendor):
+async def schedule_of(scenario: Scenario, vendor):
     headers = scenario.app.headers(vendor.owner, **vendor.claims())
     return (await scenario.app.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)).json()["data"]
 
 
-async def run(scenario, minimum_minor=1):
+async def run(scenario: Scenario, minimum_minor=1):
     return await request_scheduled_payouts_once(scenario.app.runtime.database, minimum_minor, scenario.clock)
 
 
-async def decisions(scenario, vendor):
+async def decisions(scenario: Scenario, vendor):
     return await scenario.app.fetch("SELECT * FROM scheduled_payouts WHERE vendor_id = $1 ORDER BY period", vendor.id)
 
 
-async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(scenario, clock):
+async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(
+    scenario: Scenario, clock: ManualClock
+) -> None:
     vendor, weekly = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
     assert (await put(scenario, vendor, {**DAILY, "minimumMinor": 100})).json()["data"][
         "nextAt"
@@ -73,7 +77,7 @@ async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(scen
     assert (latest["period"], latest["outcome"], latest["reason"]) == ("2026-03-01", "skipped", "below_minimum")
 
 
-async def test_concurrent_workers_request_a_scheduled_payout_once(scenario, clock):
+async def test_concurrent_workers_request_a_scheduled_payout_once(scenario: Scenario, clock: ManualClock) -> None:
     vendors = [await scenario.ready_vendor(1_000) for _ in range(3)]
     for vendor in vendors:
         assert (await put(scenario, vendor, DAILY)).status_code == 200
@@ -85,7 +89,7 @@ async def test_concurrent_workers_request_a_scheduled_payout_once(scenario, cloc
         assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (0, 1_000)
 
 
-async def test_a_period_whose_worker_died_is_decided_by_the_next_worker(scenario, clock):
+async def test_a_period_whose_worker_died_is_decided_by_the_next_worker(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     clock.advance(timedelta(days=1))
@@ -103,7 +107,7 @@ async def test_a_period_whose_worker_died_is_decided_by_the_next_worker(scenario
     assert [row["outcome"] for row in await decisions(scenario, vendor)] == ["requested"]
 
 
-async def test_a_week_of_downtime_requests_one_payout(scenario, clock):
+async def test_a_week_of_downtime_requests_one_payout(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     clock.advance(timedelta(days=7, hours=7))
@@ -114,7 +118,7 @@ async def test_a_week_of_downtime_requests_one_payout(scenario, clock):
     assert (await schedule_of(scenario, vendor))["nextAt"] == "2026-01-09T05:00:00.000Z"
 
 
-async def test_a_schedule_set_again_keeps_each_due_day_once(scenario, clock):
+async def test_a_schedule_set_again_keeps_each_due_day_once(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     clock.advance(timedelta(hours=6))
@@ -133,7 +137,7 @@ async def test_a_schedule_set_again_keeps_each_due_day_once(scenario, clock):
     assert await run(scenario) == 0
 
 
-async def test_a_skipped_day_records_its_reason(scenario, clock):
+async def test_a_skipped_day_records_its_reason(scenario: Scenario, clock: ManualClock) -> None:
     vendor, unverified = await scenario.ready_vendor(1_000), await scenario.vendor()
     await scenario.release(unverified, 1_000)
     for each in (vendor, unverified):
@@ -168,14 +172,14 @@ SENSELESS = [
 ]
 
 
-async def test_an_invalid_schedule_is_422(scenario):
+async def test_an_invalid_schedule_is_422(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     for body in SENSELESS:
         assert (await put(scenario, vendor, body)).status_code == 422, body
     assert (await schedule_of(scenario, vendor))["frequency"] == "none"
 
 
-async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scenario):
+async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scenario: Scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     assert error_of(await put(scenario, vendor, DAILY, stepped_up=False)) == STEP_UP_REQUIRED
     assert (await put(scenario, other, DAILY, of=vendor.id)).status_code == 404
@@ -194,7 +198,9 @@ async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scena
     assert (await scenario.app.client.get(path.format(new_id()), headers=auditor)).status_code == 404
 
 
-async def test_skipped_periods_are_purged_after_a_year_except_the_latest(scenario, clock):
+async def test_skipped_periods_are_purged_after_a_year_except_the_latest(
+    scenario: Scenario, clock: ManualClock
+) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     for _ in range(4):

@@ -12,36 +12,37 @@ from random import Random
 import asyncpg
 import pytest
 
+from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from payouts.domain.exports import PAGE_LINES, format_naira
 
-from .conftest import released
+from .conftest import Scenario, released
 from .responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 from .test_wallet import refunded
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5fa1"
 
 
-def own(scenario, vendor):
+def own(scenario: Scenario, vendor):
     return scenario.app.headers(vendor.owner, **vendor.claims())
 
 
-async def read(scenario, vendor, path, **params):
+async def read(scenario: Scenario, vendor, path, **params):
     return await scenario.app.client.get(f"/api/wallets/current/{path}", params=params, headers=own(scenario, vendor))
 
 
-async def month_of(scenario, vendor, month):
+async def month_of(scenario: Scenario, vendor, month):
     return data_of(await read(scenario, vendor, f"statements/{month}"))
 
 
-async def exported(scenario, vendor, month):
+async def exported(scenario: Scenario, vendor, month):
     response = await read(scenario, vendor, f"statements/{month}/export")
     assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
     assert response.headers["content-disposition"] == f'attachment; filename="statement-{month}.csv"'
     return list(csv.DictReader(io.StringIO(response.text, newline="")))
 
 
-async def test_a_statement_line_has_the_status_of_its_payout(scenario):
+async def test_a_statement_line_has_the_status_of_its_payout(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     payout = await scenario.payout(vendor, 400)
     line, _ = await scenario.statement(vendor)
@@ -60,7 +61,7 @@ async def test_a_statement_line_has_the_status_of_its_payout(scenario):
     assert [row["payoutFailure"] for row in await exported(scenario, vendor, "2026-01")] == ["", "'=1+1"]
 
 
-async def test_a_filtered_statement_keeps_a_stable_cursor(scenario, clock):
+async def test_a_filtered_statement_keeps_a_stable_cursor(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.vendor()
     for _ in range(6):
         await scenario.release(vendor, 10)
@@ -88,7 +89,7 @@ async def test_a_filtered_statement_keeps_a_stable_cursor(scenario, clock):
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_a_months_closing_balance_opens_the_next_month(scenario, clock, seed):
+async def test_a_months_closing_balance_opens_the_next_month(scenario: Scenario, clock: ManualClock, seed: int) -> None:
     """Whatever happens, also when one machine's clock is behind another's."""
     chance, vendor = Random(seed), await scenario.ready_vendor(3_000 + seed)
     for _ in range(40):
@@ -129,7 +130,7 @@ async def test_a_months_closing_balance_opens_the_next_month(scenario, clock, se
     assert everything == row["lines"] > 20
 
 
-async def test_a_long_month_has_the_same_lines_as_file_and_page(scenario, clock):
+async def test_a_long_month_has_the_same_lines_as_file_and_page(scenario: Scenario, clock: ManualClock) -> None:
     vendor, count = await scenario.vendor(), 2 * PAGE_LINES + 1
     await scenario.app.fetch(
         "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, balance_minor, at) "
@@ -155,7 +156,7 @@ async def test_a_long_month_has_the_same_lines_as_file_and_page(scenario, clock)
     assert "<script" not in page.text
 
 
-async def test_an_invalid_month_is_422_at_each_endpoint(scenario):
+async def test_an_invalid_month_is_422_at_each_endpoint(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     for month in ("2026-13", "soon", "2026-1", "2099-01", "2026-01-01"):
         for suffix in ("", "/export", "/print"):
@@ -163,7 +164,7 @@ async def test_an_invalid_month_is_422_at_each_endpoint(scenario):
             assert invalid_field_of(response) == (422, "month"), (month, suffix)
 
 
-async def test_only_finance_and_auditors_read_a_vendors_wallet(scenario):
+async def test_only_finance_and_auditors_read_a_vendors_wallet(scenario: Scenario) -> None:
     vendor, other = await scenario.ready_vendor(1_000), await scenario.vendor()
     await scenario.payout(vendor, 300)
     for role in ("auditor", "finance_maker", "finance_checker"):
@@ -180,7 +181,7 @@ async def test_only_finance_and_auditors_read_a_vendors_wallet(scenario):
         assert error_of(await scenario.app.client.get(f"/api/vendors/{vendor.id}/wallet", headers=caller)) == FORBIDDEN
 
 
-async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario):
+async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario: Scenario) -> None:
     vendor, other = await scenario.ready_vendor(500), await scenario.ready_vendor(700)
     for each in (vendor, other):
         await scenario.payout(each, 100)
@@ -216,7 +217,7 @@ async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario):
             await uow.execute("DELETE FROM scheduled_payouts")
 
 
-async def test_a_payout_below_the_minimum_is_422_with_the_minimum(scenario):
+async def test_a_payout_below_the_minimum_is_422_with_the_minimum(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     assert (await scenario.request_payout(vendor, 1)).status_code == 201
     object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)

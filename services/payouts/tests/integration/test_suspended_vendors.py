@@ -7,6 +7,7 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 
+from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, error_of
 
 KEYS = [UUID(f"6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f{number:02x}") for number in range(4)]
@@ -23,20 +24,20 @@ def update(event, vendor, **more):
     )
 
 
-async def suspend(scenario, vendor, **delivery):
+async def suspend(scenario: Scenario, vendor, **delivery):
     return await scenario.app.deliver(update(VendorSuspended, vendor, reason="Complaints"), **delivery)
 
 
-async def reinstate(scenario, vendor, **delivery):
+async def reinstate(scenario: Scenario, vendor, **delivery):
     return await scenario.app.deliver(update(VendorReinstated, vendor), **delivery)
 
 
-async def is_suspended(scenario, vendor):
+async def is_suspended(scenario: Scenario, vendor):
     [row] = await scenario.app.fetch("SELECT suspended FROM vendors WHERE id = $1", vendor.id)
     return row["suspended"]
 
 
-async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenario, sandbox):
+async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenario: Scenario, sandbox: Sandbox) -> None:
     vendor, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
     held, sent = await scenario.payout(vendor, 400), await scenario.payout(other, 300)
     await suspend(scenario, vendor)
@@ -57,7 +58,7 @@ async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenar
 
 
 @pytest.mark.parametrize("order", [(2, 3), (3, 2)])
-async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario, order):
+async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario: Scenario, order) -> None:
     vendor = await scenario.vendor()
     updates = {2: suspend, 3: reinstate}
     for sequence in order:
@@ -67,7 +68,7 @@ async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario,
     assert await is_suspended(scenario, vendor) is True
 
 
-async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scenario):
+async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     await scenario.app.deliver(update(VendorChanged, vendor), sequence=3)
     await suspend(scenario, vendor, sequence=2)
@@ -76,7 +77,7 @@ async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scena
     assert await is_suspended(scenario, vendor) is True
 
 
-async def test_a_suspension_before_the_approval_keeps_its_effect(scenario):
+async def test_a_suspension_before_the_approval_keeps_its_effect(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     unknown = type(vendor)(new_id(), new_id())
     await suspend(scenario, unknown, sequence=2)
@@ -84,7 +85,7 @@ async def test_a_suspension_before_the_approval_keeps_its_effect(scenario):
     assert await is_suspended(scenario, unknown) is True
 
 
-async def test_a_suspension_delivered_again_after_the_reinstatement_changes_nothing(scenario):
+async def test_a_suspension_delivered_again_after_the_reinstatement_changes_nothing(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     first = await suspend(scenario, vendor, sequence=2)
     await reinstate(scenario, vendor, sequence=3)

@@ -5,6 +5,8 @@ import pytest
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payouts.domain.errors import TransferNotRecorded
 
+from .conftest import Sandbox, Scenario
+
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 AMOUNT = 40_000
 
@@ -25,7 +27,7 @@ def update(event, reference, **changes):
 
 
 @pytest.fixture
-async def sent(scenario):
+async def sent(scenario: Scenario):
     """Returns the id and the reference of a payout under way."""
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, AMOUNT)
@@ -34,12 +36,12 @@ async def sent(scenario):
     return payout_id, transfer["reference"]
 
 
-async def exceptions(scenario):
+async def exceptions(scenario: Scenario):
     headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
     return (await scenario.app.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
 
 
-async def assert_paid_once(scenario, payout_id):
+async def assert_paid_once(scenario: Scenario, payout_id):
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
     assert await scenario.balance(f"in_transit:{payout_id}") == 0
@@ -47,14 +49,14 @@ async def assert_paid_once(scenario, payout_id):
     assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
 
 
-async def assert_still_in_transit(scenario, payout_id):
+async def assert_still_in_transit(scenario: Scenario, payout_id):
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "pending")
     assert -await scenario.balance(f"in_transit:{payout_id}") == AMOUNT
     assert await scenario.balance("gateway_cash") == 0
 
 
-async def test_a_repeated_success_completes_the_payout_once(scenario, sent):
+async def test_a_repeated_success_completes_the_payout_once(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
     received = await scenario.app.deliver(update(TransferSucceeded, reference))
     await scenario.app.deliver(update(TransferSucceeded, reference), event_id=received.event_id)
@@ -65,7 +67,7 @@ async def test_a_repeated_success_completes_the_payout_once(scenario, sent):
 
 
 @pytest.mark.parametrize("event", [TransferFailed, TransferReversed])
-async def test_a_failure_webhook_opens_one_exception_and_changes_no_row(scenario, sent, event):
+async def test_a_failure_webhook_opens_one_exception_and_changes_no_row(scenario: Scenario, sent, event) -> None:
     payout_id, reference = sent
     rows = "SELECT p.*, t.* FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id"
     before = await scenario.app.fetch(rows)
@@ -85,7 +87,7 @@ async def test_a_failure_webhook_opens_one_exception_and_changes_no_row(scenario
     assert opened["exceptionId"] == exception["id"]
 
 
-async def test_a_reversal_after_success_is_no_stale_event(scenario, sent):
+async def test_a_reversal_after_success_is_no_stale_event(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
     await scenario.app.deliver(update(TransferSucceeded, reference))
     await scenario.app.deliver(update(TransferReversed, reference))
@@ -94,7 +96,7 @@ async def test_a_reversal_after_success_is_no_stale_event(scenario, sent):
     assert exception["cause"] == "reversed"
 
 
-async def test_a_success_after_a_reversal_completes_and_keeps_the_exception(scenario, sent):
+async def test_a_success_after_a_reversal_completes_and_keeps_the_exception(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
     await scenario.app.deliver(update(TransferReversed, reference))
     await scenario.app.deliver(update(TransferSucceeded, reference))
@@ -104,7 +106,9 @@ async def test_a_success_after_a_reversal_completes_and_keeps_the_exception(scen
     assert (exception["cause"], exception["status"]) == ("reversed", "open")
 
 
-async def test_a_failure_after_a_success_opens_an_exception_and_a_query(scenario, sent, sandbox):
+async def test_a_failure_after_a_success_opens_an_exception_and_a_query(
+    scenario: Scenario, sent, sandbox: Sandbox
+) -> None:
     payout_id, reference = sent
     await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
     await scenario.app.deliver(update(TransferSucceeded, reference))
@@ -115,7 +119,9 @@ async def test_a_failure_after_a_success_opens_an_exception_and_a_query(scenario
     await assert_paid_once(scenario, payout_id)
 
 
-async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(scenario, sent, sandbox):
+async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(
+    scenario: Scenario, sent, sandbox: Sandbox
+) -> None:
     payout_id, reference = sent
     await scenario.app.deliver(update(TransferFailed, reference))
     await scenario.app.deliver(update(TransferSucceeded, reference))
@@ -129,20 +135,20 @@ async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(scenari
 
 
 @pytest.mark.parametrize("changes", [{"amount_minor": AMOUNT - 1}, {"currency": "GHS"}])
-async def test_a_success_over_another_amount_completes_nothing(scenario, sent, changes):
+async def test_a_success_over_another_amount_completes_nothing(scenario: Scenario, sent, changes) -> None:
     payout_id, reference = sent
     await scenario.app.deliver(update(TransferSucceeded, reference, **changes))
     await assert_still_in_transit(scenario, payout_id)
     assert len(await exceptions(scenario)) == 1
 
 
-async def test_an_event_of_an_unrecorded_transfer_is_retried(scenario, sent):
+async def test_an_event_of_an_unrecorded_transfer_is_retried(scenario: Scenario, sent) -> None:
     with pytest.raises(TransferNotRecorded):
         await scenario.app.deliver(update(TransferSucceeded, "po-" + "0" * 32))
     assert await scenario.app.fetch("SELECT id FROM transfer_observations WHERE heard_from = 'webhook'") == []
 
 
-async def test_observations_are_append_only(scenario, sent):
+async def test_observations_are_append_only(scenario: Scenario, sent) -> None:
     _, reference = sent
     for event in (TransferSucceeded, TransferSucceeded, TransferReversed, TransferFailed):
         await scenario.app.deliver(update(event, reference))
@@ -160,7 +166,7 @@ async def test_observations_are_append_only(scenario, sent):
         await scenario.app.fetch("UPDATE transfer_observations SET status = 'success'")
 
 
-async def test_a_large_payouts_exception_is_due_within_the_hour(scenario):
+async def test_a_large_payouts_exception_is_due_within_the_hour(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(30_000_000)
     payout_id = await scenario.payout(vendor, 20_000_001)
     [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
@@ -170,7 +176,7 @@ async def test_a_large_payouts_exception_is_due_within_the_hour(scenario):
     assert exception["respondBy"] == "2026-01-01T01:00:00.000Z"
 
 
-async def test_only_permitted_roles_read_exceptions(scenario, sent):
+async def test_only_permitted_roles_read_exceptions(scenario: Scenario, sent) -> None:
     _, reference = sent
     await scenario.app.deliver(update(TransferFailed, reference))
     [exception] = await exceptions(scenario)

@@ -7,7 +7,7 @@ from common.primitives.ids import new_id
 from contracts.payments import EscrowHeld, EscrowRefunded
 from payouts.domain.errors import ReleaseContradicts
 
-from .conftest import released
+from .conftest import Scenario, released
 from .responses import FORBIDDEN, error_of
 
 
@@ -26,7 +26,7 @@ def refunded(vendor, from_vendor_minor, **changes):
     return EscrowRefunded(**values)
 
 
-async def test_an_orders_events_in_any_order_end_in_the_same_wallet(scenario):
+async def test_an_orders_events_in_any_order_end_in_the_same_wallet(scenario: Scenario) -> None:
     """1,000 held (50 commission, 100 delivery); half released; 200 of the rest refunded; the last 300 released."""
     for arrival in itertools.permutations(range(4)):
         vendor, order = await scenario.vendor(), new_id()
@@ -48,7 +48,7 @@ async def test_an_orders_events_in_any_order_end_in_the_same_wallet(scenario):
         assert [line["kind"] for line in await scenario.statement(vendor)] == ["release", "release"]
 
 
-async def test_the_locked_amount_is_the_vendors_share_of_escrow(scenario):
+async def test_the_locked_amount_is_the_vendors_share_of_escrow(scenario: Scenario) -> None:
     vendor, order = await scenario.vendor(), new_id()
     held = EscrowHeld(
         order_id=order, buyer_id=new_id(), vendor_id=vendor.id, amount_minor=1_000, commission_minor=50,
@@ -64,7 +64,7 @@ async def test_the_locked_amount_is_the_vendors_share_of_escrow(scenario):
     assert (wallet["availableMinor"], wallet["lockedMinor"]) == (425, 425)
 
 
-async def test_a_repeated_release_is_credited_once(scenario):
+async def test_a_repeated_release_is_credited_once(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     event = released(vendor, 900, gross_minor=1_000, commission_minor=60, delivery_fee_minor=40)
     received = await scenario.app.deliver(event)
@@ -81,7 +81,7 @@ async def test_a_repeated_release_is_credited_once(scenario):
     assert line["orderId"] == str(event.order_id)
 
 
-async def test_a_release_with_other_amounts_contradicts(scenario):
+async def test_a_release_with_other_amounts_contradicts(scenario: Scenario) -> None:
     vendor, release_id = await scenario.vendor(), new_id()
     await scenario.app.deliver(released(vendor, 900, release_id=release_id))
     with pytest.raises(ReleaseContradicts):
@@ -89,7 +89,7 @@ async def test_a_release_with_other_amounts_contradicts(scenario):
     assert (await scenario.wallet(vendor))["availableMinor"] == 900
 
 
-async def test_a_refund_from_an_empty_wallet_becomes_debt(scenario):
+async def test_a_refund_from_an_empty_wallet_becomes_debt(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.payout(vendor, 800)
     event = refunded(vendor, 500)
@@ -115,7 +115,7 @@ async def test_a_refund_from_an_empty_wallet_becomes_debt(scenario):
         assert line["balanceMinor"] == balance >= 0
 
 
-async def test_the_control_account_equals_the_releases_from_escrow(scenario):
+async def test_the_control_account_equals_the_releases_from_escrow(scenario: Scenario) -> None:
     vendors = [await scenario.vendor() for _ in range(3)]
     events = [released(vendor, 100 + place) for vendor in vendors for place in range(5)]
     events += [refunded(vendor, 250) for vendor in vendors]
@@ -132,7 +132,7 @@ async def test_the_control_account_equals_the_releases_from_escrow(scenario):
         assert newest["balanceMinor"] == (await scenario.wallet(vendor))["availableMinor"]
 
 
-async def test_a_cursor_of_the_statement_is_complete_while_lines_arrive(scenario):
+async def test_a_cursor_of_the_statement_is_complete_while_lines_arrive(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     for _ in range(5):
         await scenario.release(vendor, 10)
@@ -158,7 +158,7 @@ async def test_a_cursor_of_the_statement_is_complete_while_lines_arrive(scenario
     assert response.status_code == 422
 
 
-async def test_only_merchants_have_wallets(scenario):
+async def test_only_merchants_have_wallets(scenario: Scenario) -> None:
     response = await scenario.app.client.get("/api/wallets/current", headers=scenario.app.headers(new_id()))
     assert error_of(response) == FORBIDDEN
     assert (await scenario.app.client.get("/api/wallets/current")).status_code == 401

@@ -54,7 +54,9 @@ def reported(status: str) -> Reported:
         ("unknown", True, "unknown", "debt_outstanding", "wait"),
     ],
 )
-def test_a_submission_is_decided_by_status_lease_and_hold_reason(status, leased, was, reason, decision):
+def test_a_submission_is_decided_by_status_lease_and_hold_reason(
+    status: str, leased: bool, was: str, reason: str | None, decision: str
+) -> None:
     assert check_submission(transfer(status, leased=leased), was, reason, NOW) == decision
 
 
@@ -62,7 +64,7 @@ def test_a_submission_is_decided_by_status_lease_and_hold_reason(status, leased,
     ("called_ago", "decision"),
     [(timedelta(0), "wait"), (LOST_CALL - timedelta(seconds=1), "wait"), (LOST_CALL, "fail")],
 )
-def test_an_attempt_does_not_fail_while_a_call_may_still_arrive(called_ago, decision):
+def test_an_attempt_does_not_fail_while_a_call_may_still_arrive(called_ago, decision: str) -> None:
     unknown = transfer("unknown", called_at=NOW - called_ago)
     assert check_submission(unknown, "unknown", "bank_details_changed", NOW) == decision
     assert check_submission(unknown, "unknown", "vendor_suspended", NOW) == "wait"
@@ -70,7 +72,7 @@ def test_an_attempt_does_not_fail_while_a_call_may_still_arrive(called_ago, deci
 
 
 @pytest.mark.parametrize(("poll_count", "wait"), [(0, timedelta(seconds=15)), (8, timedelta(minutes=5))])
-def test_a_held_attempt_is_polled_when_no_call_can_arrive_any_more(poll_count, wait):
+def test_a_held_attempt_is_polled_when_no_call_can_arrive_any_more(poll_count: int, wait) -> None:
     called_at = NOW - LOST_CALL + timedelta(minutes=5)
     assert (
         update_while_held(transfer("unknown", poll_count, called_at=called_at), "bank_details_changed", NOW).poll_at
@@ -78,7 +80,7 @@ def test_a_held_attempt_is_polled_when_no_call_can_arrive_any_more(poll_count, w
     )
 
 
-def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more():
+def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more() -> None:
     refused, earlier_at = Refused("no such bank"), NOW - LOST_CALL + timedelta(seconds=1)
     calls = CallHistory(2, earlier_at, refused=True, confirmed_at=NOW)
     early = update_after_call(transfer(submissions=2, called_at=NOW), refused, calls, NOW + timedelta(minutes=1))
@@ -94,19 +96,19 @@ def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more():
     assert (unclear.called_at, unclear.poll_now) == (earlier_at, True)
 
 
-def test_a_replaced_call_decides_nothing():
+def test_a_replaced_call_decides_nothing() -> None:
     overtaken = transfer(submissions=2, called_at=NOW)
     for response in (Refused("no such bank"), Unclear("timeout")):
         assert update_after_call(overtaken, response, CallHistory(1, None, refused=True, confirmed_at=NOW), NOW) is None
     assert update_after_call(overtaken, reported("pending"), CallHistory(1, None), NOW).update.status == "pending"
 
 
-def test_no_call_starts_after_the_lease():
+def test_no_call_starts_after_the_lease() -> None:
     assert may_start_call(NOW - LEASE + timedelta(seconds=1), NOW)
     assert not may_start_call(NOW - LEASE, NOW)
 
 
-def test_a_paid_transfer_is_polled_after_a_day_and_a_week():
+def test_a_paid_transfer_is_polled_after_a_day_and_a_week() -> None:
     day, polls, at = timedelta(days=1), [], NOW
     while (poll := next_poll(NOW, at)) is not None:
         polls.append(poll)
@@ -119,7 +121,7 @@ def test_a_paid_transfer_is_polled_after_a_day_and_a_week():
     assert update_after_query(arrived, Unclear("timeout"), NOW + 2 * day).opens is None
 
 
-def test_a_claimed_submission_becomes_unknown():
+def test_a_claimed_submission_becomes_unknown() -> None:
     assert [status_when_claimed(status) for status in ("reserved", "submitting", "pending")] == [
         "reserved",
         "unknown",
@@ -127,7 +129,7 @@ def test_a_claimed_submission_becomes_unknown():
     ]
 
 
-def test_only_an_unknown_and_absent_transfer_is_sent_again():
+def test_only_an_unknown_and_absent_transfer_is_sent_again() -> None:
     assert should_resubmit("unknown", Absent())
     assert not should_resubmit("pending", Absent())
     assert not should_resubmit("unknown", Unclear("timeout"))
@@ -139,13 +141,13 @@ def test_only_an_unknown_and_absent_transfer_is_sent_again():
     ]
 
 
-def test_a_call_without_a_response_is_no_failure():
+def test_a_call_without_a_response_is_no_failure() -> None:
     after = update_after_call(transfer(called_at=NOW), Unclear("timeout"), FIRST_CALL, NOW)
     assert (after.is_unknown, after.update, after.poll_at) == (True, None, NOW + poll_backoff(0))
     assert (after.poll_now, after.called_at) == (True, NOW)
 
 
-def test_a_refusal_fails_and_a_pending_transfer_is_polled():
+def test_a_refusal_fails_and_a_pending_transfer_is_polled() -> None:
     refused = update_after_call(transfer(), Refused("no such bank"), FIRST_CALL, NOW)
     assert refused.update is not None
     assert (refused.update.status, refused.update.reason, refused.poll_at) == ("failed", "no such bank", None)
@@ -154,7 +156,7 @@ def test_a_refusal_fails_and_a_pending_transfer_is_polled():
     assert update_after_call(transfer(), reported("failed"), FIRST_CALL, NOW).poll_at is None
 
 
-def test_the_fifth_poll_opens_an_exception():
+def test_the_fifth_poll_opens_an_exception() -> None:
     opened = [
         update_after_query(transfer("unknown", poll_count), Unclear("timeout"), NOW).opens for poll_count in range(6)
     ]
@@ -164,7 +166,7 @@ def test_the_fifth_poll_opens_an_exception():
     )
 
 
-def test_a_dispatch_ends_within_the_time_limit_of_its_route():
+def test_a_dispatch_ends_within_the_time_limit_of_its_route() -> None:
     longest = next(rule.le for rule in Settings.model_fields["gateway_timeout_seconds"].metadata if hasattr(rule, "le"))
     # The balance, then the calls that had started when the time was up: recipient, transfer, and verify after a
     # refusal.

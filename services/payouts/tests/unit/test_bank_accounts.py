@@ -22,17 +22,17 @@ from payouts.domain.errors import AccountQuarantined
         ("035A", "0000014579", None),
     ],
 )
-def test_the_check_digit_follows_from_bank_and_serial(bank_code, account_number, valid):
+def test_the_check_digit_follows_from_bank_and_serial(bank_code: str, account_number: str, valid: bool | None) -> None:
     assert check_digit_valid(bank_code, account_number) is valid
 
 
-def test_a_bank_code_of_five_digits_is_prefixed_with_nine():
+def test_a_bank_code_of_five_digits_is_prefixed_with_nine() -> None:
     digits = [digit for digit in "0123456789" if check_digit_valid("50931", f"000000001{digit}")]
     weighted = sum(int(digit) * weight for digit, weight in zip("950931000000001", (3, 7, 3) * 5, strict=True))
     assert digits == [str(-weighted % 10)]
 
 
-def test_the_bank_list_is_the_bundled_one():
+def test_the_bank_list_is_the_bundled_one() -> None:
     assert len(BANK_NAMES) == 44
     assert BANK_NAMES["058"] == "Guaranty Trust Bank"
 
@@ -48,7 +48,7 @@ def test_the_bank_list_is_the_bundled_one():
         ("Chidi", "CHIDI"),
     ],
 )
-def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_name, account_name):
+def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_name: str, account_name: str) -> None:
     assert check_account_name(legal_name, account_name).verified
 
 
@@ -64,7 +64,9 @@ def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_na
         ("Ada Obi Ventures", None, "no such account"),
     ],
 )
-def test_another_name_is_rejected_with_the_missing_part_as_the_reason(legal_name, account_name, sign):
+def test_another_name_is_rejected_with_the_missing_part_as_the_reason(
+    legal_name: str, account_name: str | None, sign: str
+) -> None:
     name_check = check_account_name(legal_name, account_name)
     assert not name_check.verified
     assert name_check.reason is not None
@@ -89,12 +91,14 @@ EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), NameCheck(True, None), Nam
         (KnownAccounts(None, "fraud", NOW, False, frozenset({"typo"})), VERIFIED, None, NOW + COOLING),
     ],
 )
-def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(known, name_check, reason, payouts_from):
+def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(
+    known, name_check, reason: str | None, payouts_from
+) -> None:
     change = check_change(known, "new", name_check, NOW, COOLING)
     assert (change.quarantine_reason, change.payouts_from) == (reason, payouts_from)
 
 
 @pytest.mark.parametrize("present", ["new", "other", None])
-def test_an_account_that_was_ever_quarantined_never_comes_back(present):
+def test_an_account_that_was_ever_quarantined_never_comes_back(present: str | None) -> None:
     with pytest.raises(AccountQuarantined):
         check_change(KnownAccounts(present, None, NOW, True, frozenset({"new"})), "new", VERIFIED, NOW, COOLING)

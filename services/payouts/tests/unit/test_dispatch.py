@@ -31,42 +31,42 @@ def reasons(plan) -> list[str | None]:
         (candidate(), None),
     ],
 )
-def test_a_skipped_payout_has_its_reason(given, reason):
+def test_a_skipped_payout_has_its_reason(given, reason: str | None) -> None:
     assert reasons(plan_batch([given], [], None, 1_000, FREE)) == [reason]
 
 
-def test_the_total_is_never_above_the_limit_and_smaller_ones_still_fit():
+def test_the_total_is_never_above_the_limit_and_smaller_ones_still_fit() -> None:
     plan = plan_batch([candidate(60), candidate(50), candidate(40)], [], 100, 1_000, FREE)
     assert reasons(plan) == [None, "max_total_reached", None]
     assert plan.planned_minor == 100
 
 
-def test_a_short_balance_stops_the_whole_batch():
+def test_a_short_balance_stops_the_whole_batch() -> None:
     plan = plan_batch([candidate(60), candidate(41), candidate(stand=False)], [new_id()], None, 100, FREE)
     assert plan.short
     assert reasons(plan) == ["not_found", "balance_insufficient", "balance_insufficient", "bank_details_changed"]
     assert not plan_batch([candidate(60), candidate(40)], [], None, 100, FREE).short
 
 
-def test_the_balance_covers_the_fees_of_the_batch():
+def test_the_balance_covers_the_fees_of_the_batch() -> None:
     fees = FeeSchedule.parse("50:1,*:3")
     assert plan_batch([candidate(60), candidate(40)], [], None, 103, fees).short
     covered = plan_batch([candidate(60), candidate(40), candidate(stand=False)], [], 100, 104, fees)
     assert (covered.short, covered.planned_minor, covered.fees_minor) == (False, 100, 4)
 
 
-def test_a_skipped_payout_needs_no_balance():
+def test_a_skipped_payout_needs_no_balance() -> None:
     assert not plan_batch([candidate(10_000, stand=False)], [], None, 0, FREE).short
 
 
-def test_the_poll_backoff_grows_to_an_hour():
+def test_the_poll_backoff_grows_to_an_hour() -> None:
     waits = [poll_backoff(poll_count) for poll_count in range(40)]
     assert waits == sorted(waits)
     assert waits[0] == timedelta(seconds=15)
     assert waits[-1] == timedelta(hours=1)
 
 
-def test_the_lease_outlasts_all_calls_of_a_submission():
+def test_the_lease_outlasts_all_calls_of_a_submission() -> None:
     from payouts.settings import Settings
 
     longest = next(rule.le for rule in Settings.model_fields["gateway_timeout_seconds"].metadata if hasattr(rule, "le"))

@@ -34,7 +34,9 @@ CLOSING = [
 
 
 @pytest.mark.parametrize(("status", "reversed_after_success", "returned", "may"), CLOSING)
-def test_an_exception_closes_only_after_the_money_has_arrived(status, reversed_after_success, returned, may):
+def test_an_exception_closes_only_after_the_money_has_arrived(
+    status: str, reversed_after_success: bool, returned: bool, may: bool
+) -> None:
     settlement = Settlement(status, reversed_after_success, returned)
     if may:
         assert check_closing(OPEN, settlement)
@@ -43,12 +45,12 @@ def test_an_exception_closes_only_after_the_money_has_arrived(status, reversed_a
             check_closing(OPEN, settlement)
 
 
-def test_a_batchs_exception_closes_without_settlement():
+def test_a_batchs_exception_closes_without_settlement() -> None:
     assert check_closing(replace(OPEN, payout_id=None, batch_id=new_id()), None)
     assert not check_closing(replace(OPEN, is_open=False), Settlement("pending", False, False))
 
 
-def test_a_repeated_classification_has_no_effect():
+def test_a_repeated_classification_has_no_effect() -> None:
     assert check_classification(OPEN, Finding("name_mismatch", "SEV-3"))
     assert check_classification(OPEN, Finding("account_number_invalid", "SEV-1"))
     assert not check_classification(OPEN, OPEN.finding)
@@ -56,7 +58,7 @@ def test_a_repeated_classification_has_no_effect():
         check_classification(replace(OPEN, is_open=False), OPEN.finding)
 
 
-def test_a_report_sets_the_cause_unless_a_person_named_one():
+def test_a_report_sets_the_cause_unless_a_person_named_one() -> None:
     assert revised(OPEN, Finding("reversed", "SEV-3")).cause == "reversed"
     assert revised(OPEN, Finding("unclassified", "SEV-3")).cause == "account_number_invalid"
     assert revised(OPEN, Finding("timeout", "SEV-1")) == Finding("account_number_invalid", "SEV-1")
@@ -65,7 +67,7 @@ def test_a_report_sets_the_cause_unless_a_person_named_one():
     )
 
 
-def test_reports_never_lower_a_severity():
+def test_reports_never_lower_a_severity() -> None:
     for order in permutations(
         [Finding("reversed", "SEV-2"), Finding("unclassified", "SEV-1"), Finding("timeout", "SEV-1")]
     ):

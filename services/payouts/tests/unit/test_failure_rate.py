@@ -26,7 +26,9 @@ ALARMS = [
 
 
 @pytest.mark.parametrize(("attempts", "failures", "attempts_min", "alarming"), ALARMS)
-def test_above_five_percent_alarms_and_exactly_five_does_not(attempts, failures, attempts_min, alarming):
+def test_above_five_percent_alarms_and_exactly_five_does_not(
+    attempts, failures, attempts_min: int, alarming: bool
+) -> None:
     assert is_alarming(ObservedFailureRate(attempts, failures), attempts_min) is alarming
 
 
@@ -48,12 +50,12 @@ def alert_steps(rates, *, every=timedelta(seconds=5)):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_noisy_rate_around_five_percent_raises_one_alert(seed):
+def test_a_noisy_rate_around_five_percent_raises_one_alert(seed: int) -> None:
     noise = random.Random(seed)
     assert alert_steps(noise.randint(35, 65) for _ in range(3000)) == ["raise"]
 
 
-def test_a_low_rate_clears_the_alert():
+def test_a_low_rate_clears_the_alert() -> None:
     minutes = 12  # of a look each five seconds
     assert alert_steps([60] * 3 + [20] * 119) == ["raise"]
     assert alert_steps([60] * 3 + [29] * 122) == ["raise", "clear"]
@@ -61,12 +63,12 @@ def test_a_low_rate_clears_the_alert():
     assert alert_steps(([60] * minutes * 12 + [20] * minutes * 12) * 2) == ["raise", "clear", "raise", "clear"]
 
 
-def test_an_interruption_restarts_the_quiet_time():
+def test_an_interruption_restarts_the_quiet_time() -> None:
     assert alert_steps([60] + ([20] * 100 + [40]) * 5) == ["raise"]
     assert alert_steps([60] + [20] * 100 + [40] + [20] * 122) == ["raise", "clear"]
 
 
-def test_an_hour_without_attempts_is_calm():
+def test_an_hour_without_attempts_is_calm() -> None:
     clock = ManualClock()
     open_alert = OpenAlert(clock.now())
     assert evaluate_rate(ObservedFailureRate(0, 0), open_alert, WATCH, clock.now()) == "begin_calm"

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ schedules = st.sampled_from([Schedule("daily"), Schedule("weekly", "monday"), Sc
 
 
 @given(instants)
-def test_every_instant_lies_in_the_month_that_lagos_shows_and_months_join_without_a_gap(instant):
+def test_every_instant_lies_in_the_month_that_lagos_shows_and_months_join_without_a_gap(instant) -> None:
     here = instant.astimezone(LAGOS)
     month = Month.of(f"{here.year:04d}-{here.month:02d}", FAR)
     assert month.start <= instant < month.end
@@ -31,7 +32,7 @@ def test_every_instant_lies_in_the_month_that_lagos_shows_and_months_join_withou
     assert Month.of(f"{following.year:04d}-{following.month:02d}", FAR).start == month.end
 
 
-def test_a_month_begins_an_hour_before_it_does_in_utc():
+def test_a_month_begins_an_hour_before_it_does_in_utc() -> None:
     month = Month.of("2026-12", FAR)
     assert (month.start, month.end) == (datetime(2026, 11, 30, 23, tzinfo=UTC), datetime(2026, 12, 31, 23, tzinfo=UTC))
 
@@ -53,13 +54,13 @@ def test_a_month_begins_an_hour_before_it_does_in_utc():
         "+026-11",
     ],
 )
-def test_an_invalid_month_is_refused(name):
+def test_an_invalid_month_is_refused(name: str) -> None:
     with pytest.raises(ValidationFailed) as refused:
         Month.of(name, FAR)
     assert [param.name for param in refused.value.invalid_params] == ["month"]
 
 
-def test_a_month_exists_from_its_first_moment_in_lagos():
+def test_a_month_exists_from_its_first_moment_in_lagos() -> None:
     first_instant = datetime(2026, 11, 30, 23, tzinfo=UTC)
     assert Month.of("2026-12", first_instant).start == first_instant
     with pytest.raises(ValidationFailed):
@@ -67,7 +68,7 @@ def test_a_month_exists_from_its_first_moment_in_lagos():
 
 
 @given(schedules, instants)
-def test_a_schedule_is_due_at_six_in_lagos_on_each_of_its_days(schedule, instant):
+def test_a_schedule_is_due_at_six_in_lagos_on_each_of_its_days(schedule, instant) -> None:
     due_at = due_after(schedule, instant)
     here = due_at.astimezone(LAGOS)
     assert (here.hour, here.minute, here.second, here.microsecond) == (6, 0, 0, 0)
@@ -76,7 +77,7 @@ def test_a_schedule_is_due_at_six_in_lagos_on_each_of_its_days(schedule, instant
 
 
 @given(schedules, instants, st.timedeltas(timedelta(0), timedelta(days=90)))
-def test_after_a_downtime_the_latest_missed_day_counts_and_the_next_one_follows_it(schedule, instant, downtime):
+def test_after_a_downtime_the_latest_missed_day_counts_and_the_next_one_follows_it(schedule, instant, downtime) -> None:
     due_at = due_after(schedule, instant)
     now = due_at + downtime
     latest = latest_due(schedule, due_at, now)
@@ -85,7 +86,7 @@ def test_after_a_downtime_the_latest_missed_day_counts_and_the_next_one_follows_
     assert period_of(latest) == latest.astimezone(LAGOS).date()
 
 
-def test_none_is_never_due():
+def test_none_is_never_due() -> None:
     assert due_after(Schedule(), FAR) is None
 
 
@@ -111,12 +112,14 @@ SNAPSHOT = {
         ({"available_minor": 0}, "below_minimum"),
     ],
 )
-def test_a_period_is_skipped_for_the_reason_a_request_would_be_refused_for(changes, reason):
+def test_a_period_is_skipped_for_the_reason_a_request_would_be_refused_for(
+    changes: dict[str, Any], reason: str | None
+) -> None:
     assert skip_reason(WalletSnapshot(**{**SNAPSHOT, **changes}), 500) == reason
 
 
 @given(st.integers(-(10**15), 10**15))
-def test_naira_text_is_exact_to_the_kobo(amount_minor):
+def test_naira_text_is_exact_to_the_kobo(amount_minor) -> None:
     assert int(re.sub(r"[₦,.]", "", format_naira(amount_minor))) == amount_minor
     assert int(decimal_naira(amount_minor).replace(".", "")) == amount_minor
     assert format_naira(amount_minor)[-3] == decimal_naira(amount_minor)[-3] == "."
@@ -130,7 +133,7 @@ LINE = {
 
 
 @pytest.mark.parametrize("reason", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "  =HYPERLINK(1)", "\n=1"])
-def test_gateway_text_is_never_a_formula(reason):
+def test_gateway_text_is_never_a_formula(reason: str) -> None:
     [names, cells] = csv.reader(
         io.StringIO(csv_heading() + csv_of_lines([{**LINE, "payoutFailure": reason}]), newline="")
     )
@@ -139,7 +142,7 @@ def test_gateway_text_is_never_a_formula(reason):
     assert (line["netMinor"], line["netNaira"], line["balanceNaira"]) == ("-123456", "-1234.56", "0.05")
 
 
-def test_the_page_escapes_every_text_and_its_policy_names_its_own_style_only():
+def test_the_page_escapes_every_text_and_its_policy_names_its_own_style_only() -> None:
     summary = {
         "vendorId": "v", "month": "2026-02", "timeZone": "Africa/Lagos", "isOver": True, "openingBalanceMinor": 0,
         "closingBalanceMinor": 0, "netMinor": 0, "lines": 1, "kinds": [],

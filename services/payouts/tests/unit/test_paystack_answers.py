@@ -1,6 +1,7 @@
 """What each shape of Paystack's answers about transfers, accounts and banks means."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,9 @@ CAUSES = [
 
 
 @pytest.mark.parametrize(("changes", "reason", "cause"), CAUSES)
-async def test_the_cause_is_read_from_the_gateways_fields(changes, reason, cause):
+async def test_the_cause_is_read_from_the_gateways_fields(
+    changes: dict[str, Any], reason: str | None, cause: str
+) -> None:
     gateway = paystack(Answers(ok({**TRANSFER, **changes})))
     for report in (await gateway.verify(REFERENCE), await gateway.transfer(REFERENCE, "RCP_1", 50_000)):
         assert isinstance(report, Reported)
@@ -62,7 +65,7 @@ async def test_the_cause_is_read_from_the_gateways_fields(changes, reason, cause
 
 
 @pytest.mark.parametrize("narration", ["Account number is invalid", "switch timeout", None, {"message": "switch"}])
-async def test_our_own_narration_is_never_a_cause(narration):
+async def test_our_own_narration_is_never_a_cause(narration) -> None:
     report = await paystack(Answers(ok({**TRANSFER, "reason": narration}))).verify(REFERENCE)
     assert report.update.reason is None
 
@@ -71,12 +74,12 @@ FEES = [(1000, 1000), ("1000", 1000), (0, 0), (None, None), ({}, None), (-1, Non
 
 
 @pytest.mark.parametrize(("charged", "fee_minor"), FEES)
-async def test_the_fee_is_read_as_far_as_it_is_an_amount(charged, fee_minor):
+async def test_the_fee_is_read_as_far_as_it_is_an_amount(charged, fee_minor: int | None) -> None:
     report = await paystack(Answers(ok({**TRANSFER, "status": "success", "fee_charged": charged}))).verify(REFERENCE)
     assert report.update.fee_minor == fee_minor
 
 
-async def test_a_transfer_below_the_minimum_is_refused_without_a_call():
+async def test_a_transfer_below_the_minimum_is_refused_without_a_call() -> None:
     answers = Answers(ok(TRANSFER))
     refused = await paystack(answers, minimum_minor=10_000).transfer(REFERENCE, "RCP_1", 9_999)
     assert isinstance(refused, Refused)
@@ -88,14 +91,14 @@ async def test_a_transfer_below_the_minimum_is_refused_without_a_call():
 @pytest.mark.parametrize(
     "reference", ["po-1", "po-" + "A" * 32, "po-" + "0" * 48, "po." + "0" * 32, "po-" + "0" * 32 + "\n"]
 )
-async def test_a_reference_that_paystack_rejects_is_refused_without_a_call(reference):
+async def test_a_reference_that_paystack_rejects_is_refused_without_a_call(reference) -> None:
     answers = Answers(ok(TRANSFER))
     assert isinstance(await paystack(answers).transfer(reference, "RCP_1", 50_000), Refused)
     assert answers.requests == []
 
 
 @pytest.mark.parametrize("code", [None, "", {}, 7])
-async def test_a_recipient_without_a_code_is_unclear(code):
+async def test_a_recipient_without_a_code_is_unclear(code) -> None:
     assert isinstance(await paystack(Answers(ok({"recipient_code": code}))).create_recipient(RECIPIENT), Unclear)
 
 
@@ -104,7 +107,7 @@ INVALID = {**NO_SUCH_ACCOUNT, "type": "validation_error", "code": "invalid_bank_
 
 
 @pytest.mark.parametrize(("status", "body"), [(422, NO_SUCH_ACCOUNT), (422, INVALID), (400, INVALID), (404, INVALID)])
-async def test_paystacks_own_report_of_no_such_account_is_none(status, body):
+async def test_paystacks_own_report_of_no_such_account_is_none(status: int, body) -> None:
     assert await paystack(Answers((status, body))).account_name(*ACCOUNT) is None
 
 
@@ -124,7 +127,7 @@ async def test_paystacks_own_report_of_no_such_account_is_none(status, body):
         (200, {"status": True, "data": None}),
     ],
 )
-async def test_no_other_answer_is_a_report_of_no_such_account(status, body):
+async def test_no_other_answer_is_a_report_of_no_such_account(status: int, body) -> None:
     answers = Answers((status, body))
     with pytest.raises(GatewayUnavailable) as raised:
         await paystack(answers).account_name(*ACCOUNT)
@@ -133,7 +136,7 @@ async def test_no_other_answer_is_a_report_of_no_such_account(status, body):
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_a_rejected_key_is_reported_by_every_call(status):
+async def test_a_rejected_key_is_reported_by_every_call(status: int) -> None:
     answers = Answers((status, {"status": False, "message": "Invalid key"}))
     gateway = paystack(answers)
     reads = (
@@ -155,7 +158,7 @@ def bank(code, name="Access Bank", **changes):
     return {"code": code, "name": name, "currency": "NGN", "active": True, "is_deleted": False, **changes}
 
 
-async def test_the_bank_list_is_read_to_its_last_cursor():
+async def test_the_bank_list_is_read_to_its_last_cursor() -> None:
     answers = Answers(
         ok(
             [bank("044"), bank("058", "Guaranty Trust Bank")], meta={"next": "YmFuazox", "previous": None, "perPage": 2}
@@ -183,24 +186,24 @@ async def test_the_bank_list_is_read_to_its_last_cursor():
         {"name": None},
     ],
 )
-async def test_a_bank_without_transfers_in_naira_is_not_listed(changes):
+async def test_a_bank_without_transfers_in_naira_is_not_listed(changes: dict[str, Any]) -> None:
     listed = await paystack(Answers(ok([bank("044"), bank("058") | changes]))).banks()
     assert [entry.code for entry in listed] == ["044"]
 
 
 @pytest.mark.parametrize("data", [None, {"banks": []}, "044"])
-async def test_a_malformed_bank_list_is_unavailable(data):
+async def test_a_malformed_bank_list_is_unavailable(data) -> None:
     with pytest.raises(GatewayUnavailable):
         await paystack(Answers(ok(data))).banks()
 
 
 @pytest.mark.parametrize("odd", [None, "044", 7, {}, {"code": {}, "name": "A"}])
-async def test_an_odd_row_hides_no_bank_and_no_balance(odd):
+async def test_an_odd_row_hides_no_bank_and_no_balance(odd) -> None:
     assert await paystack(Answers(ok([odd, bank("044")], meta=[]))).banks() == [Bank("044", "Access Bank")]
     assert await paystack(Answers(ok([odd, {"currency": "NGN", "balance": "7"}]))).balance_minor() == 7
 
 
-async def test_a_bank_list_without_an_end_is_unavailable():
+async def test_a_bank_list_without_an_end_is_unavailable() -> None:
     with pytest.raises(GatewayUnavailable):
         await paystack(Answers(ok([bank("044")], meta={"next": "again"}))).banks()
 
@@ -229,7 +232,7 @@ LISTED = {
         {"status": None},
     ],
 )
-async def test_an_odd_row_of_the_list_becomes_a_case_and_hides_no_other(changes):
+async def test_an_odd_row_of_the_list_becomes_a_case_and_hides_no_other(changes: dict[str, Any]) -> None:
     page = await paystack(Answers(ok([{**LISTED, **changes}, LISTED]))).page_of_transfers(SINCE, 1)
     odd, good = page.transfers
     assert may_be_recorded(good)
@@ -238,7 +241,7 @@ async def test_an_odd_row_of_the_list_becomes_a_case_and_hides_no_other(changes)
     assert not may_be_recorded(odd) or odd.status not in ("success", "pending")
 
 
-async def test_a_row_that_is_no_object_is_a_case_with_a_stable_reference():
+async def test_a_row_that_is_no_object_is_a_case_with_a_stable_reference() -> None:
     pages = [await paystack(Answers(ok(["?", LISTED]))).page_of_transfers(SINCE, 1) for _ in range(2)]
     [first, second] = [page.transfers[0] for page in pages]
     assert first == second
@@ -246,7 +249,7 @@ async def test_a_row_that_is_no_object_is_a_case_with_a_stable_reference():
     assert (first.amount_minor, first.created_at) == (0, SINCE)
 
 
-async def test_times_of_the_list_are_read_in_either_spelling():
+async def test_times_of_the_list_are_read_in_either_spelling() -> None:
     row = {key: value for key, value in LISTED.items() if key != "createdAt"}
     answers = Answers(ok([{**row, "created_at": "2026-01-02T03:04:05"}, {**LISTED, "createdAt": "soon"}]))
     page = await paystack(answers).page_of_transfers(SINCE, 1)

@@ -20,7 +20,7 @@ CALLED = {
 }
 
 
-async def test_every_call_conforms_to_the_api():
+async def test_every_call_conforms_to_the_api() -> None:
     answers = Answers(
         ok([{"currency": "NGN", "balance": 1}]),
         ok([], meta={"next": "YmFuazox"}),

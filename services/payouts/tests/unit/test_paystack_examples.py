@@ -1,6 +1,7 @@
 """Whole answers in the shapes of Paystack's documentation, checked against its schemas, and what we read in each."""
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -110,7 +111,7 @@ def example(method, path, status, data, **further):
         ({name: value for name, value in SHOWN.items() if not name.startswith("fee")}, "success", None, None),
     ],
 )
-async def test_a_verified_transfer_is_read(data, status, failure, fee_minor):
+async def test_a_verified_transfer_is_read(data, status: str, failure: str | None, fee_minor: int | None) -> None:
     report = await example("GET", f"/transfer/verify/{REFERENCE}", 200, data).verify(REFERENCE)
     assert isinstance(report, Reported)
     update = report.update
@@ -119,18 +120,18 @@ async def test_a_verified_transfer_is_read(data, status, failure, fee_minor):
 
 
 @pytest.mark.parametrize("status", ["success", "pending", "otp"])
-async def test_a_created_transfer_is_read(status):
+async def test_a_created_transfer_is_read(status: str) -> None:
     report = await example("POST", "/transfer", 200, {**CREATED, "status": status}).transfer(
         REFERENCE, "RCP_31", 70_000
     )
     assert (report.update.status, report.update.failure, report.update.fee_minor) == (status, None, None)
 
 
-async def test_an_unknown_transfer_is_absent():
+async def test_an_unknown_transfer_is_absent() -> None:
     assert await example("GET", f"/transfer/verify/{REFERENCE}", 404, None).verify(REFERENCE) == Absent()
 
 
-async def test_an_invalid_recipient_is_refused_with_the_gateways_message():
+async def test_an_invalid_recipient_is_refused_with_the_gateways_message() -> None:
     meta = {
         "meta": {"nextStep": "Provide a valid recipient"},
         "type": "validation_error",
@@ -140,7 +141,7 @@ async def test_an_invalid_recipient_is_refused_with_the_gateways_message():
     assert refused == Refused("A message")
 
 
-async def test_a_page_of_transfers_is_read():
+async def test_a_page_of_transfers_is_read() -> None:
     rows = [SHOWN, FAILED, {**SHOWN, "recipient": BY_CARD}]
     page = await example("GET", "/transfer", 200, rows, meta=META).page_of_transfers(SINCE, 1)
     assert [(row.status, row.account_number) for row in page.transfers] == [
@@ -152,24 +153,24 @@ async def test_a_page_of_transfers_is_read():
 
 
 @pytest.mark.parametrize("data", [RECIPIENT, BY_CARD])
-async def test_a_recipient_is_read(data):
+async def test_a_recipient_is_read(data) -> None:
     gateway = example("POST", "/transferrecipient", 201, data)
     assert await gateway.create_recipient(Recipient(uuid4(), "sealed", "044", "BOLA ADE")) == "RCP_31"
 
 
 @pytest.mark.parametrize("further", [{}, {"meta": {"next": None, "previous": "YmFuazox", "perPage": 5}}])
-async def test_a_list_of_banks_is_read(further):
+async def test_a_list_of_banks_is_read(further: dict[str, Any]) -> None:
     assert await example("GET", "/bank", 200, [BANK], **further).banks() == [Bank("044", "Access Bank")]
 
 
-async def test_an_account_and_a_balance_are_read():
+async def test_an_account_and_a_balance_are_read() -> None:
     account = {"account_number": "0690123456", "account_name": "BOLA ADE", "bank_id": 1}
     assert await example("GET", "/bank/resolve", 200, account).account_name("0690123456", "044") == "BOLA ADE"
     balances = [{"currency": "GHS", "balance": 1}, {"currency": "NGN", "balance": 1_700_000}]
     assert await example("GET", "/balance", 200, balances).balance_minor() == 1_700_000
 
 
-async def test_a_rate_limit_is_unavailable():
+async def test_a_rate_limit_is_unavailable() -> None:
     limit = {"meta": {"nextStep": "Wait a few minutes"}, "type": "api_error", "code": "rate_limited"}
     with pytest.raises(GatewayUnavailable):
         await example("GET", "/balance", 429, None, **limit).balance_minor()

@@ -28,7 +28,7 @@ def payout(status, retry_count, *attempts, contradicted=False):
         (payout("failed", 0, "failed"), "none"),
     ],
 )
-def test_only_an_unsubmitted_payout_returns_without_a_query(held, fate):
+def test_only_an_unsubmitted_payout_returns_without_a_query(held, fate: str) -> None:
     assert quarantine_action(held) == fate
 
 
@@ -49,5 +49,5 @@ def locked_transfer():
         (TransferUpdate("query", "pending", 100, "NGN"), False),
     ],
 )
-def test_a_failure_is_confirmed_by_a_response_over_the_whole_amount(update, confirmed):
+def test_a_failure_is_confirmed_by_a_response_over_the_whole_amount(update, confirmed: bool) -> None:
     assert confirms_failure(locked_transfer(), update) is confirmed

@@ -70,7 +70,9 @@ def outcome(act, *arguments):
 
 
 @pytest.mark.parametrize(("status", "returned", "attempts", "reset", "restitution", "kind"), TABLE)
-def test_the_attempts_decide_which_returns_are_allowed(status, returned, attempts, reset, restitution, kind):
+def test_the_attempts_decide_which_returns_are_allowed(
+    status: str, returned: str | None, attempts: str, reset: str | None, restitution, kind: str
+) -> None:
     words = attempts.split()
     payout = LockedPayout(
         new_id(), new_id(), 500, status, max(0, len(words) - 1), "po-1", tuple(map(attempt, words)), returned
@@ -81,13 +83,13 @@ def test_the_attempts_decide_which_returns_are_allowed(status, returned, attempt
     assert getattr(plan, "kind", plan) == kind
 
 
-def test_the_wait_doubles_with_each_reset():
+def test_the_wait_doubles_with_each_reset() -> None:
     first = timedelta(seconds=60)
     assert [wait_before_retry(count, first) for count in (1, 2, 3)] == [first, 2 * first, 4 * first]
 
 
 @pytest.mark.parametrize(("debt_minor", "expected"), [(0, 500), (200, 300), (900, 0)])
-def test_a_return_repays_debt_first(debt_minor, expected):
+def test_a_return_repays_debt_first(debt_minor: int, expected: int) -> None:
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
     posting = plan_reconciliation(payout, WalletSnapshot(0, debt_minor, 0, None, False)).posting
     entries = {entry.account.name: entry.amount_minor for entry in posting.entries}
@@ -96,7 +98,7 @@ def test_a_return_repays_debt_first(debt_minor, expected):
 
 
 @pytest.mark.parametrize(("available_minor", "expected_debt"), [(500, 0), (120, 380), (0, 500)])
-def test_the_shortfall_of_a_recovery_becomes_debt(available_minor, expected_debt):
+def test_the_shortfall_of_a_recovery_becomes_debt(available_minor: int, expected_debt: int) -> None:
     attempts = (attempt("success"), attempt("success"))
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 1, "po-1", attempts, None)
     plan = plan_reconciliation(payout, WalletSnapshot(available_minor, 0, 0, None, False))
@@ -104,7 +106,7 @@ def test_the_shortfall_of_a_recovery_becomes_debt(available_minor, expected_debt
     assert (plan.transfer_id, entries.get(f"vendor_debt:{payout.vendor_id}", 0)) == (attempts[1].id, expected_debt)
 
 
-def test_the_hash_changes_with_payout_kind_and_every_entry():
+def test_the_hash_changes_with_payout_kind_and_every_entry() -> None:
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
     postings = [
         [describe_posting(plan_reconciliation(payout, WalletSnapshot(0, debt_minor, 0, None, False)).posting)]

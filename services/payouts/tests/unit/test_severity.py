@@ -62,8 +62,8 @@ TABLE = [
     ("status", "reason", "amount_minor", "vendors", "rejections", "cause", "severity", "minutes"), TABLE
 )
 def test_cause_severity_and_response_time_are_those_of_the_specification(
-    status, reason, amount_minor, vendors, rejections, cause, severity, minutes
-):
+    status: str, reason, amount_minor, vendors: int, rejections: int, cause: str, severity: str, minutes: int
+) -> None:
     found = severity_of(ExceptionContext(cause_of(status, reason), amount_minor, vendors, rejections))
     assert (cause_of(status, reason), found) == (cause, severity)
     assert respond_by(OPENED, found) == OPENED + timedelta(minutes=minutes)
@@ -73,18 +73,18 @@ def test_cause_severity_and_response_time_are_those_of_the_specification(
 OF_A_VENDOR = {"credit_not_released": ("SEV-1", 15), "release_statement_late": ("SEV-2", 60)}
 
 
-def test_the_table_names_every_cause():
+def test_the_table_names_every_cause() -> None:
     assert {row[5] for row in TABLE} | set(OF_A_VENDOR) == set(CAUSES)
 
 
 @pytest.mark.parametrize(("cause", "expected"), OF_A_VENDOR.items())
-def test_a_vendor_that_is_held_has_one_severity_whatever_the_amount(cause, expected):
+def test_a_vendor_that_is_held_has_one_severity_whatever_the_amount(cause, expected) -> None:
     for amount_minor in (0, LIMIT + 1):
         found = severity_of(ExceptionContext(cause, amount_minor))
         assert (found, respond_by(OPENED, found)) == (expected[0], OPENED + timedelta(minutes=expected[1]))
 
 
-def test_the_worse_of_two_severities_is_kept():
+def test_the_worse_of_two_severities_is_kept() -> None:
     assert [worse_severity("SEV-3", "SEV-1"), worse_severity("SEV-1", "SEV-2"), worse_severity("SEV-2", "SEV-2")] == [
         "SEV-1",
         "SEV-1",

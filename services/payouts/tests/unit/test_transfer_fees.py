@@ -18,20 +18,20 @@ NAIRA = 100
         (50_000 * NAIRA + 1, 50 * NAIRA),
     ],
 )
-def test_the_default_schedule_is_paystacks(amount_minor, fee_minor):
+def test_the_default_schedule_is_paystacks(amount_minor, fee_minor) -> None:
     from payouts.settings import Settings
 
     schedule = FeeSchedule.parse(Settings.model_fields["payout_transfer_fees"].default)
     assert schedule.fee_minor(amount_minor) == fee_minor
 
 
-def test_an_empty_schedule_is_free_and_the_last_tier_has_no_end():
+def test_an_empty_schedule_is_free_and_the_last_tier_has_no_end() -> None:
     assert FeeSchedule.parse("").fee_minor(1) == 0
     assert FeeSchedule.parse("10:1, 20:2").fee_minor(21) == 2
 
 
 @pytest.mark.parametrize("text", ["10", "10:", "x:1", "10:-1", "20:1,10:2", "*:1,10:2", "10:1,10:2"])
-def test_a_malformed_schedule_is_refused(text):
+def test_a_malformed_schedule_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         FeeSchedule.parse(text)
 
@@ -56,7 +56,9 @@ BOOKINGS = [
 
 
 @pytest.mark.parametrize(("booked", "source", "status", "reported", "to_book"), BOOKINGS)
-def test_a_fee_is_booked_with_its_success_and_corrected_by_queries(booked, source, status, reported, to_book):
+def test_a_fee_is_booked_with_its_success_and_corrected_by_queries(
+    booked: int | None, source: str, status: str, reported: int | None, to_book: int | None
+) -> None:
     transfer = LockedTransfer(
         *(new_id() for _ in range(4)), "po-1", "pending", 500, "NGN", "pending", None, fee_minor=booked
     )
@@ -65,7 +67,7 @@ def test_a_fee_is_booked_with_its_success_and_corrected_by_queries(booked, sourc
 
 
 @pytest.mark.parametrize("added_minor", [1000, -1000])
-def test_the_fee_and_its_return_balance(added_minor):
+def test_the_fee_and_its_return_balance(added_minor: int) -> None:
     posting = accounts.transfer_fee("transfer_fee:1", added_minor)
     assert {entry.account.name: entry.amount_minor for entry in posting.entries} == {
         "transfer_fees": added_minor,

@@ -46,8 +46,8 @@ def locked_transfer(
 
 @pytest.mark.parametrize(("effective_status", "payout_status", "update_source", "status", "verdict"), TABLE)
 def test_reports_are_evaluated_by_state_and_never_by_arrival(
-    effective_status, payout_status, update_source, status, verdict
-):
+    effective_status: str | None, payout_status: str, update_source: str, status: str, verdict: str
+) -> None:
     assert (
         evaluate_update(
             locked_transfer(effective_status, payout_status), TransferUpdate(update_source, status, 500, "NGN")
@@ -57,7 +57,7 @@ def test_reports_are_evaluated_by_state_and_never_by_arrival(
 
 
 @pytest.mark.parametrize(("amount_minor", "currency"), [(499, "NGN"), (501, "NGN"), (500, "GHS")])
-def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_minor, currency):
+def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_minor: int, currency: str) -> None:
     assert (
         evaluate_update(locked_transfer("pending"), TransferUpdate("webhook", "success", amount_minor, currency))
         == "contradiction"
@@ -66,7 +66,7 @@ def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_min
 
 @pytest.mark.parametrize("status", ["failed", "rejected", "success", "reversed"])
 @pytest.mark.parametrize("first_source", ["webhook", None])
-def test_a_query_sets_the_status_whatever_was_reported_first(status, first_source):
+def test_a_query_sets_the_status_whatever_was_reported_first(status: str, first_source: str | None) -> None:
     """A webhook's failure does not change the row; otherwise no confirmed failure could be reset or returned."""
     transfer = locked_transfer(status if first_source else "pending", "processed" if status == "success" else "pending")
     if status == "success" and first_source is None:
@@ -75,7 +75,7 @@ def test_a_query_sets_the_status_whatever_was_reported_first(status, first_sourc
     assert consequences_of(transfer, TransferUpdate("query", status, 500, "NGN")).sets_status
 
 
-def test_a_late_success_leaves_the_exception_of_its_reversal_open():
+def test_a_late_success_leaves_the_exception_of_its_reversal_open() -> None:
     for update_source in ("webhook", "query", "call"):
         follows = consequences_of(locked_transfer("reversed"), TransferUpdate(update_source, "success", 500, "NGN"))
         assert (follows.verdict, follows.completes_payout, follows.closes_exception) == ("late_success", True, False)
@@ -87,7 +87,9 @@ def test_a_late_success_leaves_the_exception_of_its_reversal_open():
 @pytest.mark.parametrize("effective_status", [None, "pending", "failed"])
 @pytest.mark.parametrize("payout_status", ["processed", "failed"])
 @pytest.mark.parametrize("update_source", ["webhook", "call", "query"])
-def test_a_second_success_of_one_payout_is_never_a_repetition(effective_status, payout_status, update_source):
+def test_a_second_success_of_one_payout_is_never_a_repetition(
+    effective_status: str | None, payout_status: str, update_source: str
+) -> None:
     follows = consequences_of(
         locked_transfer(effective_status, payout_status), TransferUpdate(update_source, "success", 500, "NGN")
     )

@@ -33,14 +33,14 @@ HEADING, *ROWS = [line.split() for line in TABLE.strip().splitlines()]
 CELLS = [(state, event, cell) for event, *cells in ROWS for state, cell in zip(HEADING[1:], cells, strict=True)]
 
 
-def test_the_table_has_every_state_and_event():
+def test_the_table_has_every_state_and_event() -> None:
     assert sorted((state, event) for state, event, _ in CELLS) == sorted(
         (state, event) for state in STATES for event in EVENTS
     )
 
 
 @pytest.mark.parametrize(("state", "event", "cell"), CELLS)
-def test_each_cell_of_the_table_has_its_outcome(state, event, cell):
+def test_each_cell_of_the_table_has_its_outcome(state, event, cell) -> None:
     if cell in REJECTIONS:
         assert next_state(state, event) is REJECTIONS[cell]
         assert verdict_of(state, event) == REJECTIONS[cell].value

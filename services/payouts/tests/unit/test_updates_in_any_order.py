@@ -52,7 +52,7 @@ def decides_by_arrival(pair):
 
 
 @pytest.mark.parametrize("pair", list(product(REPORTS, repeat=2)), ids=lambda pair: "-".join(pair))
-def test_two_reports_end_in_the_same_state_in_any_order(pair):
+def test_two_reports_end_in_the_same_state_in_any_order(pair) -> None:
     folded, turned = after(pair), after(reversed(pair))
     if decides_by_arrival(pair):
         assert (folded.queried, turned.queried, folded.live, turned.live) == (True, True, True, True)
@@ -62,7 +62,7 @@ def test_two_reports_end_in_the_same_state_in_any_order(pair):
 
 
 @pytest.mark.parametrize("pair", list(product(REPORTS, repeat=2)), ids=lambda pair: "-".join(pair))
-def test_a_failure_is_never_dropped(pair):
+def test_a_failure_is_never_dropped(pair) -> None:
     folded = after(pair)
     if not ENDS_WITHOUT_PAYING.isdisjoint(pair) or "reversed" in pair:
         assert folded.live
@@ -70,7 +70,7 @@ def test_a_failure_is_never_dropped(pair):
     assert folded.queried is contradicts
 
 
-def test_a_query_settles_three_reports_in_any_order():
+def test_a_query_settles_three_reports_in_any_order() -> None:
     for order in product(REPORTS, repeat=3):
         folded = after(order).apply("success", QUERY)
         assert folded.state == ("processed", "reversed" in order), order
@@ -78,14 +78,14 @@ def test_a_query_settles_three_reports_in_any_order():
 
 
 @pytest.mark.parametrize("status", REPORTS)
-def test_repeated_and_late_reports_change_nothing(status):
+def test_repeated_and_late_reports_change_nothing(status) -> None:
     once, often = after([status]), after([status, status, status if status in UNDER_WAY else "pending", status])
     assert often.state == once.state
     assert often.times_paid == once.times_paid
 
 
 @pytest.mark.parametrize("status", REPORTS)
-def test_a_report_never_pays_a_returned_payout(status):
+def test_a_report_never_pays_a_returned_payout(status) -> None:
     folded = FoldedTransfer()
     folded.transfer = replace(folded.transfer, payout_status="failed", effective_status="failed")
     folded.apply(status).apply("success").apply("success", QUERY)

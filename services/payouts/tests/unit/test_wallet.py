@@ -12,7 +12,7 @@ postings = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integer
 
 
 @given(postings)
-def test_wallet_and_debt_are_never_both_above_zero(history):
+def test_wallet_and_debt_are_never_both_above_zero(history) -> None:
     vendor = new_id()
     ledger: dict[str, int] = {}
 
@@ -49,11 +49,11 @@ VERSION = new_id()
         (WalletSnapshot(100, 0, 50, VERSION, True, suspended=True), 1, VendorSuspended),
     ],
 )
-def test_a_payout_request_is_refused_by_its_condition(wallet, amount_minor, error):
+def test_a_payout_request_is_refused_by_its_condition(wallet, amount_minor: int, error) -> None:
     with pytest.raises(error):
         check_payout_request(wallet, amount_minor)
     assert issubclass(DebtOutstanding, Conflict)
 
 
-def test_the_whole_available_amount_can_be_requested():
+def test_the_whole_available_amount_can_be_requested() -> None:
     assert check_payout_request(WalletSnapshot(100, 0, 50, VERSION, True), 100) == VERSION

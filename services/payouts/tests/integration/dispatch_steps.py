@@ -1,0 +1,126 @@
+"""Dispatches of payouts, processes that end in the middle, and gateways whose calls arrive late."""
+
+import dataclasses
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from uuid import UUID
+
+import httpx
+
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
+from contracts.identity import VendorSuspended
+from contracts.permissions import permissions_of
+from payouts.domain.dispatch import LEASE
+from payouts.timers import process_due_transfers_once
+from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
+
+from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
+
+KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
+OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
+EVERYTHING = DispatchOrder(None, None, False)
+
+
+async def recover(scenario: Scenario):
+    """Runs the worker after the end of all leases, until nothing is due."""
+    dependencies = scenario.app.dependencies
+    for _ in range(6):
+        scenario.clock.advance(LEASE + timedelta(seconds=1))
+        await scenario.app.work("payouts.transfers")
+        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+
+
+async def assert_paid_once(scenario: Scenario, sandbox: Sandbox, payout_id, amount_minor):
+    payout = await scenario.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
+    [transfer] = await sandbox.transfers()
+    assert (transfer["reference"], transfer["amount"]) == (payout["transferReference"], amount_minor)
+    assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - amount_minor
+    assert await scenario.balance("gateway_cash") == -amount_minor
+    assert await scenario.balance("in_transit:%") == 0
+    assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
+
+
+class Died(BaseException):
+    """The process ended here: nothing after it happens."""
+
+
+class MortalDatabase:
+    """The real database of a process that dies before its n-th transaction; committed data stays."""
+
+    def __init__(self, database, lives):
+        self._database, self.lives = database, lives
+
+    @asynccontextmanager
+    async def unit_of_work(self, *, acting_as):
+        if self.lives == 0:
+            raise Died
+        self.lives -= 1
+        async with self._database.unit_of_work(acting_as=acting_as) as uow:
+            yield uow
+
+
+class MortalTransport(httpx.AsyncBaseTransport):
+    """The real network of a process that dies before its n-th call, or after its response."""
+
+    def __init__(self, inner, lives, *, after):
+        self.inner, self.lives, self.after = inner, lives, after
+
+    async def handle_async_request(self, request):
+        self.lives -= 1
+        if self.lives < 0 and not self.after:
+            raise Died
+        response = await self.inner.handle_async_request(request)
+        if self.lives < 0:
+            await response.aread()
+            raise Died
+        return response
+
+
+def gateway_over(scenario: Scenario, transport):
+    client = scenario.app.dependencies.gateway.client
+    other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
+    return dataclasses.replace(scenario.app.dependencies.gateway, client=other, timeout_seconds=10)
+
+
+async def hold(scenario: Scenario, vendor, by):
+    """Puts every payout of the vendor on hold."""
+    if by == "vendor_suspended":
+        event = VendorSuspended(
+            vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=vendor.legal_name,
+            campus_id=new_id(), reason="Complaints",
+        )  # fmt: skip
+        await scenario.app.deliver(event)
+    else:
+        await scenario.app.fetch("UPDATE vendor_bank_details SET verified = false WHERE vendor_id = $1", vendor.id)
+
+
+def maker(scenario: Scenario):
+    return Caller(user_id=scenario.operator_id, permissions=permissions_of(["finance_maker"]))
+
+
+async def dispatch_until_death(scenario: Scenario, *, database=None, gateway=None):
+    """Returns whether the process survived."""
+    dependencies = dataclasses.replace(scenario.app.dependencies)
+    try:
+        await dispatch_payouts(
+            database or dependencies.database,
+            gateway or dependencies.gateway,
+            scenario.clock,
+            maker(scenario),
+            KEY,
+            EVERYTHING,
+        )
+    except Died:
+        return False
+    return True
+
+
+async def recover_in_another_process(scenario: Scenario, again_under):
+    """Another process: the worker's recovery, and another dispatch by staff, under the same key or a new one."""
+    if again_under == "the same key":
+        assert (await scenario.dispatch(KEY)).status_code == 200
+    await recover(scenario)
+    assert (await scenario.dispatch(OTHER_KEY)).status_code == 200
+    await recover(scenario)
