@@ -66,6 +66,40 @@ async def test_the_approved_account_pays_the_gateways_own_refund(app: PaymentsAp
     await app.check_ledger()
 
 
+async def test_the_decision_of_two_people_closes_the_alert(app: PaymentsApp) -> None:
+    refund_id = await _waiting(app, by_webhook=True)
+    [alert] = await app.service.published("operations.alert_raised.v1")
+    prepared = await app.post_as(f"/api/refunds/{refund_id}/prepare", WITH_ACCOUNT, "finance_maker")
+    assert (prepared.status_code, await app.service.published("operations.alert_cleared.v1")) == (200, [])
+    for _ in range(2):
+        assert (await app.approve(f"/api/refunds/{refund_id}")).status_code == 200
+    cleared = [event["dedupKey"] for event in await app.service.published("operations.alert_cleared.v1")]
+    assert sorted(cleared) == [f"refund-failed:{alert['subject']}", alert["dedupKey"]]
+
+
+async def test_a_failed_refund_that_is_paid_after_all_closes_the_alert(app: PaymentsApp) -> None:
+    await _waiting(app, by_webhook=True)
+    [alert] = await app.service.published("operations.alert_raised.v1")
+    [refund] = await app.gateway.refunds()
+    paid = {"data": {"status": "processed"}, "match": str(refund["id"])}
+    await app.gateway.faults(verify_call=paid, listed_row=paid)
+    data = {"transaction_reference": refund["transaction_reference"], "amount": "500000", "currency": "NGN"}
+    for _ in range(2):
+        await app.process_webhook({"event": "refund.processed", "data": data})
+    cleared = [event["dedupKey"] for event in await app.service.published("operations.alert_cleared.v1")]
+    assert sorted(cleared) == [f"refund-failed:{alert['subject']}", alert["dedupKey"]]
+
+
+async def test_a_refund_that_never_failed_clears_no_alert(app: PaymentsApp) -> None:
+    await app.service.deliver(app.refund_requested(await app.paid_order(), 500_000))
+    await app.service.work("payments.refunds")
+    [refund] = await app.gateway.refunds()
+    await app.gateway.control("POST", f"refunds/{refund['id']}/process")
+    await app.process_webhook(await app.gateway.webhook("refund.processed", refund["transaction_reference"]))
+    assert (await app.get_as("/api/refunds"))[0]["status"] == "settled"
+    assert await app.service.published("operations.alert_cleared.v1") == []
+
+
 async def test_a_lost_response_to_the_retry_pays_once(app: PaymentsApp) -> None:
     refund_id = await _waiting(app, by_webhook=True)
     await _decide(app, refund_id)

@@ -28,6 +28,16 @@ FIRST_POLL_AFTER: Final = timedelta(minutes=1)
 LAST_POLL_AFTER: Final = timedelta(hours=1)
 
 
+def failed_alert_key(refund_id: UUID) -> str:
+    """The deduplication key of a failed refund's alert, to raise and to clear it."""
+    return f"refund-failed:{refund_id}"
+
+
+def account_alert_key(refund_id: UUID) -> str:
+    """The same of a refund that needs the payer's account."""
+    return f"refund-needs-account:{refund_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class NewRefund:
     """A refund to record, over an amount in the minor unit of its currency, which is the charge's."""

@@ -13,6 +13,7 @@ __all__ = [
 
 STEPS = (
     "apply_refund_update",
+    "clear_refund_alert",
     "confirm_failed_attempts",
     "create_refund",
     "enqueue_refund",

@@ -8,12 +8,13 @@ from common.primitives.decisions import AlreadyDecided, NothingPrepared, evaluat
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payments.store import decisions, refund_attempts, refunds
+from payments.use_cases.refunds.clear_refund_alert import clear_refund_alert
 from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 
 
 async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, by: UUID, now: datetime) -> None:
     """Record a new attempt under a new reference once, as the decision with this hash states; for a refund that needs the payer's account,
-    record the account.
+    record the account. The alert of the failure is cleared.
 
     Its submission first confirms at the gateway that the failed attempt is final. Raises NotFound, and the errors of
     `evaluate_approval`.
@@ -36,4 +37,5 @@ async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, b
         await refunds.save_account_approved(uow, refund_id, decision.recipient_code, now)
     else:
         await refund_attempts.replace_attempt(uow, refund_id, new_id(), decision.recipient_code, now)
+    clear_refund_alert(uow, refund_id, "two people decided on the next attempt")
     enqueue_refund(uow, refund_id)

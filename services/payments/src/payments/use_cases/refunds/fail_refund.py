@@ -7,6 +7,7 @@ from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
 from contracts.payments import RefundFailed
 from payments.domain.accounts import foreign_currency
+from payments.domain.refunds import account_alert_key, failed_alert_key
 from payments.store import refunds
 from payments.store.refunds import LockedRefund
 
@@ -34,7 +35,7 @@ async def fail_refund(
             currency=foreign_currency(refund.currency),
         )
     )
-    about = f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: {failure}."
+    about = f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: {failure.rstrip('.')}."
     alert = _needs_account if needs_account_at is not None else _failed
     uow.publish(alert(refund, about), source="payments")
 
@@ -46,7 +47,7 @@ def _failed(refund: LockedRefund, about: str) -> AlertRaised:
         title=f"Refund failed: {refund.kind}",
         detail=f"{about} The money stays owed to the payer: try again, or change the destination.",
         runbook="refund-failed",
-        dedup_key=f"refund-failed:{refund.id}",
+        dedup_key=failed_alert_key(refund.id),
         about=str(refund.id),
     )
 
@@ -58,6 +59,6 @@ def _needs_account(refund: LockedRefund, about: str) -> AlertRaised:
         title=f"Refund needs the payer's account: {refund.kind}",
         detail=f"{about} Ask the payer for an account, and prepare it.",
         runbook="refund-needs-attention",
-        dedup_key=f"refund-needs-account:{refund.id}",
+        dedup_key=account_alert_key(refund.id),
         about=str(refund.id),
     )

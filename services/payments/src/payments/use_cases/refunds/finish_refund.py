@@ -5,14 +5,18 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from contracts.payments import RefundSettled
 from payments.domain.accounts import foreign_currency
+from payments.domain.refunds import FAILED_STATUSES
 from payments.store import decisions, refunds
 from payments.store.refunds import LockedRefund
+from payments.use_cases.refunds.clear_refund_alert import clear_refund_alert
 
 
 async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id: str | None, now: datetime) -> None:
     """Mark the refund settled, close a waiting decision about it, and publish `refund_settled`."""
     await refunds.save_refund_settled(uow, refund.id, now, gateway_refund_id)
     await decisions.overtake_refund_decision(uow, refund.id)
+    if refund.status in FAILED_STATUSES:
+        clear_refund_alert(uow, refund.id, "the refund was paid after all")
     uow.publish(
         RefundSettled(
             refund_id=refund.id,
