@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import socket
 import ssl
 import subprocess
@@ -33,6 +34,7 @@ from cryptography.x509.oid import NameOID
 from operations.doctor.examination import Examination
 from operations.doctor.findings import Finding
 from operations.doctor.run import CHECKS, run_check
+from operations.doctor.settings_files import read_settings
 from testkit.s3_server import s3_store
 
 LIVE_KEY = "sk_live_sandbox"
@@ -845,6 +847,33 @@ def test_the_command_prints_lines_and_no_secret_and_ends_with_4_on_a_fault(sandb
     assert "is a live key, and accepted" in shown
     for secret in (LIVE_KEY, "the-pass-word"):
         assert secret not in output + shown
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ('A={"private_key": "-----BEGIN\\nx"}', '{"private_key": "-----BEGIN\\nx"}'),
+        ("A=Campus Marketplace <no-reply@unilag.example>", "Campus Marketplace <no-reply@unilag.example>"),
+        ("A=Ada's Campus", "Ada's Campus"),
+        ("A='two words'", "two words"),
+        (f"A={shlex.quote(chr(39) + 'x y')}", "'x y"),
+        ('A="a=b"', "a=b"),
+        ("A=", ""),
+    ],
+)
+def test_a_settings_file_of_each_platform_is_read(line: str, value: str, tmp_path: Path) -> None:
+    file = tmp_path / "production.env"
+    file.write_text(f"# comment\n\n  # another\n{line}\n")
+    assert read_settings(file) == {"A": value}
+
+
+@pytest.mark.parametrize("line", ["A", "A='the-pass-word"])
+def test_a_malformed_settings_file_is_named_without_its_values(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "production.env"
+    file.write_text(f"B=1\n{line}\n")
+    with pytest.raises(ValueError, match="^line 2") as raised:
+        read_settings(file)
+    assert "the-pass-word" not in str(raised.value)
 
 
 def test_the_command_ends_with_0_without_a_fault(sandbox: Sandbox, tmp_path: Path) -> None:

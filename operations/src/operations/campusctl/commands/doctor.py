@@ -13,7 +13,7 @@ from operations.campusctl.exits import FINDINGS, MISUSED, Refused
 from operations.campusctl.registering import Operator, command
 from operations.campusctl.showing import Output
 from operations.doctor.run import CHECKS, examine
-from operations.secrets import read_secrets
+from operations.doctor.settings_files import read_settings
 
 Checked = StrEnum("Checked", {name: name for name in CHECKS})  # type: ignore[misc]
 
@@ -90,7 +90,8 @@ def _environment(operator: Operator, files: list[Path]) -> dict[str, str]:
     given: dict[str, str] = {}
     for file in files:
         try:
-            given |= read_secrets(file)
+            given |= read_settings(file)
         except (OSError, ValueError) as error:
-            raise Refused(f"{file} is not readable: {error}", "Write NAME=value lines", MISUSED) from None
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise Refused(f"{file} is not readable: {reason}", "Write NAME=value lines", MISUSED) from None
     return {**given, **os.environ}
