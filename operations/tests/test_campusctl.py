@@ -474,6 +474,11 @@ def test_a_failed_refund_is_decided_with_its_facts_before_the_eyes(signed_in: Ga
     assert (code, signed_in.bodies(f"{path}/approve")) == (1, [])
     for fact in ("other_destination", "5,000.00", "...6789", "Chidi Okafor", "the payer named it"):
         assert fact in requests
+    assert "NOT VERIFIED: the bank confirmed no name" in requests
+    account["nameAtBank"] = "BOLA ADE"
+    assert "NOT VERIFIED: the bank names BOLA ADE" in call("refunds", "approve", ID, input="n\n")[2]
+    account["verified"] = True
+    assert "NOT VERIFIED" not in call("refunds", "approve", ID, input="n\n")[2]
     assert call_json("refunds", "approve", ID, "--yes", "--hash", "f" * 64)[1]["data"]["status"] == "submitting"
     assert call_json("refunds", "reject", ID, "--reason", "ask first")[0] == 0
     assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]

@@ -431,6 +431,9 @@ async def test_a_sound_edge_rejects_unsigned_webhooks_over_tls(authority: Author
         ("ok", "SMS receipts"),
         ("ok", "SMS receipts"),
     ]
+    africas_talking, termii = (finding.found for finding in findings[-2:])
+    assert "africas-talking?key= and the value of SMS_RECEIPT_KEY at its sender" in africas_talking
+    assert f"enter {url}/functions/v1/sms-receipts/termii at its sender" in termii
 
 
 @pytest.mark.parametrize(
@@ -842,9 +845,10 @@ def test_the_command_prints_lines_and_no_secret_and_ends_with_4_on_a_fault(sandb
     assert (code, document["ok"]) == (4, False)
     assert {line["check"] for line in document["data"]} == {"gateway", "mail", "model"}
     assert {"state": "fault", "subject": "mail server"}.items() <= document["data"][-2].items()
-    code, shown = run_doctor(*chosen, STATE_DIR=str(tmp_path), SMTP_URL="")
+    code, shown = run_doctor(*chosen, STATE_DIR=str(tmp_path), SMTP_URL="", COLUMNS="40")
     assert code == 4
-    assert "is a live key, and accepted" in shown
+    assert "ok      gateway key: is a live key, and accepted\n" in shown
+    assert "\n        -> " in shown
     for secret in (LIVE_KEY, "the-pass-word"):
         assert secret not in output + shown
 
@@ -871,7 +875,7 @@ def test_a_settings_file_of_each_platform_is_read(line: str, value: str, tmp_pat
 def test_a_malformed_settings_file_is_named_without_its_values(line: str, tmp_path: Path) -> None:
     file = tmp_path / "production.env"
     file.write_text(f"B=1\n{line}\n")
-    with pytest.raises(ValueError, match="^line 2") as raised:
+    with pytest.raises(ValueError, match=r"^line 2") as raised:
         read_settings(file)
     assert "the-pass-word" not in str(raised.value)
 

@@ -16,7 +16,7 @@ _PAGE_FIELDS: Final = {"page": "page", "limit": "limit", "total": "total", "tota
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The result of a command. `columns`: the fields that its table shows."""
+    """The result of a command. `columns`: the fields that its table shows; `lines` are shown in place of a table."""
 
     content: Any
     columns: tuple[str, ...] = ()
@@ -24,6 +24,7 @@ class Output:
     exit_code: int = DONE
     # A document of any shape is printed as JSON in both modes.
     is_document: bool = False
+    lines: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         page = {name: self.meta[given] for given, name in _PAGE_FIELDS.items() if given in self.meta} or None
@@ -38,6 +39,9 @@ def show_output(output: Output, *, as_json: bool) -> None:
     content = output.content
     if output.is_document:
         _print_json(content)
+    elif output.lines:
+        for line in output.lines:
+            console.print(_cell("", line), soft_wrap=True)
     elif isinstance(content, list):
         console.print(_table(content, output.columns) if content else Text("Nothing."))
         if "total" in output.meta:

@@ -46,6 +46,14 @@ def _webhooks(examination: Examination) -> list[tuple[str, str]]:
     return used + [("SMS receipts", f"{SMS_RECEIPTS}/{shape.replace('_', '-')}") for shape in sorted(shapes)]
 
 
+def _where_to_enter(url: str) -> str:
+    if url.endswith("/twilio"):
+        return "each message names its address"
+    # Africa's Talking signs nothing: its receipts prove themselves by the key in the address.
+    key = "?key= and the value of SMS_RECEIPT_KEY" if url.endswith("/africas-talking") else ""
+    return f"enter {url}{key} at its sender"
+
+
 async def _public(address: SplitResult) -> Finding:
     subject, host = "public address", address.hostname or ""
     try:
@@ -89,7 +97,7 @@ async def _webhook(examination: Examination, subject: str, path: str) -> Finding
     except CheckFailed as failed:
         return failed.finding
     if reply.status == HTTPStatus.UNAUTHORIZED:
-        return ok(subject, f"{path} rejects an unsigned call; enter {url} at its sender")
+        return ok(subject, f"{path} rejects an unsigned call; {_where_to_enter(url)}")
     advice = "send the paths of docs/going-live.md through proxy and firewall to the API gateway, unchanged"
     if reply.is_success:
         advice = "stop: an unsigned webhook was accepted, or another program has this address"

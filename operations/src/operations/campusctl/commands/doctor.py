@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 from operations.campusctl.exits import FINDINGS, MISUSED, Refused
 from operations.campusctl.registering import Operator, command
 from operations.campusctl.showing import Output
+from operations.doctor.findings import Finding
 from operations.doctor.run import CHECKS, examine
 from operations.doctor.settings_files import read_settings
 
@@ -58,7 +60,7 @@ def doctor(
             name_server=name_server,
         )
     )
-    lines = [
+    rows = [
         {
             "state": finding.state,
             "check": name,
@@ -69,7 +71,15 @@ def doctor(
         for name, finding in findings
     ]
     exit_code = FINDINGS if any(finding.state == "fault" for _, finding in findings) else 0
-    return Output(lines, ("state", "subject", "found", "advice"), exit_code=exit_code)
+    shown = tuple(line for _, finding in findings for line in _lines(finding))
+    return Output(rows, lines=shown, exit_code=exit_code)
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    """Yield a finding as one line of any length, so that its names can be copied and searched, and its advice below it."""
+    yield f"{finding.state:<8}{finding.subject}: {finding.found}"
+    if finding.advice:
+        yield f"{'':<8}-> {finding.advice}"
 
 
 def _names_in(templates: Path | None) -> frozenset[str]:

@@ -80,9 +80,7 @@ def approve(
     def question(refund: dict[str, Any]) -> str:
         decision = refund["decision"] or {"action": "not prepared", "reason": "", "destination": None}
         account = decision["destination"]
-        to = (
-            "the payer's own means" if account is None else f"account ...{account['last4']} of {account['accountName']}"
-        )
+        to = "the payer's own means" if account is None else _destination(account)
         return f"{decision['action']}: {_amount(refund)} to {to}, order {refund['orderId']} ({decision['reason']})?"
 
     return approve_decision(
@@ -95,6 +93,15 @@ def reject(
 ) -> Output:
     """Reject a decision that another user prepared. The refund stays failed."""
     return Output(operator.api.act(f"{_REFUNDS}/{refund_id}/reject", {"reason": reason}, key).data)
+
+
+def _destination(account: dict[str, Any]) -> str:
+    """Name the account, with the name at the bank where it differs."""
+    named = f"account ...{account['last4']} of {account['accountName']}"
+    if account["verified"]:
+        return named
+    at_bank = account["nameAtBank"]
+    return f"{named} (NOT VERIFIED: {f'the bank names {at_bank}' if at_bank else 'the bank confirmed no name'})"
 
 
 def _amount(refund: dict[str, Any]) -> str:
