@@ -16,6 +16,8 @@ from testkit.fixtures import eventually
 JOURNEYS = 50
 # How many journeys walk at once: enough that every kind of step is under way when the part dies.
 AT_ONCE = 12
+# The smallest payout, in kobo.
+PAYOUT_MINOR = 10_000
 STEP_SECONDS = 120.0
 UNFINISHED = """
 SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL) + (SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL)
@@ -150,9 +152,9 @@ async def test_a_payout_survives_the_death_of_its_dispatcher(system: System, mar
     progress: Counter[str] = Counter()
     before = await market.wallet(vendor)
     await journey(market, buyer, vendor, (await stocked_products(market))[0], progress)
-    # Other tests sell for as little as ten naira.
-    wallet = await market.wallet_reaches(vendor, max(500, before["availableMinor"] + 1))
-    payouts = [(await market.request_payout(vendor, 100, key=uuid4()))["id"] for _ in range(5)]
+    # Other tests sell for as little as ten naira: the wallet may hold less at first.
+    wallet = await market.wallet_reaches(vendor, max(5 * PAYOUT_MINOR, before["availableMinor"] + 1))
+    payouts = [(await market.request_payout(vendor, PAYOUT_MINOR, key=uuid4()))["id"] for _ in range(5)]
     maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
     await market.sandbox.put("/control/faults", json={"transfer_call": {"delay": 0.3, "times": 5}})
     key = uuid4()
@@ -173,5 +175,5 @@ async def test_a_payout_survives_the_death_of_its_dispatcher(system: System, mar
     await asyncio.gather(dispatch(), strike())
     for payout_id in payouts:
         await market.payout_reaches(vendor, payout_id, "processed", within=STEP_SECONDS)
-    assert (await market.wallet(vendor))["availableMinor"] == wallet["availableMinor"] - 500
+    assert (await market.wallet(vendor))["availableMinor"] == wallet["availableMinor"] - 5 * PAYOUT_MINOR
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
