@@ -29,6 +29,8 @@ def main() -> int:
         loop="uvloop",
         http="httptools",
         ws="none",
+        # Longer than any client keeps an idle connection: a request never meets a closing one.
+        timeout_keep_alive=75,
         # The access log has method, path and status; never a body.
         access_log=settings.access_log,
         log_config=None,
