@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 
 from payments.clients.gateway import GatewayRejected, GatewayUnavailable
@@ -183,7 +183,8 @@ def _gateway(status: int, body: Any, calls: list[httpx.Request] | None = None) -
     def respond(request: httpx.Request) -> httpx.Response:
         if calls is not None:
             calls.append(request)
-        return httpx.Response(status, json=body)
+        # `json=` of the client rejects infinities, which a body such as `1e999` has.
+        return httpx.Response(status, content=json.dumps(body))
 
     gateway = PaystackGateway("http://gateway", "sk")
     gateway._client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(respond))
@@ -310,6 +311,56 @@ async def test_every_call_about_transactions_and_refunds_has_the_specified_reque
     assert (checked, len(calls)) == (9, 11)
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1e-999", "250000.0", "NaN"])
+@pytest.mark.parametrize("field", ["id", "amount", "fees"])
+def test_a_number_that_is_no_integer_is_absent(field: str, number: str) -> None:
+    body = {"event": "charge.success", "data": _charge(**{field: "#"})}
+    raw = json.dumps(body).replace('"#"', number).encode()
+    assert identify(raw).event_type == "charge.success"
+    if field == "amount":
+        with pytest.raises(MalformedEvent):
+            read_event("webhook", "charge.success", raw)
+        return
+    absent = {"id": {"gateway_id": None}, "fees": {"fee_minor": 0}}[field]
+    assert read_event("webhook", "charge.success", raw) == _changed(PAID, **absent)
+
+
+ACCOUNT = ("0123456789", "044")
+NO_SUCH_ACCOUNT = {"status": False, "message": "Could not resolve account name. Check parameters or try again."}
+INVALID_ACCOUNT = {**NO_SUCH_ACCOUNT, "type": "validation_error", "code": "invalid_bank_code"}
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(422, NO_SUCH_ACCOUNT), (422, INVALID_ACCOUNT), (400, INVALID_ACCOUNT), (404, INVALID_ACCOUNT)]
+)
+async def test_only_paystacks_own_validation_error_is_no_such_account(status: int, body: dict[str, Any]) -> None:
+    assert await _gateway(status, body).account_name(*ACCOUNT) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, NO_SUCH_ACCOUNT),
+        (401, {"status": False, "message": "Invalid key"}),
+        (403, INVALID_ACCOUNT),
+        (404, NO_SUCH_ACCOUNT),
+        (422, {**NO_SUCH_ACCOUNT, "type": "processor_error"}),
+        (422, {"message": "a proxy"}),
+        (429, INVALID_ACCOUNT),
+        (500, INVALID_ACCOUNT),
+        (200, NO_SUCH_ACCOUNT),
+        (200, _success({"account_name": None})),
+        (200, _success({"account_name": " "})),
+        (200, _success({"account_name": {"name": "ADA"}})),
+    ],
+)
+async def test_any_other_fault_of_a_resolution_says_nothing_about_the_account(
+    status: int, body: dict[str, Any]
+) -> None:
+    with pytest.raises(GatewayUnavailable):
+        await _gateway(status, body).account_name(*ACCOUNT)
+
+
 ODD = some.one_of(
     some.none(),
     some.booleans(),
@@ -364,6 +415,9 @@ def test_a_changed_shape_is_read_or_is_malformed(body: dict[str, Any], draw: Any
 
 
 @given(data=some.dictionaries(some.sampled_from(sorted(_refund() | _verified())), ODD))
+@example(data={"amount": float("inf"), "id": float("-inf"), "fees": float("nan"), "currency": float("inf")})
+@example(data=_verified() | {"id": float("inf"), "amount": 1, "fees": float("inf"), "paid_at": float("nan")})
+@example(data=_verified() | {"metadata": {"orderId": float("inf"), "settlement": float("nan")}})
 def test_an_odd_row_of_a_list_is_unreadable_and_the_rest_is_read(data: dict[str, Any]) -> None:
     async def listed() -> Any:
         period = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC))

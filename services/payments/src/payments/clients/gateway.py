@@ -43,11 +43,11 @@ class GatewayUnavailable(Unavailable):
 
 
 class GatewayRejected(Exception):
-    """The gateway rejected the request, which had no effect. Has its status, its message and its code for the cause, if any."""
+    """The gateway rejected the request, which had no effect. Has its status, its message, and its code and kind for the cause, if any."""
 
-    def __init__(self, status: int, message: str, code: str | None = None) -> None:
+    def __init__(self, status: int, message: str, code: str | None = None, kind: str | None = None) -> None:
         super().__init__(f"{status}: {message}")
-        self.status, self.message, self.code = status, message, code
+        self.status, self.message, self.code, self.kind = status, message, code, kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class PaymentGateway(GatewayEvents, Gateways, Protocol):
         """The charges of a settlement. Pages start at 1."""
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """The name of an account's owner; None when the bank returns none."""
+        """The name of an account's owner; None when the bank has no such account. Any other fault is GatewayUnavailable."""
 
     async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
         """The gateway's code for a naira account; repeatable."""

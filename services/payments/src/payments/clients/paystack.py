@@ -52,6 +52,8 @@ _QUERIES: Final = {
 # The codes of an unknown transaction and the like, which come with the status 400.
 _NOT_FOUND: Final = "_not_found"
 _DUPLICATE_REFERENCE: Final = "duplicate_reference"
+# The `type` of an error about the request's own values. Older ones have none.
+_VALIDATION_ERROR: Final = "validation_error"
 _MOVED_MONEY: Final = frozenset({"charge.success", "refund.processed"})
 
 
@@ -248,9 +250,13 @@ class PaystackGateway:
         query = {"account_number": account_number, "bank_code": bank_code}
         try:
             name = _object(await self._call("GET", "/bank/resolve", params=query)).get("account_name")
-        except GatewayRejected:
-            return None
-        return name if isinstance(name, str) else None
+        except GatewayRejected as rejection:
+            if _rejects_account(rejection):
+                return None
+            raise GatewayUnavailable(f"the resolve call was rejected: {rejection}") from rejection
+        if not isinstance(name, str) or not name.strip():
+            raise GatewayUnavailable("the resolve response has no account_name")
+        return name
 
     async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
         """`POST /transferrecipient`."""
@@ -337,9 +343,16 @@ class PaystackGateway:
             raise GatewayUnavailable(f"{method} {path}: {response.status_code}, not in the gateway's format")
         if response.status_code >= 400 or not isinstance(body, dict) or body.get("status") is not True:
             message = str(body.get("message", "")) if isinstance(body, dict) else ""
-            code = text_of(body.get("code")) if isinstance(body, dict) else None
-            raise GatewayRejected(response.status_code, message[:200], code)
+            code, kind = (text_of(fields_of(body).get(name)) for name in ("code", "type"))
+            raise GatewayRejected(response.status_code, message[:200], code, kind)
         return body.get("data")
+
+
+def _rejects_account(rejection: GatewayRejected) -> bool:
+    """Whether Paystack reports that the bank has no such account. A fault of the bank's processor is no such report."""
+    if rejection.status == 422:
+        return rejection.kind in (None, _VALIDATION_ERROR)
+    return rejection.status in (400, 404) and rejection.kind == _VALIDATION_ERROR
 
 
 def _charge(data: Mapping[str, Any]) -> Charge:
