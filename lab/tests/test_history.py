@@ -23,8 +23,9 @@ HISTORY: dict[str, dict[str, str]] = {
         "escrows": "charged_back_minor dispute_sequence disputed_at locked_commission_minor locked_delivery_fee_minor "
         "locked_vendor_minor refunded_minor released_commission_minor released_delivery_fee_minor released_vendor_minor",
         "refunds": "amount_minor attempt_id due_at failure gateway_refund_id needs_account_at "
-        "questions reason recipient_code retry_recipient_code settled_at status submitted_at",
-        "failed_refund_attempts": "confirmed_at failure recipient_code",
+        "questions reason recipient_code retry_recipient_code settled_at status submitted_at "
+        "transfer_fee_minor",
+        "failed_refund_attempts": "confirmed_at failure recipient_code transfer_fee_minor",
         "quarantined_charges": "order_id refund_id status",
         "quarantine_decisions": "decided_at decided_by reason rejection status",
         "refund_decisions": "account_last4 account_name bank_code decided_at decided_by "

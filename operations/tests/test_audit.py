@@ -259,6 +259,47 @@ async def test_a_fee_of_a_transfer_is_no_difference_to_the_gateway(
         assert await kind_of(world, GATEWAY) == "broken"
 
 
+@pytest.mark.parametrize(
+    ("status", "booked", "charged", "balance_minor"),
+    [
+        ("success", None, 25, -25),
+        ("success", 25, 25, -25),
+        ("reversed", 25, 0, 0),
+    ],
+)
+@pytest.mark.parametrize("is_replaced", [False, True])
+async def test_a_fee_of_a_refund_s_transfer_is_no_difference_to_the_gateway(
+    world: World, status: str, booked: int | None, charged: int, balance_minor: int, is_replaced: bool
+) -> None:
+    attempt_id, refund_id = uuid4(), uuid4()
+    await world.insert(
+        "payments", "refunds", id=refund_id, kind="order", charge_id=uuid4(), amount_minor=1, currency="NGN",
+        status="settled", reason="x", created_at=NOW, attempt_id=uuid4() if is_replaced else attempt_id,
+        recipient_code="RCP_1", transfer_fee_minor=None if is_replaced else booked,
+    )  # fmt: skip
+    if is_replaced:
+        await world.insert(
+            "payments", "failed_refund_attempts", id=attempt_id, refund_id=refund_id, recipient_code="RCP_1",
+            replaced_at=NOW, transfer_fee_minor=booked,
+        )  # fmt: skip
+    if booked is not None:
+        await world.entry(
+            "payments",
+            "transfer_fee",
+            f"transfer_fee:{attempt_id}",
+            ("transfer_fees", booked),
+            ("gateway_cash", -booked),
+        )
+    line = {"reference": f"re-{attempt_id.hex}", "status": status, "currency": "NGN", "fee_charged": charged}
+    world.outside.transfers = [line]
+    world.outside.balance_minor = balance_minor
+    assert GATEWAY not in await world.kinds()
+    if (status, booked) == ("success", 25):
+        world.outside.transfers = [{**line, "fee_charged": 26}]
+        world.outside.balance_minor = -26
+        assert await kind_of(world, GATEWAY) == "broken"
+
+
 async def test_an_unexplained_kobo_is_open_and_explains_the_gateway_s_difference(world: World) -> None:
     world.outside.balance_minor = 500
     assert await kind_of(world, GATEWAY) == "broken"

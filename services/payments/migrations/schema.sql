@@ -344,13 +344,14 @@ CREATE TABLE failed_refund_attempts (
     failure text,
     replaced_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
+    transfer_fee_minor bigint,
     CONSTRAINT failed_refund_attempts_pkey PRIMARY KEY (id),
     CONSTRAINT failed_refund_attempts_refund FOREIGN KEY (refund_id) REFERENCES refunds(id)
 );
 CREATE INDEX failed_refund_attempts_of_gateway ON failed_refund_attempts USING btree (gateway_refund_id);
 CREATE INDEX failed_refund_attempts_of_refund ON failed_refund_attempts USING btree (refund_id);
 ALTER TABLE failed_refund_attempts ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT, UPDATE (recipient_code, failure, confirmed_at) ON failed_refund_attempts TO campus_payments_service;
+GRANT SELECT, INSERT, UPDATE (recipient_code, failure, confirmed_at, transfer_fee_minor) ON failed_refund_attempts TO campus_payments_service;
 
 CREATE TABLE inbox (
     event_id uuid NOT NULL,
@@ -761,6 +762,7 @@ CREATE TABLE refunds (
     recipient_code text,
     needs_account_at timestamp with time zone,
     retry_recipient_code text,
+    transfer_fee_minor bigint,
     CONSTRAINT refunds_pkey PRIMARY KEY (id),
     CONSTRAINT refunds_attempt_once UNIQUE (attempt_id),
     CONSTRAINT refunds_charge FOREIGN KEY (charge_id) REFERENCES charges(id),
@@ -777,7 +779,7 @@ CREATE INDEX refunds_of_order ON refunds USING btree (order_id);
 CREATE INDEX refunds_settled ON refunds USING btree (settled_at, id) WHERE (status = 'settled'::text);
 ALTER TABLE refunds ENABLE ROW LEVEL SECURITY;
 GRANT SELECT (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, failure, created_at, settled_at, attempt_id, needs_account_at) ON refunds TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (amount_minor, status, reason, gateway_refund_id, failure, submitted_at, questions, due_at, settled_at, attempt_id, recipient_code, needs_account_at, retry_recipient_code) ON refunds TO campus_payments_service;
+GRANT SELECT, INSERT, UPDATE (amount_minor, status, reason, gateway_refund_id, failure, submitted_at, questions, due_at, settled_at, attempt_id, recipient_code, needs_account_at, retry_recipient_code, transfer_fee_minor) ON refunds TO campus_payments_service;
 CREATE POLICY refunds_visible ON refunds FOR SELECT
     USING (((buyer_id = app_user_id()) OR app_may('ledger:read'::text) OR app_may('refunds:prepare'::text) OR app_may('refunds:approve'::text) OR app_may('refunds:read'::text)));
 

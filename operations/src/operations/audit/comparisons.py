@@ -53,6 +53,12 @@ WHERE recipient_code IS NOT NULL AND status <> 'settled' AND 're-' || replace(at
 _BOOKED_FEES: Final = (
     "SELECT reference, fee FROM payout_transfers WHERE fee IS NOT NULL AND reference = ANY ($1::text[])"
 )
+_BOOKED_FEES_OF_REFUNDS: Final = """
+SELECT reference, fee FROM (
+    SELECT 're-' || replace(attempt_id::text, '-', ''), transfer_fee_minor FROM refunds
+    UNION ALL SELECT 're-' || replace(id::text, '-', ''), transfer_fee_minor FROM failed_refund_attempts
+) AS attempts (reference, fee) WHERE fee IS NOT NULL AND reference = ANY ($1::text[])
+"""
 
 # Transfers that staff explained as not made by the platform.
 _EXPLAINED: Final = """
@@ -228,7 +234,7 @@ async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Off
     # The gateway debits a transfer when it accepts it; the ledger, when the bank confirms it.
     on_the_way = await payouts.fetchval(_ON_THE_WAY, statement.left)
     on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, statement.left)
-    on_the_way += await _fees_on_the_way(payouts, statement)
+    on_the_way += await _fees_on_the_way(databases, statement)
     theirs = statement.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, statement.left)
     if ours == theirs:
         return []
@@ -251,9 +257,12 @@ async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Off
     return [Offence(f"gateway {gateway.url}", expected, actual, kind)]
 
 
-async def _fees_on_the_way(payouts: asyncpg.Connection, statement: GatewayStatement) -> int:
-    """The fees that the gateway took and the ledger does not have yet, less those that it returned with their transfer."""
-    booked = {row["reference"]: row["fee"] for row in await payouts.fetch(_BOOKED_FEES, list(statement.fees))}
+async def _fees_on_the_way(databases: Connections, statement: GatewayStatement) -> int:
+    """The fees that the gateway took and the ledgers do not have yet, less those that it returned with their transfer."""
+    references = list(statement.fees)
+    rows = await databases["payouts"].fetch(_BOOKED_FEES, references)
+    rows += await databases["payments"].fetch(_BOOKED_FEES_OF_REFUNDS, references)
+    booked = {row["reference"]: row["fee"] for row in rows}
     left = set(statement.left)
     return sum(
         fee_minor - booked.get(reference, 0)

@@ -160,6 +160,15 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
+        "the fees of refund transfers are in the ledger as the gateway reported them, each beside its attempt",
+        "SELECT a.id, a.fee, b.minor::text AS booked_minor FROM (SELECT attempt_id, transfer_fee_minor FROM refunds UNION ALL "
+        "SELECT id, transfer_fee_minor FROM failed_refund_attempts) AS a (id, fee) FULL JOIN (SELECT "
+        "split_part(t.posting_key, ':', 2) AS attempt_id, sum(e.amount_minor) AS minor FROM ledger_transactions t "
+        "JOIN ledger_entries e ON e.transaction_id = t.id WHERE e.account = 'transfer_fees' GROUP BY 1) AS b "
+        "ON b.attempt_id = a.id::text WHERE coalesce(a.fee, 0) <> coalesce(b.minor, 0)",
+    ),
+    Invariant(
+        "payments",
         "a settlement moves its amount from the gateway to the bank account, and nothing else does",
         "SELECT t.posting_key, e.account, e.amount_minor FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id "
         "WHERE CASE t.type WHEN 'settlement' THEN NOT ((e.account LIKE 'bank_account%' AND e.amount_minor > 0) OR "

@@ -62,6 +62,8 @@ TAMPERINGS = {
     "the gateway's fee is posted once for each charge, and not above it": """
         UPDATE ledger_entries SET amount_minor = amount_minor * 1000 WHERE account = 'gateway_fees'
         RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
+    "the fees of refund transfers are in the ledger as the gateway reported them, each beside its attempt": """
+        UPDATE refunds SET transfer_fee_minor = transfer_fee_minor + 1 WHERE transfer_fee_minor > 0 RETURNING attempt_id::text""",
     "a settlement moves its amount from the gateway to the bank account, and nothing else does": """
         UPDATE ledger_entries SET account = 'commission' WHERE account = 'bank_account'
         RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
@@ -93,6 +95,19 @@ async def _record_lost_chargeback(app: PaymentsApp, reference: str, amount_minor
     await app.process_webhook(body)
 
 
+async def _refund_to_account(app: PaymentsApp) -> None:
+    """A refund paid by a transfer, with the gateway's fee."""
+    path = f"/api/refunds/{await app.failed_refund(100_000)}"
+    destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
+    body = {"action": "other_destination", "reason": "the card is closed", "destination": destination}
+    assert (await app.post_as(f"{path}/prepare", body, "finance_maker")).status_code == 200
+    assert (await app.approve(path)).status_code == 200
+    await app.gateway.control("PUT", "settings", {"transfer_fees": "standard"})
+    await app.service.work("payments.refunds")
+    [transfer] = await app.gateway.transfers()
+    await app.process_webhook(await app.gateway.move_transfer(transfer["reference"], "succeed"))
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def busy(app: PaymentsApp) -> Any:
     """A service with money in every account that the audit checks."""
@@ -118,6 +133,7 @@ async def busy(app: PaymentsApp) -> Any:
     assert (await app.approve(path)).status_code == 200
     async with app.service.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await ledger.post(uow, settlement(Settlement("3090024", "settled", 100_000, "NGN")))
+    await _refund_to_account(app)
     failed = await app.failed_refund()
     prepared = {"action": "retry", "reason": "the card works again"}
     assert (await app.post_as(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200

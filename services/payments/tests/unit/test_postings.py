@@ -74,6 +74,13 @@ def test_refund_settled_and_referral_reward() -> None:
     assert _lines(reward) == {"referral_expense": 50_000, f"buyer_reward:{USER}": -50_000}
 
 
+def test_transfer_fee_and_the_part_that_is_returned() -> None:
+    taken = postings.transfer_fee(f"transfer_fee:{REFUND}", 1_000)
+    assert (taken.type, taken.key, taken.currency) == ("transfer_fee", f"transfer_fee:{REFUND}", "NGN")
+    assert _lines(taken) == {"transfer_fees": 1_000, "gateway_cash": -1_000}
+    assert _lines(postings.transfer_fee("k", -1_000)) == {"transfer_fees": -1_000, "gateway_cash": 1_000}
+
+
 def test_only_accounts_of_held_money_are_guarded() -> None:
     held = [
         accounts.escrow(ORDER),
@@ -87,6 +94,7 @@ def test_only_accounts_of_held_money_are_guarded() -> None:
         accounts.DELIVERY_FEE,
         accounts.CHARGE_SURCHARGE,
         accounts.REFERRAL_EXPENSE,
+        accounts.TRANSFER_FEES,
         accounts.buyer_reward(USER),
     ]
     assert all(account.guarded for account in held)

@@ -13,9 +13,12 @@ NO_CURRENCY: Final = "XXX"
 CHARGE_SURCHARGE: Final = Account("charge_surcharge", "credit", guarded=False)
 COMMISSION: Final = Account("commission", "credit", guarded=False)
 DELIVERY_FEE: Final = Account("delivery_fee", "credit", guarded=False)
+TRANSFER_FEES: Final = Account("transfer_fees", "debit", guarded=False)
 REFERRAL_EXPENSE: Final = Account("referral_expense", "debit", guarded=False)
 
-_DEBIT_NAMES: Final = frozenset({"gateway_cash", "gateway_fees", "bank_account", "chargeback_loss", "referral_expense"})
+_DEBIT_NAMES: Final = frozenset(
+    {"gateway_cash", "gateway_fees", "transfer_fees", "bank_account", "chargeback_loss", "referral_expense"}
+)
 
 
 def gateway_cash(currency: str = HOME_CURRENCY) -> Account:

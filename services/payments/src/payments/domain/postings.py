@@ -138,6 +138,15 @@ def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
     )
 
 
+def transfer_fee(key: str, added_minor: int) -> Posting:
+    """The gateway's fee of a transfer that pays a refund; below zero: the part that it returned."""
+    return balanced(
+        key,
+        "transfer_fee",
+        [debit(accounts.TRANSFER_FEES, added_minor), credit(accounts.gateway_cash(), added_minor)],
+    )
+
+
 def settlement(settlement: Settlement) -> Posting:
     """A settlement of the gateway to our bank account, once."""
     currency, amount_minor = settlement.currency, settlement.amount_minor

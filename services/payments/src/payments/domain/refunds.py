@@ -57,6 +57,7 @@ class RefundUpdate:
     """The gateway's state of one attempt of a refund, from a webhook or a poll.
 
     `status` is `processed`, `failed`, NEEDS_ACCOUNT, any other text while it is in progress, and for a transfer `reversed`.
+    `transfer_fee_minor`: the gateway's fee of a transfer, if reported.
     """
 
     gateway_refund_id: str | None
@@ -68,6 +69,7 @@ class RefundUpdate:
     updated_at: datetime | None = None
     # The gateway shows no note: only its id tells whether the refund is ours.
     is_anonymous: bool = False
+    transfer_fee_minor: int | None = None
 
 
 _STATUSES_OF_TRANSFERS: Final[dict[TransferOutcome, str]] = {
@@ -96,7 +98,23 @@ def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:
         currency=transfer.currency,
         failure=transfer.reason,
         updated_at=transfer.occurred_at,
+        # Refunds to bank accounts are in naira only, and so are the accounts of their fees.
+        transfer_fee_minor=transfer.fee_minor if transfer.currency == HOME_CURRENCY else None,
     )
+
+
+def fee_to_post(update: RefundUpdate, booked_minor: int | None, *, is_queried: bool) -> int | None:
+    """The fee that the ledger must have after this update; None when it stays as it is.
+
+    A fee is booked with a success that reports it. Only the response to a query corrects a booked fee, for example after
+    a reversal: a webhook may be older than what is booked.
+    """
+    reported_minor = update.transfer_fee_minor
+    if reported_minor is None or reported_minor == booked_minor:
+        return None
+    is_decided = update.status in ("processed", "failed", "reversed")
+    may_post = update.status == "processed" if booked_minor is None else is_queried and is_decided
+    return reported_minor if may_post else None
 
 
 def check_refund(update: RefundUpdate, amount_minor: int, currency: str) -> None:

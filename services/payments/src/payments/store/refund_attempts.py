@@ -32,11 +32,12 @@ class RefundAttempt(NamedTuple):
 # One statement records the failed attempt and replaces it with a new one.
 _REPLACE_ATTEMPT: Final = """
 WITH replaced AS (
-    INSERT INTO failed_refund_attempts (id, refund_id, gateway_refund_id, recipient_code, failure, replaced_at)
-    SELECT attempt_id, id, gateway_refund_id, recipient_code, failure, $4 FROM refunds WHERE id = $1
+    INSERT INTO failed_refund_attempts
+        (id, refund_id, gateway_refund_id, recipient_code, failure, replaced_at, transfer_fee_minor)
+    SELECT attempt_id, id, gateway_refund_id, recipient_code, failure, $4, transfer_fee_minor FROM refunds WHERE id = $1
 )
 UPDATE refunds SET status = 'pending', attempt_id = $2, recipient_code = $3, gateway_refund_id = NULL, failure = NULL,
-    submitted_at = NULL, questions = 0, due_at = NULL
+    submitted_at = NULL, questions = 0, due_at = NULL, transfer_fee_minor = NULL
 WHERE id = $1
 """
 _UNCONFIRMED: Final = """
@@ -58,6 +59,15 @@ LIMIT 20
 """
 _FIND_BY_GATEWAY_ID: Final = "SELECT id FROM failed_refund_attempts WHERE gateway_refund_id = $1"
 _SAVE_CONFIRMED: Final = "UPDATE failed_refund_attempts SET confirmed_at = $2 WHERE id = $1"
+# An attempt is the current one of its refund, or a replaced one.
+_FIND_TRANSFER_FEE: Final = """
+SELECT transfer_fee_minor FROM refunds WHERE attempt_id = $1
+UNION ALL SELECT transfer_fee_minor FROM failed_refund_attempts WHERE id = $1
+"""
+_SAVE_TRANSFER_FEE: Final = """
+WITH current AS (UPDATE refunds SET transfer_fee_minor = $2 WHERE attempt_id = $1)
+UPDATE failed_refund_attempts SET transfer_fee_minor = $2 WHERE id = $1
+"""
 
 
 async def replace_attempt(
@@ -84,3 +94,14 @@ async def find_attempt_of_gateway(uow: UnitOfWork, gateway_refund_id: str) -> UU
 
 async def save_attempt_confirmed(uow: UnitOfWork, attempt_id: UUID, now: datetime) -> None:
     await uow.execute(_SAVE_CONFIRMED, attempt_id, now)
+
+
+async def find_transfer_fee(uow: UnitOfWork, attempt_id: UUID) -> int | None:
+    """The booked fee of the attempt's transfer, in kobo."""
+    fee_minor: int | None = await uow.fetch_value(_FIND_TRANSFER_FEE, attempt_id)
+    return fee_minor
+
+
+async def save_transfer_fee(uow: UnitOfWork, attempt_id: UUID, fee_minor: int) -> None:
+    """Save the booked fee. Its posting belongs to the same unit of work, in which the refund is locked."""
+    await uow.execute(_SAVE_TRANSFER_FEE, attempt_id, fee_minor)

@@ -81,6 +81,7 @@ UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
 WHERE id = $1 AND status IN ('pending', 'submitting')
 """
 _SAVE_POLL: Final = "UPDATE refunds SET questions = questions + 1, due_at = $2 WHERE id = $1"
+_SAVE_POLLS_FINISHED: Final = "UPDATE refunds SET due_at = NULL WHERE id = $1"
 _SAVE_SETTLED: Final = """
 UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
     gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL, needs_account_at = NULL, retry_recipient_code = NULL
@@ -161,6 +162,10 @@ async def save_refund_submitted(uow: UnitOfWork, refund_id: UUID, gateway_refund
 
 async def save_refund_poll(uow: UnitOfWork, refund_id: UUID, due_at: datetime) -> None:
     await uow.execute(_SAVE_POLL, refund_id, due_at)
+
+
+async def save_polls_finished(uow: UnitOfWork, refund_id: UUID) -> None:
+    await uow.execute(_SAVE_POLLS_FINISHED, refund_id)
 
 
 async def save_refund_settled(uow: UnitOfWork, refund_id: UUID, now: datetime, gateway_refund_id: str | None) -> None:

@@ -28,6 +28,8 @@ sa.Table(
     # The gateway waits for an account of the payer since then; the recipient is the account that was approved.
     sa.Column("needs_account_at", INSTANT),
     sa.Column("retry_recipient_code", sa.Text),
+    # The gateway's fee of the transfer of this attempt, as booked; null while the gateway has reported none.
+    sa.Column("transfer_fee_minor", sa.BigInteger),
     sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="refunds_charge"),
     sa.UniqueConstraint("attempt_id", name="refunds_attempt_once"),
     sa.Index("refunds_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
@@ -109,6 +111,7 @@ sa.Table(
     sa.Column("failure", sa.Text),
     required("replaced_at", INSTANT),
     sa.Column("confirmed_at", INSTANT),
+    sa.Column("transfer_fee_minor", sa.BigInteger),
     sa.ForeignKeyConstraint(["refund_id"], ["refunds.id"], name="failed_refund_attempts_refund"),
     sa.Index("failed_refund_attempts_of_refund", "refund_id"),
     sa.Index("failed_refund_attempts_of_gateway", "gateway_refund_id"),

@@ -19,17 +19,18 @@ from payments.domain.reconciliation import (
     unreadable_at_gateway,
 )
 from payments.domain.refunds import RefundUpdate
-from payments.store import reconciliation
+from payments.store import reconciliation, refunds
 from payments.store.reconciliation import SettledPosition
 from payments.store.refund_attempts import RefundAttempt
 from payments.use_cases.reconciliation.reconcile_charges import PAGES_MAX
 from payments.use_cases.refunds.query_attempt import query_attempt
+from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 
 
 async def reconcile_refunds(
     database: Database, gateway: PaymentGateway, start: datetime, end: datetime, now: datetime
 ) -> AsyncIterator[list[Difference]]:
-    """The differences in batches. Raises GatewayUnavailable, and GatewayRejected for the list."""
+    """The differences in batches; fees of transfers are booked. Raises GatewayUnavailable, and GatewayRejected for the list."""
     seen: set[UUID] = set()
     for page in range(1, PAGES_MAX + 1):
         listed = await gateway.page_of_refunds(start, end, page)
@@ -47,20 +48,27 @@ async def reconcile_refunds(
         for refund, attempt in settled:
             # A refund that a chargeback offset moved no money at the gateway, which does not list it.
             if refund.ledger_minor and refund.id not in seen:
-                found += await _compare_unlisted(gateway, refund, attempt)
+                found += await _compare_unlisted(database, gateway, refund, attempt)
         yield found
         if after is None:
             return
 
 
 async def _compare_unlisted(
-    gateway: PaymentGateway, refund: RecordedRefund, attempt: RefundAttempt
+    database: Database, gateway: PaymentGateway, refund: RecordedRefund, attempt: RefundAttempt
 ) -> list[Difference]:
     try:
-        return compare_unlisted_refund(refund, await query_attempt(gateway, attempt))
+        update = await query_attempt(gateway, attempt)
     except (GatewayRejected, MalformedEvent) as fault:
         # One odd refund does not end the run.
         return [unreadable_at_gateway(f"refund:{refund.id}", refund_reference(attempt.id), str(fault))]
+    if update is not None and update.transfer_fee_minor is not None:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            locked = await refunds.lock_refund(uow, refund.id)
+            # A reversal since then has a query of its own.
+            if locked is not None and (locked.status, locked.attempt_id) == ("settled", attempt.id):
+                await record_transfer_fee(uow, attempt.id, update, is_queried=True)
+    return compare_unlisted_refund(refund, update)
 
 
 async def _compare_reported(

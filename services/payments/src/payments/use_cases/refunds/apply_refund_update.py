@@ -7,27 +7,37 @@ from common.ledger import posting as ledger
 from common.observability.telemetry import STALE_EVENTS
 from payments.domain import postings
 from payments.domain.refunds import FAILED_STATUSES, FIRST_POLL_AFTER, NEEDS_ACCOUNT, RefundUpdate
-from payments.store import refunds
+from payments.store import refund_attempts, refunds
 from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.fail_refund import fail_refund
+from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 from payments.use_cases.refunds.settle_refund import settle_refund
 
 
 async def apply_refund_update(
     uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime, *, is_polled: bool = False
 ) -> bool:
-    """Whether the update changed the refund. A polled update is the gateway's present state.
+    """Whether the update changed the refund or its fee. A polled update is the gateway's present state.
 
     Settled is final unless a bank reverses a transfer. A payment after a failure still settles the refund.
     """
+    has_new_fee = await record_transfer_fee(uow, refund.attempt_id, update, is_queried=is_polled)
+    return await _apply_status(uow, refund, update, now, is_polled) or has_new_fee
+
+
+async def _apply_status(
+    uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime, is_polled: bool
+) -> bool:
     status = refund.status
     if status == "settled" and update.status == "reversed":
-        await _reverse_settlement(uow, refund, update)
+        await _reverse_settlement(uow, refund, update, now)
     elif status in FAILED_STATUSES and refund.needs_account and update.status == "failed":
         # The gateway gave it up: it can be sent again, or to another destination.
         await refunds.save_refund_needs_no_account(uow, refund.id)
     elif status == "settled" or (status in FAILED_STATUSES and update.status != "processed"):
         STALE_EVENTS.labels(f"refund.{update.status}").inc()
+        if is_polled and update.status in ("failed", "reversed"):
+            await refunds.save_polls_finished(uow, refund.id)
         return False
     elif status in FAILED_STATUSES and refund.recipient_code is not None and not is_polled:
         # `transfer.success` after `transfer.reversed` is late or a contradiction: only a poll has the final state.
@@ -46,7 +56,10 @@ async def apply_refund_update(
     return True
 
 
-async def _reverse_settlement(uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate) -> None:
+async def _reverse_settlement(uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime) -> None:
     """`reversed` after `success` is not stale (contract section 14.4): the money returned, and is owed again."""
     await ledger.post(uow, postings.refund_reversed(refund.id, refund.attempt_id, refund.amount_minor, refund.currency))
     await fail_refund(uow, refund, update.failure or "the bank sent it back", update.gateway_refund_id)
+    if await refund_attempts.find_transfer_fee(uow, refund.attempt_id):
+        # The gateway may have returned the fee with the money, which only a query reports.
+        await refunds.save_refund_poll(uow, refund.id, now)

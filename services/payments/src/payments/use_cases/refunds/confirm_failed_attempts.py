@@ -11,6 +11,7 @@ from payments.store import refund_attempts, refunds
 from payments.store.refund_attempts import RefundAttempt
 from payments.use_cases.refunds.query_attempt import query_attempt
 from payments.use_cases.refunds.record_replaced_attempt import record_replaced_attempt
+from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 
 
 async def confirm_failed_attempts(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> None:
@@ -34,6 +35,8 @@ async def _confirm(
         raise RefundOutcomeUnknown("the previous attempt is still in progress at the gateway")
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
+        if update is not None:
+            await record_transfer_fee(uow, attempt.id, update, is_queried=True)
         if refund is not None and update is not None and update.status == "processed":
             await record_replaced_attempt(uow, refund, attempt.id, update, clock.now())
         await refund_attempts.save_attempt_confirmed(uow, attempt.id, clock.now())

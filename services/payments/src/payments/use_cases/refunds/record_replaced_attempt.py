@@ -8,6 +8,7 @@ from common.observability.telemetry import STALE_EVENTS
 from payments.domain.errors import RefundContradiction
 from payments.domain.refunds import FAILED_STATUSES, RefundUpdate, check_refund
 from payments.store.refunds import LockedRefund
+from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 from payments.use_cases.refunds.settle_refund import settle_refund
 
 
@@ -19,9 +20,10 @@ async def record_replaced_attempt(
     Raises RefundContradiction when another was sent: the payer may be paid twice, and people must check.
     """
     check_refund(update, refund.amount_minor, refund.currency)
+    has_new_fee = await record_transfer_fee(uow, attempt_id, update, is_queried=False)
     if update.status != "processed":
         STALE_EVENTS.labels(f"refund.{update.status}").inc()
-        return False
+        return has_new_fee
     if refund.status != "pending" and refund.status not in FAILED_STATUSES:
         raise RefundContradiction(f"a failed attempt was paid out while another attempt is {refund.status}")
     await settle_refund(uow, refund, attempt_id, update.gateway_refund_id, now)
