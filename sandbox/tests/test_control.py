@@ -11,9 +11,9 @@ async def test_the_summary_includes_every_kind_of_movement(
 ) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.charge("foreign", 300, currency="GHS")
-    await sandbox.transfer("po-1", 100_000)
+    await sandbox.transfer("po-0000000000000001", 100_000)
     await sandbox.fault(transfer_call={"fail": "Account number is invalid"})
-    await sandbox.transfer("po-2", 50_000)
+    await sandbox.transfer("po-0000000000000002", 50_000)
     await sandbox.client.post("/gateway/refund", json={"transaction": "order-1", "amount": 20_000})
     await eventually(lambda: len(receiver.events()) == 5)
     book = await sandbox.book()
@@ -24,7 +24,9 @@ async def test_the_summary_includes_every_kind_of_movement(
     assert book["refunds"] == {"count": 1, "amount_minor": 20_000}
     assert book["movements"] == 5
     assert book["currencies"]["GHS"]["balance"] == 300
-    movements = (await sandbox.client.get("/control/book/movements", params={"reference": "po-2"})).json()
+    movements = (
+        await sandbox.client.get("/control/book/movements", params={"reference": "po-0000000000000002"})
+    ).json()
     assert [(one["kind"], one["amount_minor"]) for one in movements] == [
         ("transfer_failed", 50_000),
         ("transfer", -50_000),

@@ -63,7 +63,7 @@ async def test_transfer_and_refund_webhooks_have_their_own_switches(
 ) -> None:
     await sandbox.fault(**{kind: {"duplicate": 1}})
     await sandbox.charge("order-1")
-    await sandbox.transfer("po-1", 1_000)
+    await sandbox.transfer("po-0000000000000001", 10_000)
     await sandbox.client.post("/gateway/refund", json={"transaction": "order-1", "amount": 1_000})
     await eventually(lambda: len(receiver.events()) == 4)
     doubled = kind.removesuffix("_webhook")
@@ -76,7 +76,7 @@ async def test_a_transfer_call_that_times_out_has_moved_the_money(
     await sandbox.charge("funds", 500_000)
     recipient = await sandbox.recipient()
     await sandbox.fault(transfer_call={"timeout": True, "times": 1})
-    body = {"source": "balance", "amount": 100_000, "recipient": recipient, "reference": "po-1"}
+    body = {"source": "balance", "amount": 100_000, "recipient": recipient, "reference": "po-0000000000000001"}
     await hangs_up(sandbox, "POST", "/gateway/transfer", json=body)
     await eventually(lambda: receiver.events("transfer.success"))
     assert await sandbox.balance() == 400_000
@@ -90,23 +90,23 @@ async def test_a_response_can_arrive_after_the_webhook(
 ) -> None:
     await sandbox.charge("funds", 500_000)
     await sandbox.fault(transfer_call={"timeout": True, "times": 1})
-    waiting = asyncio.create_task(sandbox.transfer("po-1"))
+    waiting = asyncio.create_task(sandbox.transfer("po-0000000000000001"))
     await eventually(lambda: receiver.events("transfer.success"))
     assert not waiting.done()
     waiting.cancel()
     await sandbox.fault(transfer_call={"timeout": 0.1, "times": 1})
-    answer = await sandbox.transfer("po-2")
+    answer = await sandbox.transfer("po-0000000000000002")
     assert answer.json()["data"]["status"] == "pending"
 
 
 async def test_an_error_before_or_after_the_effect_can_be_chosen(sandbox: Sandbox) -> None:
     await sandbox.charge("funds", 500_000)
     await sandbox.fault(transfer_call=[{"error_before": True, "times": 1}, {"error_after": True, "times": 1}])
-    assert (await sandbox.transfer("po-1", 100_000)).status_code == 500
+    assert (await sandbox.transfer("po-0000000000000001", 100_000)).status_code == 500
     assert await sandbox.balance() == 500_000
-    assert (await sandbox.transfer("po-1", 100_000)).status_code == 500
+    assert (await sandbox.transfer("po-0000000000000001", 100_000)).status_code == 500
     assert await sandbox.balance() == 400_000
-    assert (await sandbox.transfer("po-1", 100_000)).status_code == 400
+    assert (await sandbox.transfer("po-0000000000000001", 100_000)).status_code == 400
 
 
 CALLS = {

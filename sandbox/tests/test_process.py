@@ -78,7 +78,7 @@ async def test_a_restart_delivers_pending_webhooks(
     async with running_sandbox(dead_end) as first:
         await first.charge("order-1", 500_000)
         await first.settings_are(transfer_settlement="auto", transfer_delay_seconds=0.5)
-        await first.transfer("po-1", 100_000)
+        await first.transfer("po-0000000000000001", 100_000)
         await first.fault(sms={"fail": "down"})
 
         async def tried():
@@ -88,9 +88,9 @@ async def test_a_restart_delivers_pending_webhooks(
     async with running_sandbox(reachable) as second:
         assert await second.balance() == 400_000
         assert (await second.initialize("order-1")).status_code == 400
-        assert (await second.transfer("po-1", 100_000)).status_code == 400
+        assert (await second.transfer("po-0000000000000001", 100_000)).status_code == 400
         await eventually(lambda: receiver.events("charge.success") and receiver.events("transfer.success"))
-        assert await second.transfer_status("po-1") == "success"
+        assert await second.transfer_status("po-0000000000000001") == "success"
         assert (await second.client.get("/control/faults")).json() == {"sms": [{"fail": "down"}]}
         assert (await second.book())["movements"] == 2
 

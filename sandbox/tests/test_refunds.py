@@ -62,7 +62,7 @@ async def test_a_refund_can_fail_by_a_fault_or_a_low_balance(
     assert (failed["status"], failed["reason"]) == ("failed", "Card was closed")
     await sandbox.settings_are(refund_settlement="manual")
     identifier = (await refund(sandbox, "order-1", 100_000)).json()["data"]["id"]
-    await sandbox.transfer("po-1", 450_000)
+    await sandbox.transfer("po-0000000000000001", 450_000)
     failed = await sandbox.client.post(f"/control/refunds/{identifier}/process")
     assert (failed.json()["status"], failed.json()["reason"]) == (
         "failed",

@@ -14,9 +14,9 @@ async def funded(sandbox: Sandbox):
 
 
 async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, eventually: Callable[..., Any]) -> None:
-    answer = await funded.transfer("po-1", 100_000)
+    answer = await funded.transfer("po-0000000000000001", 100_000)
     data = answer.json()["data"]
-    assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-1", 100_000)
+    assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-0000000000000001", 100_000)
     assert data["transfer_code"].startswith("TRF_")
     await eventually(lambda: receiver.events("transfer.success"))
     told = receiver.events("transfer.success")[0]["data"]
@@ -30,12 +30,12 @@ async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, ev
         "bank_name": "Guaranty Trust Bank",
     }  # fmt: skip
     assert (told["status"], told["reason"]) == ("success", "Payout")
-    assert await funded.transfer_status("po-1") == "success"
+    assert await funded.transfer_status("po-0000000000000001") == "success"
     assert await funded.balance() == 400_000
 
 
 async def test_a_repeated_reference_moves_money_once(funded) -> None:
-    answers = await asyncio.gather(*(funded.transfer("po-1", 100_000) for _ in range(8)))
+    answers = await asyncio.gather(*(funded.transfer("po-0000000000000001", 100_000) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 7
     refused = next(answer for answer in answers if answer.status_code == 400)
     assert refused.json()["message"].startswith("Please provide a unique reference")
@@ -44,12 +44,12 @@ async def test_a_repeated_reference_moves_money_once(funded) -> None:
 
 
 async def test_a_transfer_above_the_balance_is_rejected(funded) -> None:
-    answer = await funded.transfer("po-1", 500_001)
+    answer = await funded.transfer("po-0000000000000001", 500_001)
     assert answer.status_code == 400
     assert answer.json()["message"] == "Your balance is not enough to fulfil this request"
     assert await funded.balance() == 500_000
-    assert (await funded.client.get("/gateway/transfer/verify/po-1")).status_code == 404
-    assert (await funded.transfer("po-1", 500_000)).status_code == 200
+    assert (await funded.client.get("/gateway/transfer/verify/po-0000000000000001")).status_code == 404
+    assert (await funded.transfer("po-0000000000000001", 500_000)).status_code == 200
 
 
 async def test_the_same_account_is_the_same_recipient(sandbox: Sandbox) -> None:
@@ -59,14 +59,14 @@ async def test_the_same_account_is_the_same_recipient(sandbox: Sandbox) -> None:
 
 async def test_a_failed_transfer_returns_the_money(funded, receiver: Receiver, eventually: Callable[..., Any]) -> None:
     await funded.fault(transfer_call={"fail": "Account number is invalid", "match": "0123456785"})
-    assert (await funded.transfer("po-1")).json()["data"]["status"] == "pending"
+    assert (await funded.transfer("po-0000000000000001")).json()["data"]["status"] == "pending"
     await eventually(lambda: receiver.events("transfer.failed"))
     failed = receiver.events("transfer.failed")[0]["data"]
     assert (failed["gateway_response"], failed["reason"]) == ("Account number is invalid", "Payout")
     assert failed["updated_at"]
     assert "updatedAt" not in failed
     assert await funded.balance() == 500_000
-    shown = (await funded.client.get("/gateway/transfer/verify/po-1")).json()["data"]
+    shown = (await funded.client.get("/gateway/transfer/verify/po-0000000000000001")).json()["data"]
     assert (shown["status"], shown["failures"], shown["reason"]) == ("failed", None, "Payout")
     assert shown["gateway_response"] == "Account number is invalid"
 
@@ -75,10 +75,10 @@ async def test_a_planned_reversal_is_a_success_first(
     funded, receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
     await funded.fault(transfer_call={"reverse": "Beneficiary bank unavailable"})
-    await funded.transfer("po-1")
+    await funded.transfer("po-0000000000000001")
     await eventually(lambda: receiver.events("transfer.reversed"))
     # In the order in which they were sent: on the way one may overtake the other.
-    sent = await funded.webhooks(reference="po-1")
+    sent = await funded.webhooks(reference="po-0000000000000001")
     assert [webhook["event"] for webhook in reversed(sent)] == ["transfer.success", "transfer.reversed"]
     assert receiver.events("transfer.reversed")[0]["data"]["gateway_response"] == "Beneficiary bank unavailable"
     assert await funded.balance() == 500_000
@@ -86,12 +86,12 @@ async def test_a_planned_reversal_is_a_success_first(
 
 async def test_manual_mode_rejects_forbidden_transitions(funded) -> None:
     await funded.settings_are(transfer_settlement="manual")
-    await funded.transfer("po-1")
+    await funded.transfer("po-0000000000000001")
 
     async def act(name, **body):
-        return await funded.client.post(f"/control/transfers/po-1/{name}", json=body)
+        return await funded.client.post(f"/control/transfers/po-0000000000000001/{name}", json=body)
 
-    assert await funded.transfer_status("po-1") == "pending"
+    assert await funded.transfer_status("po-0000000000000001") == "pending"
     assert (await act("succeed")).json()["status"] == "success"
     assert (await act("succeed")).status_code == 409
     assert (await act("fail")).status_code == 409
@@ -106,14 +106,14 @@ async def test_manual_mode_rejects_forbidden_transitions(funded) -> None:
 
 async def test_a_fee_leaves_with_the_transfer_and_returns_with_it(funded) -> None:
     await funded.settings_are(transfer_settlement="manual", transfer_fees="standard")
-    assert (await funded.transfer("po-1", 499_500)).status_code == 400
+    assert (await funded.transfer("po-0000000000000001", 499_500)).status_code == 400
     assert await funded.balance() == 500_000
-    await funded.transfer("po-1", 100_000)
+    await funded.transfer("po-0000000000000001", 100_000)
     assert await funded.balance() == 399_000
-    shown = (await funded.client.get("/gateway/transfer/verify/po-1")).json()["data"]
+    shown = (await funded.client.get("/gateway/transfer/verify/po-0000000000000001")).json()["data"]
     assert (shown["fee_charged"], shown["fees_breakdown"]) == (1_000, None)
     for name, balance_minor in (("succeed", 399_000), ("reverse", 500_000), ("succeed", 399_000)):
-        await funded.client.post(f"/control/transfers/po-1/{name}", json={})
+        await funded.client.post(f"/control/transfers/po-0000000000000001/{name}", json={})
         assert await funded.balance() == balance_minor
     assert (await funded.book())["transfer_fees"] == {"count": 1, "amount_minor": 1_000}
 
@@ -135,9 +135,9 @@ async def test_the_bank_list_is_paged_by_cursor(sandbox: Sandbox) -> None:
 
 async def test_each_transfer_mode_has_its_response(funded) -> None:
     await funded.settings_are(transfer_settlement="immediate")
-    assert (await funded.transfer("po-1")).json()["data"]["status"] == "success"
+    assert (await funded.transfer("po-0000000000000001")).json()["data"]["status"] == "success"
     await funded.settings_are(transfer_settlement="otp")
-    waiting = (await funded.transfer("po-2")).json()
+    waiting = (await funded.transfer("po-0000000000000002")).json()
     assert waiting["message"] == "Transfer requires OTP to continue"
     assert waiting["data"]["status"] == "otp"
     body = {"transfer_code": waiting["data"]["transfer_code"], "otp": "928783"}
@@ -159,6 +159,7 @@ async def test_accounts_resolve_as_documented(sandbox: Sandbox) -> None:
     unknown = await resolve("0000014578", "011")
     assert unknown.status_code == 422
     assert unknown.json()["message"].startswith("Could not resolve account name")
+    assert (unknown.json()["type"], unknown.json()["code"]) == ("validation_error", "invalid_bank_code")
     assert (await resolve("0000014579", "000")).status_code == 422
     account = {"bank_code": "011", "account_number": "0000014578", "account_name": "Chidi Foods"}
     assert (await sandbox.client.put("/control/accounts", json=account)).status_code == 200
@@ -175,8 +176,20 @@ async def test_accounts_resolve_as_documented(sandbox: Sandbox) -> None:
         ({"source": "card"}, 400),
         ({"amount": "1.5"}, 400),
         ({"currency": "naira"}, 400),
+        ({"amount": 9_999}, 400),
+        ({"reference": "po-00000000000x"}, 400),
+        ({"reference": "po-" + "0" * 48}, 400),
+        ({"reference": "PO-0000000000000001"}, 400),
+        ({"reference": "po.0000000000000001"}, 400),
     ],
 )
 async def test_a_malformed_transfer_is_rejected(funded, change: dict[str, Any], status: int) -> None:
-    assert (await funded.transfer("po-1", **change)).status_code == status
+    assert (await funded.transfer(**{"reference": "po-0000000000000001"} | change)).status_code == status
     assert await funded.balance() == 500_000
+
+
+async def test_the_smallest_transfer_is_a_setting(funded) -> None:
+    assert (await funded.transfer("po-0000000000000001", 10_000)).status_code == 200
+    await funded.settings_are(transfer_minimum_minor=1)
+    assert (await funded.transfer("po-0000000000000002", 1)).status_code == 200
+    assert (await funded.client.put("/control/settings", json={"transfer_minimum_minor": 0})).status_code == 400

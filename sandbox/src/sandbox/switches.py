@@ -18,6 +18,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     `transfer_fees`: `standard` takes the gateway's fee with each transfer, and returns it with the money; `none` takes none.
     `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control call, `immediate`
     answers `success` at once, `otp` answers `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
+    `transfer_minimum_minor`: the smallest transfer, in kobo.
     `charge_fees`: `standard` deducts the fee of a local charge from the balance, `unreported` too, but omits it from the
     webhook; `none` deducts nothing. `dispute_hours`: the time to respond to a dispute.
     `messaging_template_review`: `auto` approves a template at once, `manual` waits for a control call.
@@ -26,6 +27,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
     transfer_delay_seconds: Seconds = 0.2
+    transfer_minimum_minor: Annotated[int, msgspec.Meta(ge=1)] = 10_000
     transfer_fees: Literal["none", "standard"] = "none"
     refund_settlement: Literal["auto", "manual"] = "auto"
     refund_delay_seconds: Seconds = 0.2

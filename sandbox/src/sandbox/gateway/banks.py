@@ -143,7 +143,7 @@ async def resolve_account(request: Request) -> Response:
     def work(_fault: object) -> Response:
         name = resolve_name(world.database, bank_code, account_number)
         if name is None:
-            return refused(422, "Could not resolve account name. Check parameters or try again.")
+            return refused(422, "Could not resolve account name. Check parameters or try again.", "invalid_bank_code")
         return ok(
             "Account number resolved",
             {"account_number": account_number, "account_name": name, "bank_id": _bank_id(bank_code)},

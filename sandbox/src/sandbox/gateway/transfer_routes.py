@@ -1,16 +1,16 @@
 """The calls about money going out: transfer, finalize, verify, list."""
 
+import re
 from sqlite3 import Row
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.database import Database
 from sandbox.faults import Fault, respond_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import bank_response, recipient_of, transfer_fields
-from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
+from sandbox.gateway.fields import read_amount_minor, read_currency, read_text
 from sandbox.gateway.paging import respond_page
 from sandbox.gateway.transfers import (
     TRANSFERS,
@@ -22,8 +22,10 @@ from sandbox.gateway.transfers import (
     settle_next,
 )
 from sandbox.web import RefusedError, ok, read_json, refused
-from sandbox.world import world_of
+from sandbox.world import World, world_of
 
+# The form that the gateway documents for a transfer; that of a charge is wider.
+REFERENCE = re.compile(r"[a-z0-9_-]{16,50}", re.ASCII)
 MESSAGES = {
     "otp": "Transfer requires OTP to continue",
     "pending": "Transfer has been queued",
@@ -34,7 +36,7 @@ MESSAGES = {
 
 async def initiate_transfer(request: Request) -> Response:
     world = world_of(request)
-    order = _read_order(world.database, await read_json(request))
+    order = _read_order(world, await read_json(request))
 
     def work(fault: Fault | None) -> Response:
         transfer = accept_transfer(world, order, plan_of(fault))
@@ -45,18 +47,26 @@ async def initiate_transfer(request: Request) -> Response:
     return await respond_with_faults(request, world.faults, "transfer_call", keys, work)
 
 
-def _read_order(database: Database, body: dict[str, Any]) -> TransferOrder:
+def _read_order(world: World, body: dict[str, Any]) -> TransferOrder:
+    """Raises RefusedError 400, and 404 for an unknown recipient."""
     if read_text(body, "source") != "balance":
         raise RefusedError(400, "Source must be balance")
     amount_minor = read_amount_minor(body.get("amount"))
-    recipient = database.one("SELECT * FROM recipients WHERE recipient_code = ?", read_text(body, "recipient"))
+    if amount_minor < world.switches.transfer_minimum_minor:
+        raise RefusedError(400, "Amount is below the minimum of a transfer", "invalid_params")
+    reference = read_text(body, "reference", new_code(length=16))
+    if not REFERENCE.fullmatch(reference):
+        raise RefusedError(
+            400, "Reference must be 16 to 50 lowercase letters, digits, dashes and underscores", "invalid_params"
+        )
+    recipient = world.database.one("SELECT * FROM recipients WHERE recipient_code = ?", read_text(body, "recipient"))
     if recipient is None:
         raise RefusedError(404, "Recipient specified is invalid")
     return TransferOrder(
         amount_minor=amount_minor,
         currency=read_currency(body),
         recipient=recipient,
-        reference=read_reference(body, new_code()),
+        reference=reference,
         reason=read_text(body, "reason", ""),
     )
 

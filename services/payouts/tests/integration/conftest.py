@@ -116,7 +116,8 @@ async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
             async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60) as client:
                 running = Sandbox(settings.base_url, client)
                 await running.faults(transfer_webhook={"drop": True})
-                await running.configure(transfer_settlement="manual")
+                # Small amounts keep sums simple.
+                await running.configure(transfer_settlement="manual", transfer_minimum_minor=1)
                 yield running
         finally:
             server.should_exit = True

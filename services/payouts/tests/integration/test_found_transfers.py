@@ -138,7 +138,7 @@ async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     foreign = await left(immediate, 7_000, account_number="0690123456", bank_code="044")
-    by_hand = await left(immediate, 6_000, reference="by-hand-1")
+    by_hand = await left(immediate, 6_000, reference="by-hand-00000001")
     await left(immediate, 5_000, reference=f"re-{new_id().hex}")
     await put_back(scenario)
     for _ in range(2):

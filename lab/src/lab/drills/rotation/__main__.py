@@ -52,6 +52,8 @@ async def run_drill(options: argparse.Namespace) -> bool:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
             await pay_without_kept_connections(market, system)
             stack.push_async_callback(market.close)
+            lowered = await market.sandbox.put("/control/settings", json={"transfer_minimum_minor": 1})
+            lowered.raise_for_status()
             product_ids = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
             load = Load(market, product_ids, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
             drill = DrillEnvironment(system, load, company, options.overlap)
