@@ -13,7 +13,7 @@ from common.primitives.signatures import SigningKey
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from payments.clients.flutterwave import FlutterwaveGateway
-from payments.clients.gateway import CONNECT_SECONDS_MAX, ActiveGateways, PaymentGateway
+from payments.clients.gateway import CONNECT_SECONDS_MAX, Gateways, PaymentGateway
 from payments.clients.paystack import PaystackGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
@@ -76,7 +76,7 @@ async def compose(
         yield Dependencies(
             clock=runtime.clock,
             database=runtime.database,
-            gateways=ActiveGateways(adapters, settings.gateway_provider),
+            gateways=Gateways(adapters, settings.gateway_provider),
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
             signature_header=settings.gateway_signature_header,

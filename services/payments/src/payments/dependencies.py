@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payments.clients.gateway import Gateways, PaymentGateway
+from payments.clients.gateway import Gateways
 from payments.domain.charges import SurchargeBound
 
 
@@ -23,8 +23,3 @@ class Dependencies:
     surcharge_bound: SurchargeBound
     webhook_retention: timedelta
     chargeback_alert_lead: timedelta
-
-    @property
-    def gateway(self) -> PaymentGateway:
-        """The gateway of new payments."""
-        return self.gateways.of(self.gateways.for_new_payments)

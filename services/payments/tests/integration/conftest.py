@@ -25,6 +25,8 @@ from common.process.service import http_app
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
 from payments.app import SERVICE, compose
+from payments.clients.gateway import PaymentGateway
+from payments.domain.gateways import PAYSTACK
 from payments.timers import query_revised_webhooks_once
 from sandbox.app import create_app
 from sandbox.settings import read_settings
@@ -190,6 +192,11 @@ class PaymentsApp:
     vendor: UUID = field(default_factory=uuid4)
     # Above the ids that the sandbox gives.
     _ids: Any = field(default_factory=lambda: itertools.count(1_000_000))
+
+    @property
+    def paystack(self) -> PaymentGateway:
+        """The client of Paystack's API."""
+        return self.service.dependencies.gateways.of(PAYSTACK)
 
     async def place_order(
         self,

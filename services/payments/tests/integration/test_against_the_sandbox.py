@@ -44,7 +44,7 @@ async def test_a_payment_and_its_refund_leave_the_ledgers_of_sandbox_and_payment
     assert paid.status_code < 400, paid.text
     await app.webhook("charge.success")
     assert await app.order_status(placed.order_id) == "paid_escrow"
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 500_000
     found = await gateway.find_transaction(intent["reference"])
     assert (found.status, found.amount_minor) == ("success", 500_000)
@@ -70,7 +70,7 @@ async def test_a_payment_and_its_refund_leave_the_ledgers_of_sandbox_and_payment
 
 async def test_the_sandboxs_list_shows_our_note_on_a_refund(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
     app, sandbox = sandbox_app
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})

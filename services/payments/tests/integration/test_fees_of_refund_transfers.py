@@ -51,7 +51,7 @@ async def _fees(app: PaymentsApp) -> tuple[int, int]:
     """The booked fees, and our balance less the gateway's."""
     balances = await app.balances()
     await app.check_ledger()
-    theirs_minor = await app.service.dependencies.gateway.balance_minor("NGN")
+    theirs_minor = await app.paystack.balance_minor("NGN")
     return balances.get("transfer_fees", 0), balances["gateway_cash"] - theirs_minor
 
 

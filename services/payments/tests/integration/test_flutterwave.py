@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from payments.domain.gateways import FLUTTERWAVE
 from payments.timers import (
     query_disputes_once,
     query_unpaid_attempts_once,
@@ -64,7 +65,7 @@ async def test_a_payment_is_settled_with_the_fee_that_the_gateway_kept(app: Any)
     placed, reference = await paid_order(app)
     assert await app.order_status(placed.order_id) == "paid_escrow"
     assert (await app.balances())["gateway_cash"] == 500_000 - COST_MINOR
-    assert await app.service.dependencies.gateway.balance_minor("NGN") == 500_000 - COST_MINOR
+    assert await app.service.dependencies.gateways.of(FLUTTERWAVE).balance_minor("NGN") == 500_000 - COST_MINOR
     [charge] = await app.service.fetch("SELECT reference, gateway, gateway_id FROM charges")
     assert (charge["reference"], charge["gateway"]) == (reference, "flutterwave")
     assert charge["gateway_id"].startswith("flw:")
@@ -149,7 +150,7 @@ async def test_a_refund_is_settled_when_the_customer_has_it(app: Any) -> None:
     [settled] = await app.service.published("payments.refund_settled.v1")
     assert settled["amountMinor"] == 200_050
     balance = 500_000 - COST_MINOR - 200_050
-    assert await app.service.dependencies.gateway.balance_minor("NGN") == balance
+    assert await app.service.dependencies.gateways.of(FLUTTERWAVE).balance_minor("NGN") == balance
     assert (await app.balances())["gateway_cash"] == balance
     await app.check_ledger()
 
@@ -172,7 +173,7 @@ async def test_a_refund_whose_response_was_lost_is_not_sent_twice(app: Any) -> N
     app.clock.advance(timedelta(minutes=5))
     await app.requeue()
     await app.service.work("payments.refunds")
-    listed = await app.service.dependencies.gateway.list_refunds(
+    listed = await app.service.dependencies.gateways.of(FLUTTERWAVE).list_refunds(
         (await app.service.fetch("SELECT gateway_id FROM charges"))[0]["gateway_id"]
     )
     assert len(listed) == 1

@@ -34,7 +34,7 @@ async def _reconcile(app: PaymentsApp) -> Reconciled:
     # The sandbox has the machine's clock; later no charge is pending.
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
     dependencies = app.service.dependencies
-    return await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, *WHOLE_TIME)
+    return await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
 
 
 async def _gateway_balance(sandbox: httpx.AsyncClient) -> int:
@@ -117,7 +117,7 @@ async def test_a_settlement_of_an_unknown_charge_is_a_case_until_the_charge_is_r
     assert "bank_account" not in await app.balances()
     await app.service.work("payments.webhooks")
     dependencies = app.service.dependencies
-    await recheck_cases(dependencies.database, dependencies.gateway, dependencies.clock)
+    await recheck_cases(dependencies.database, dependencies.gateways, dependencies.clock)
     assert {case["status"] for case in await _cases(app)} == {"explained"}
     assert (await app.balances())["bank_account"] == 500_000
 

@@ -16,7 +16,7 @@ WHOLE_TIME = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 async def _reconcile(app: PaymentsApp) -> Reconciled:
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
     dependencies = app.service.dependencies
-    return await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, *WHOLE_TIME)
+    return await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
 
 
 async def _paid(app: PaymentsApp) -> str:
@@ -32,7 +32,7 @@ async def _kinds(app: PaymentsApp, status: str = "open") -> list[tuple[str, Any]
 
 @pytest.mark.parametrize("status", [400, 404])
 async def test_an_unknown_transaction_is_not_there(app: PaymentsApp, status: int) -> None:
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     if status == 404:
         await app.gateway.faults(verify_call={"error_before": 404})
     assert await gateway.find_transaction("ch-none") is None
@@ -67,7 +67,7 @@ async def test_a_reference_that_the_gateway_rejects_is_a_case(app: PaymentsApp) 
 
 async def test_an_odd_refund_that_may_be_ours_is_never_sent_again(app: PaymentsApp) -> None:
     reference = await _paid(app)
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     ours = f"re-{'0' * 32}"
     for note in (ours, "made in the dashboard"):
         await gateway.start_refund(transaction=reference, amount_minor=1_000, currency="NGN", note=note)

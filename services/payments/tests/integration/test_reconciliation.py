@@ -44,7 +44,7 @@ async def _reconcile(app: PaymentsApp) -> Reconciled:
     # The sandbox uses the machine's clock; later no charge is pending.
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
     dependencies = app.service.dependencies
-    return await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, *WHOLE_TIME)
+    return await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
 
 
 async def _cases(app: PaymentsApp, **filters: str) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[An
         )
     )
     await app.service.work("payments.refunds")
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
 
     async def processed() -> bool:
         return bool(await gateway.balance_minor("NGN") == 0)
@@ -229,7 +229,7 @@ async def test_a_case_is_closed_once_with_evidence(app: PaymentsApp, connect_as:
     order = await app.place_order()
     await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
     dependencies = app.service.dependencies
-    await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, *WHOLE_TIME)
+    await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
     [case] = await _cases(app)
     for claims, body, status in (
         ({"roles": ("auditor",)}, None, 403),

@@ -73,7 +73,7 @@ async def _process_refunds_again(app: PaymentsApp) -> None:
 
 async def _check_paid_once(app: PaymentsApp, refund_id: str, reference: str) -> None:
     await _process_refunds_again(app)
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     assert [update.amount_minor for update in await gateway.list_refunds(reference)] == [200_000]
     assert await _status(app, refund_id) == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
@@ -97,7 +97,7 @@ async def test_killed_after_the_reference_is_written_and_before_the_call(
     # The next process queries the gateway, and waits before it sends again.
     with pytest.raises(RefundOutcomeUnknown):
         await _process_refunds_again(app)
-    assert await app.service.dependencies.gateway.list_refunds(reference) == []
+    assert await app.paystack.list_refunds(reference) == []
     app.clock.advance(timedelta(seconds=121))
     await _process_refunds_again(app)
     await app.webhook("refund.processed")
@@ -113,7 +113,7 @@ async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
     await sandbox.put(
         "/control/faults", json={"refund_call": {"timeout": True, "times": 1}, "refund_webhook": {"drop": True}}
     )
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
 
     async def accepted() -> bool:
         return len(await gateway.list_refunds(reference)) == 1

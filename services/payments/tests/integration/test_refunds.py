@@ -246,7 +246,7 @@ async def test_more_than_was_held_is_never_refunded(app: PaymentsApp) -> None:
 async def test_the_client_reads_balance_and_transactions(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     await app.gateway.pay(intent["reference"])
     found = await gateway.find_transaction(intent["reference"])
     assert found.amount_minor == 500_000

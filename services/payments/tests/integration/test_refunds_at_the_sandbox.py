@@ -88,7 +88,7 @@ async def test_a_call_without_a_response_is_queried_and_the_gateway_has_one_refu
     await _work(app)
     await _work(app)
     await app.webhook("refund.processed")
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     assert len(await gateway.list_refunds(reference)) == 1
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
@@ -102,7 +102,7 @@ async def test_a_slow_response_and_a_lost_webhook_settle_by_polling(sandbox_app:
     await _requested(app, placed, 500_000)
     await _work(app)
     app.clock.advance(timedelta(minutes=2))
-    [refund] = await app.service.dependencies.gateway.list_refunds(
+    [refund] = await app.paystack.list_refunds(
         (await app.service.fetch("SELECT reference FROM charges"))[0]["reference"]
     )
     if refund.status == "pending":
@@ -121,7 +121,7 @@ async def test_a_foreign_charge_is_returned_in_its_currency(sandbox_app: tuple[A
     await app.service.work("payments.refunds")
     await app.webhook("refund.processed")
     assert await app.balances() == {}
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     assert (await gateway.balance_minor("GHS"), await gateway.balance_minor("NGN")) == (0, 0)
 
 
@@ -148,7 +148,7 @@ async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
     assert prepared["decision"]["destination"]["verified"] is True
     await app.webhook("transfer.success")
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     assert (await gateway.balance_minor("NGN"), await app.balances()) == (0, {})
     assert [update.status for update in await gateway.list_refunds(reference)] == ["failed"]
 
@@ -165,7 +165,7 @@ async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
 async def _unrecorded_refund(app: PaymentsApp, reference: str, amount_minor: int) -> str:
     """The gateway has this refund and the restored database does not. Returns the refund's note."""
     note = f"re-{new_id().hex}"
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     await gateway.start_refund(transaction=reference, amount_minor=amount_minor, currency="NGN", note=note)
     return note
 
@@ -180,7 +180,7 @@ async def test_a_refund_after_a_restore_point_is_not_sent_again(
     await _work(app)
     await _work(app)
     await app.webhook("refund.processed")
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     assert [refund.note for refund in await gateway.list_refunds(reference)] == [note]
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000

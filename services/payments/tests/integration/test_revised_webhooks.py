@@ -114,15 +114,15 @@ async def test_a_revision_that_names_another_reference_has_both_queried(app: Pay
 
 async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response(app: PaymentsApp) -> None:
     await app.paid_order()
-    gateway = app.service.dependencies.gateway
+    gateway = app.paystack
     account = {"account_number": "0123456785", "bank_code": "058", "account_name": "Ada Obi Ventures"}
     recipient = await gateway.create_recipient(**account)
-    await gateway.start_transfer(reference="po-81", recipient_code=recipient, amount_minor=500)
-    arrived = await app.gateway.move_transfer("po-81", "succeed")
+    await gateway.start_transfer(reference="po-0000000000000081", recipient_code=recipient, amount_minor=50_000)
+    arrived = await app.gateway.move_transfer("po-0000000000000081", "succeed")
     for _ in range(2):
         await app.process_webhook(arrived)
-    await app.process_webhook(await app.gateway.move_transfer("po-81", "reverse"))
-    again = await app.gateway.move_transfer("po-81", "succeed")
+    await app.process_webhook(await app.gateway.move_transfer("po-0000000000000081", "reverse"))
+    again = await app.gateway.move_transfer("po-0000000000000081", "succeed")
     again["data"]["updatedAt"] = "2100-01-01T10:00:00.000Z"
     for _ in range(2):
         await app.process_webhook(again)
@@ -201,7 +201,7 @@ async def test_a_key_revised_during_its_query_is_queried_again(
 ) -> None:
     _, body = await _paid_at_the_gateway(app)
     await app.send({"event": body["event"], "data": {**body["data"], "note": 1}})
-    find, late = type(app.service.dependencies.gateway).find_event, {**body["data"], "note": 2}
+    find, late = type(app.paystack).find_event, {**body["data"], "note": 2}
 
     async def slow(gateway: Any, subject: GatewaySubject) -> Any:
         response = await find(gateway, subject)
@@ -209,7 +209,7 @@ async def test_a_key_revised_during_its_query_is_queried_again(
         return response
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(app.service.dependencies.gateway), "find_event", slow)
+        patched.setattr(type(app.paystack), "find_event", slow)
         await _query(app)
     assert await _revised(app) == [(2, 2, True)]
     app.clock.advance(timedelta(seconds=31))

@@ -24,7 +24,7 @@ from common.primitives.tls import client_tls
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from payouts.clients.flutterwave import Flutterwave
-from payouts.clients.gateway import ActiveGateways, Gateway
+from payouts.clients.gateway import Gateway, Gateways
 from payouts.clients.paystack import Paystack
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
@@ -107,7 +107,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             runtime.clock,
             runtime.database,
             CursorSigner(settings.cursor_key),
-            ActiveGateways(adapters, settings.gateway_provider),
+            Gateways(adapters, settings.gateway_provider),
             numbers,
             hash_key_encryptor,
         )

@@ -11,6 +11,7 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from contracts.permissions import permissions_of
+from payouts.clients.gateway import Gateways
 from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
@@ -28,7 +29,7 @@ async def recover(scenario: Scenario):
     for _ in range(6):
         scenario.clock.advance(LEASE + timedelta(seconds=1))
         await scenario.app.work("payouts.transfers")
-        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+        await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
 
 async def assert_paid_once(scenario: Scenario, sandbox: Sandbox, payout_id, amount_minor):
@@ -78,10 +79,12 @@ class MortalTransport(httpx.AsyncBaseTransport):
         return response
 
 
-def gateway_over(scenario: Scenario, transport):
+def gateways_over(scenario: Scenario, transport) -> Gateways:
+    """The scenario's gateway over another network."""
     client = scenario.app.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    return dataclasses.replace(scenario.app.dependencies.gateway, client=other, timeout_seconds=10)
+    gateway = dataclasses.replace(scenario.app.dependencies.gateway, client=other, timeout_seconds=10)
+    return Gateways([gateway], gateway.name)
 
 
 async def hold(scenario: Scenario, vendor, by):
@@ -100,13 +103,13 @@ def maker(scenario: Scenario):
     return Caller(user_id=scenario.operator_id, permissions=permissions_of(["finance_maker"]))
 
 
-async def dispatch_until_death(scenario: Scenario, *, database=None, gateway=None):
+async def dispatch_until_death(scenario: Scenario, *, database=None, gateways=None):
     """Returns whether the process survived."""
     dependencies = dataclasses.replace(scenario.app.dependencies)
     try:
         await dispatch_payouts(
             database or dependencies.database,
-            gateway or dependencies.gateway,
+            gateways or dependencies.gateways,
             scenario.clock,
             maker(scenario),
             KEY,

@@ -38,7 +38,7 @@ def success(reference, fee_minor):
 async def poll(scenario: Scenario, days):
     dependencies = scenario.app.dependencies
     scenario.clock.advance(timedelta(days=days, seconds=1))
-    await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+    await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
 
 async def booked(scenario: Scenario):

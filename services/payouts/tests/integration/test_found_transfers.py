@@ -27,7 +27,7 @@ async def put_back(scenario: Scenario):
 async def compare(scenario: Scenario):
     dependencies = scenario.app.dependencies
     return await compare_transfers(
-        dependencies.database, dependencies.gateway, dependencies.account_numbers, scenario.clock
+        dependencies.database, dependencies.gateways, dependencies.account_numbers, scenario.clock
     )
 
 
@@ -50,7 +50,7 @@ async def test_nothing_is_sent_before_the_comparison_with_the_gateway(scenario: 
     assert error_of(await scenario.dispatch(KEY)) == (503, "INTERNAL_ERROR")
     assert await immediate.transfers() == []
     dependencies = scenario.app.dependencies
-    parts = (dependencies.database, dependencies.gateway, dependencies.account_numbers, scenario.clock)
+    parts = (dependencies.database, dependencies.gateways, dependencies.account_numbers, scenario.clock)
     assert await compare_transfers_once(*parts) is True
     assert await compare_transfers_once(*parts) is False
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
@@ -67,11 +67,11 @@ async def test_a_reserved_attempt_is_not_sent_before_the_comparison(scenario: Sc
     dependencies = scenario.app.dependencies
     for _ in range(3):
         scenario.clock.advance(LEASE + timedelta(seconds=1))
-        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+        await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
     assert await immediate.transfers() == []
     assert (await compare(scenario)).is_complete
     scenario.clock.advance(LEASE + timedelta(seconds=1))
-    await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+    await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
     assert len(await immediate.transfers()) == 1
 
 
@@ -107,7 +107,7 @@ async def test_an_unaccepted_attempt_is_not_sent_when_a_later_one_was_paid(
     for _ in range(6):
         scenario.clock.advance(timedelta(hours=2))
         await scenario.app.work("payouts.transfers")
-        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+        await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transferReference"], payout["retryCount"]) == ("processed", later, 1)
     assert [transfer["reference"] for transfer in await immediate.transfers()] == [later]
@@ -172,6 +172,6 @@ async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario: S
     await scenario.app.work("payouts.transfers")
     scenario.clock.advance(timedelta(minutes=2))
     dependencies = scenario.app.dependencies
-    await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+    await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
     assert (await compare(scenario)).is_complete
     assert len(await immediate.transfers()) == 1

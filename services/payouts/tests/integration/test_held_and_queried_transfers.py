@@ -126,7 +126,7 @@ async def test_concurrent_workers_claim_a_due_transfer_once(scenario: Scenario, 
     scenario.clock.advance(LEASE + timedelta(seconds=1))
     dependencies = scenario.app.dependencies
     await asyncio.gather(
-        *(process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock) for _ in range(4))
+        *(process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock) for _ in range(4))
     )
     await recover_in_another_process(scenario, "a new key")
     assert {(await scenario.read_payout(payout_id))["status"] for payout_id in payouts} == {"processed"}

@@ -9,7 +9,7 @@ from .dispatch_steps import (
     MortalTransport,
     assert_paid_once,
     dispatch_until_death,
-    gateway_over,
+    gateways_over,
     recover_in_another_process,
 )
 
@@ -37,9 +37,9 @@ async def test_a_dispatch_killed_around_a_gateway_call_pays_once(
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:
-        gateway = gateway_over(scenario, MortalTransport(inner, calls, after=after))
+        gateways = gateways_over(scenario, MortalTransport(inner, calls, after=after))
         # balance, recipient, transfer.
-        assert not await dispatch_until_death(scenario, gateway=gateway)
+        assert not await dispatch_until_death(scenario, gateways=gateways)
     await recover_in_another_process(scenario, "the same key" if after else "a new key")
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 

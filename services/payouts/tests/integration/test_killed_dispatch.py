@@ -213,7 +213,7 @@ async def test_a_dispatch_killed_at_any_step_is_finished_once(
 
     dependencies = scenario.app.dependencies
     later = ManualClock(datetime.now(UTC) + LEASE + timedelta(seconds=5))
-    await process_due_transfers_once(dependencies.database, dependencies.gateway, later)
+    await process_due_transfers_once(dependencies.database, dependencies.gateways, later)
     if step == "before the write":
         assert await sandbox.transfers() == []
         assert (await scenario.read_payout(payout_id))["transfer"] is None

@@ -74,7 +74,7 @@ async def run_worker(scenario):
     for _ in range(3):
         await scenario.app.work("payouts.transfers")
         scenario.clock.advance(LEASE + timedelta(seconds=1))
-        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+        await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
 
 async def trail(scenario, vendor):

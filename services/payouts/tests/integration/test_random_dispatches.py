@@ -31,7 +31,7 @@ from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX
-from .dispatch_steps import Died, MortalDatabase, MortalTransport, gateway_over
+from .dispatch_steps import Died, MortalDatabase, MortalTransport, gateways_over
 
 Result = TypeVar("Answer")
 
@@ -85,11 +85,11 @@ class Schedules(RuleBasedStateMachine):
                 found[payout_of[transfer["reference"]]].append(transfer)
         return found
 
-    async def _dispatch(self, database: Any, gateway: Any) -> None:
+    async def _dispatch(self, database: Any, gateways: Any) -> None:
         caller = Caller(user_id=self.scenario.operator_id, permissions=permissions_of(["finance_maker"]))
         order = DispatchOrder(tuple(UUID(payout_id) for payout_id in self.payouts), None, False)
         try:
-            await dispatch_payouts(database, gateway, self.scenario.clock, caller, uuid4(), order)
+            await dispatch_payouts(database, gateways, self.scenario.clock, caller, uuid4(), order)
         except (Died, GatewayUnavailable):
             # The balance query timed out, and nothing has started: staff dispatch again.
             return
@@ -98,14 +98,14 @@ class Schedules(RuleBasedStateMachine):
     def staff_dispatch_and_the_process_dies_between_two_commits(self, fault: Any, commits: int) -> None:
         self.run(self.sandbox.faults(transfer_call=fault))
         dependencies = self.scenario.app.dependencies
-        self.run(self._dispatch(MortalDatabase(dependencies.database, commits), dependencies.gateway))
+        self.run(self._dispatch(MortalDatabase(dependencies.database, commits), dependencies.gateways))
 
     @rule(fault=st.sampled_from(FAULTS), calls=st.integers(0, 7), after=st.booleans())
     def staff_dispatch_and_the_process_dies_around_a_call(self, fault: Any, calls: int, after: bool) -> None:
         async def dispatch() -> None:
             async with httpx.AsyncHTTPTransport() as inner:
-                gateway = gateway_over(self.scenario, MortalTransport(inner, calls, after=after))
-                await self._dispatch(self.scenario.app.dependencies.database, gateway)
+                gateways = gateways_over(self.scenario, MortalTransport(inner, calls, after=after))
+                await self._dispatch(self.scenario.app.dependencies.database, gateways)
 
         self.run(self.sandbox.faults(transfer_call=fault))
         self.run(dispatch())
@@ -114,7 +114,7 @@ class Schedules(RuleBasedStateMachine):
     def two_dispatch_at_once(self) -> None:
         async def both() -> None:
             dependencies = self.scenario.app.dependencies
-            await asyncio.gather(*(self._dispatch(dependencies.database, dependencies.gateway) for _ in range(2)))
+            await asyncio.gather(*(self._dispatch(dependencies.database, dependencies.gateways) for _ in range(2)))
 
         self.run(self.sandbox.faults(transfer_call=None))
         self.run(both())
@@ -124,7 +124,7 @@ class Schedules(RuleBasedStateMachine):
         async def work() -> None:
             dependencies = self.scenario.app.dependencies
             await self.scenario.app.work("payouts.transfers")
-            await process_due_transfers_once(dependencies.database, dependencies.gateway, self.scenario.clock)
+            await process_due_transfers_once(dependencies.database, dependencies.gateways, self.scenario.clock)
 
         self.scenario.clock.advance(wait)
         self.run(work())

@@ -33,7 +33,7 @@ async def work(scenario: Scenario):
     dependencies = scenario.app.dependencies
     scenario.clock.advance(LEASE + timedelta(seconds=1))
     await scenario.app.work("payouts.transfers")
-    return await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+    return await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
 
 async def observe(scenario: Scenario):

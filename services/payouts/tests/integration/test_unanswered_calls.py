@@ -16,7 +16,7 @@ from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR, Sandbox, Scenario
-from .dispatch_steps import EVERYTHING, KEY, OTHER_KEY, assert_paid_once, gateway_over, maker, recover
+from .dispatch_steps import EVERYTHING, KEY, OTHER_KEY, assert_paid_once, gateways_over, maker, recover
 
 
 @pytest.mark.parametrize("fault", [{"timeout": True}, {"error_after": True}])
@@ -95,7 +95,9 @@ async def called_late(scenario: Scenario):
     async with httpx.AsyncHTTPTransport() as inner:
         late = LateTransport(inner)
         database = scenario.app.runtime.database
-        await dispatch_payouts(database, gateway_over(scenario, late), scenario.clock, maker(scenario), KEY, EVERYTHING)
+        await dispatch_payouts(
+            database, gateways_over(scenario, late), scenario.clock, maker(scenario), KEY, EVERYTHING
+        )
         assert (await scenario.read_payout(payout_id))["transfer"]["status"] == "unknown"
         yield vendor, payout_id, late
 
@@ -139,16 +141,16 @@ async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(
     scenario: Scenario, immediate: Sandbox, arrives: bool
 ) -> None:
     async with called_late(scenario) as (_, payout_id, late):
-        gateway = gateway_over(scenario, late)
+        gateways = gateways_over(scenario, late)
         scenario.clock.advance(timedelta(seconds=20))
-        await run_worker_once(scenario, gateway)
+        await run_worker_once(scenario, gateways)
         payout = await scenario.read_payout(payout_id)
         assert (payout["transfer"]["status"], payout["openException"]) == ("unknown", None)
         assert payout["transfer"]["failure"].startswith("refused, and an earlier call may still arrive")
         if arrives:
             assert await late.arrive() == 200
         scenario.clock.advance(LOST_CALL)
-        await run_worker_once(scenario, gateway)
+        await run_worker_once(scenario, gateways)
     if arrives:
         await assert_paid_once(scenario, immediate, payout_id, 1_000)
     else:
@@ -156,10 +158,10 @@ async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(
         assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("failed", "account_number_invalid")
 
 
-async def run_worker_once(scenario: Scenario, gateway=None):
+async def run_worker_once(scenario: Scenario, gateways=None):
     """One round of the worker."""
     dependencies = scenario.app.dependencies
-    await process_due_transfers_once(dependencies.database, gateway or dependencies.gateway, scenario.clock)
+    await process_due_transfers_once(dependencies.database, gateways or dependencies.gateways, scenario.clock)
 
 
 async def reset(scenario: Scenario, payout_id):
@@ -186,10 +188,10 @@ async def test_a_definite_refusal_fails_the_attempt_and_returns_nothing(scenario
 
     dependencies = scenario.app.dependencies
     async with httpx.AsyncHTTPTransport() as inner:
-        gateway = gateway_over(scenario, Later(inner))
+        gateways = gateways_over(scenario, Later(inner))
         order = DispatchOrder((UUID(second),), None, False)
         response = await dispatch_payouts(
-            dependencies.database, gateway, scenario.clock, maker(scenario), OTHER_KEY, order
+            dependencies.database, gateways, scenario.clock, maker(scenario), OTHER_KEY, order
         )
     assert (response["submitted"], response["transfers"][0]["status"]) == (0, "failed")
     payout = await scenario.read_payout(second)
@@ -222,7 +224,7 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario:
             return response
 
     async with httpx.AsyncHTTPTransport() as inner:
-        gateway = gateway_over(scenario, WebhookFirst(inner))
+        gateways = gateways_over(scenario, WebhookFirst(inner))
         database = scenario.app.runtime.database
-        await dispatch_payouts(database, gateway, scenario.clock, maker(scenario), KEY, EVERYTHING)
+        await dispatch_payouts(database, gateways, scenario.clock, maker(scenario), KEY, EVERYTHING)
     await assert_paid_once(scenario, immediate, payout_id, 1_000)

@@ -21,7 +21,6 @@ from payments.clients.gateway import (
     GatewayUnavailable,
     OpenedTransaction,
     Page,
-    PaymentGateway,
     Row,
 )
 from payments.clients.wire import fields_of
@@ -29,7 +28,7 @@ from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolut
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
-from payments.domain.gateways import FLUTTERWAVE, GatewayName
+from payments.domain.gateways import FLUTTERWAVE
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
@@ -55,7 +54,6 @@ class FlutterwaveGateway:
     """
 
     name: Final = FLUTTERWAVE
-    for_new_payments: Final = FLUTTERWAVE
     confirms_webhooks = True
     known_events = records.KNOWN_EVENTS
 
@@ -80,14 +78,6 @@ class FlutterwaveGateway:
 
     async def close(self) -> None:
         await self._client.aclose()
-
-    def of(self, name: GatewayName) -> PaymentGateway:
-        if name != self.name:
-            raise GatewayUnavailable(f"the gateway {name} is not configured")
-        return self
-
-    def all(self) -> Sequence[PaymentGateway]:
-        return [self]
 
     def identify(self, raw: bytes) -> Arrival:
         return records.identify(raw)

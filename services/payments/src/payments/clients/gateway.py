@@ -95,22 +95,8 @@ class GatewayEvents(Protocol):
         """
 
 
-class Gateways(Protocol):
-    """The active gateways: new payments go to one, and everything else to the gateway that took it."""
-
-    @property
-    def for_new_payments(self) -> GatewayName: ...
-
-    def of(self, name: GatewayName) -> "PaymentGateway":
-        """The gateway of this name. Raises GatewayUnavailable when its key is not set."""
-
-    def all(self) -> Sequence["PaymentGateway"]: ...
-
-
-class PaymentGateway(GatewayEvents, Gateways, Protocol):
-    """One gateway's API under our secret key; alone it is also all active gateways.
-
-    Every call ends within a bounded time, however slowly its response arrives.
+class PaymentGateway(GatewayEvents, Protocol):
+    """One gateway's API under our secret key. Every call ends within a bounded time, however slowly its response arrives.
 
     Every call raises GatewayUnavailable and GatewayRejected; one that returns a record raises MalformedEvent when it lacks a required
     field. `find_...` returns None when the gateway has no such record.
@@ -194,14 +180,15 @@ class PaymentGateway(GatewayEvents, Gateways, Protocol):
         """Our balance at the gateway."""
 
 
-class ActiveGateways:
-    """`Gateways` of several adapters."""
+class Gateways:
+    """The active gateways: new payments go to one, and everything else to the gateway that took it."""
 
     def __init__(self, adapters: Sequence[PaymentGateway], for_new_payments: GatewayName) -> None:
         self._adapters: dict[GatewayName, PaymentGateway] = {adapter.name: adapter for adapter in adapters}
         self.for_new_payments: GatewayName = for_new_payments
 
     def of(self, name: GatewayName) -> PaymentGateway:
+        """The gateway of this name. Raises GatewayUnavailable when its key is not set."""
         adapter = self._adapters.get(name)
         if adapter is None:
             raise GatewayUnavailable(f"the gateway {name} is not configured")

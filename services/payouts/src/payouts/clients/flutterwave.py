@@ -6,7 +6,7 @@ Its amounts are naira with at most two decimals, and are read as decimals.
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
@@ -15,7 +15,6 @@ from uuid import UUID
 
 import httpx
 
-from payouts.clients.gateway import Gateway
 from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer, TransferPage
@@ -66,18 +65,6 @@ class Flutterwave:
     @property
     def name(self) -> GatewayName:
         return FLUTTERWAVE
-
-    @property
-    def for_new_transfers(self) -> GatewayName:
-        return FLUTTERWAVE
-
-    def of(self, name: GatewayName) -> Gateway:
-        if name != FLUTTERWAVE:
-            raise GatewayUnavailable
-        return self
-
-    def all(self) -> Sequence[Gateway]:
-        return [self]
 
     async def balance_minor(self) -> int:
         """Returns the NGN balance that can be spent now. Raises GatewayUnavailable."""

@@ -15,20 +15,8 @@ from payouts.domain.gateways import GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 
 
-class Gateways(Protocol):
-    """The active gateways: new transfers go to one, and everything else to the gateway that took the attempt."""
-
-    @property
-    def for_new_transfers(self) -> GatewayName: ...
-
-    def of(self, name: GatewayName) -> "Gateway":
-        """Returns the gateway of this name. Raises GatewayUnavailable when its key is not set."""
-
-    def all(self) -> Sequence["Gateway"]: ...
-
-
-class Gateway(Gateways, Protocol):
-    """Calls of one gateway account; alone it is also all active gateways. Every call ends within its time limit. Amounts in kobo.
+class Gateway(Protocol):
+    """Calls of one gateway account. Every call ends within its time limit. Amounts in kobo.
 
     GatewayUnavailable is GatewayKeyRejected when the gateway does not accept our key. A call that returns `Unclear`
     reports that fault by the hook of its adapter.
@@ -68,14 +56,15 @@ class Gateway(Gateways, Protocol):
         """Returns one page of transfers accepted since then, newest first, from page 1. Raises GatewayUnavailable."""
 
 
-class ActiveGateways:
-    """`Gateways` of several adapters."""
+class Gateways:
+    """The active gateways: new transfers go to one, and everything else to the gateway that took the attempt."""
 
     def __init__(self, adapters: Sequence[Gateway], for_new_transfers: GatewayName) -> None:
         self._adapters: dict[GatewayName, Gateway] = {adapter.name: adapter for adapter in adapters}
         self.for_new_transfers: GatewayName = for_new_transfers
 
     def of(self, name: GatewayName) -> Gateway:
+        """Returns the gateway of this name. Raises GatewayUnavailable when its key is not set."""
         adapter = self._adapters.get(name)
         if adapter is None:
             raise GatewayUnavailable

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -13,7 +13,6 @@ import httpx
 import msgspec
 
 from common.primitives.clock import iso
-from payouts.clients.gateway import Gateway
 from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer, TransferPage
@@ -66,18 +65,6 @@ class Paystack:
     @property
     def name(self) -> GatewayName:
         return PAYSTACK
-
-    @property
-    def for_new_transfers(self) -> GatewayName:
-        return PAYSTACK
-
-    def of(self, name: GatewayName) -> Gateway:
-        if name != PAYSTACK:
-            raise GatewayUnavailable
-        return self
-
-    def all(self) -> Sequence[Gateway]:
-        return [self]
 
     async def balance_minor(self) -> int:
         """Returns the NGN balance, which may be negative. Raises GatewayUnavailable."""

@@ -25,6 +25,7 @@ STEPS = (
     "record_offset_settled",
     "record_refund_update",
     "record_replaced_attempt",
+    "record_transfer_fee",
     "resume_refunds",
     "settle_refund",
 )

@@ -28,7 +28,7 @@ async def confirm_failed_attempts(database: Database, gateways: Gateways, clock:
 async def _confirm(
     database: Database, gateways: Gateways, clock: Clock, refund_id: UUID, attempt: RefundAttempt
 ) -> None:
-    update = await query_attempt(gateways, attempt)
+    update = await query_attempt(gateways.of(attempt.gateway), attempt)
     if update is None and attempt.gateway_refund_id is not None:
         raise RefundOutcomeUnknown(f"the gateway no longer returns its refund {attempt.gateway_refund_id}")
     if update is not None and update.status not in ("processed", "failed", "reversed"):

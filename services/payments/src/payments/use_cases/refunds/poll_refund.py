@@ -20,7 +20,7 @@ async def poll_refund(database: Database, gateways: Gateways, clock: Clock, refu
             return False
         # Recorded before the call, so that the delays grow also while the gateway is unavailable.
         await refunds.save_refund_poll(uow, refund_id, clock.now() + next_poll_after(refund.polls))
-    update = await query_attempt(gateways, refund.attempt)
+    update = await query_attempt(gateways.of(refund.attempt.gateway), refund.attempt)
     if update is None:
         return False
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

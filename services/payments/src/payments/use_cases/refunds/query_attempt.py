@@ -1,14 +1,14 @@
 """Query the gateway for the state of one attempt of a refund."""
 
-from payments.clients.gateway import Gateways
+from payments.clients.gateway import PaymentGateway
 from payments.domain.identifiers import refund_reference
 from payments.domain.refunds import RefundUpdate, refund_of_transfer
 from payments.store.refund_attempts import RefundAttempt
 
 
-async def query_attempt(gateways: Gateways, attempt: RefundAttempt) -> RefundUpdate | None:
-    """The state under our reference; None when the gateway has none. Raises GatewayUnavailable, GatewayRejected."""
-    gateway, reference = gateways.of(attempt.gateway), refund_reference(attempt.id)
+async def query_attempt(gateway: PaymentGateway, attempt: RefundAttempt) -> RefundUpdate | None:
+    """The state of our reference at the attempt's gateway; None when it has none. Raises GatewayUnavailable, GatewayRejected."""
+    reference = refund_reference(attempt.id)
     if attempt.recipient_code is not None:
         transfer = await gateway.find_transfer(reference)
         return None if transfer is None else refund_of_transfer(transfer)

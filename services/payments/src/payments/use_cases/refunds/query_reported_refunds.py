@@ -18,5 +18,5 @@ async def query_reported_refunds(database: Database, gateways: Gateways, event: 
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         attempts = await refund_attempts.list_reported_attempts(uow, event.transaction_reference, event.amount_minor)
-    updates = [(attempt, await query_attempt(gateways, attempt)) for attempt in attempts]
+    updates = [(attempt, await query_attempt(gateways.of(attempt.gateway), attempt)) for attempt in attempts]
     return [replace(update, note=refund_reference(attempt.id)) for attempt, update in updates if update is not None]

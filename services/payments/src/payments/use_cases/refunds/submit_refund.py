@@ -33,7 +33,7 @@ async def submit_refund(database: Database, gateways: Gateways, clock: Clock, re
         return
     attempt, update = refund.attempt, None
     if refund.status == "submitting":
-        update = await query_attempt(gateways, attempt)
+        update = await query_attempt(gateways.of(attempt.gateway), attempt)
         if update is None:
             submitted_at = refund.submitted_at or clock.now()
             if clock.now() - submitted_at < RESUBMIT_AFTER:
@@ -52,7 +52,7 @@ async def submit_refund(database: Database, gateways: Gateways, clock: Clock, re
         update = update or await _send(gateways.of(attempt.gateway), refund, attempt)
     except GatewayRejected as rejection:
         # The gateway may have rejected a repetition of an earlier call of ours.
-        update = await query_attempt(gateways, attempt)
+        update = await query_attempt(gateways.of(attempt.gateway), attempt)
         if update is None:
             await _record_rejection(database, attempt, refund_id, str(rejection))
             return
