@@ -18,13 +18,6 @@ OTHERS = {
     # Of docker-compose.yml: the bucket of notifications.
     "TICKETS_S3_BUCKET",
 }
-# Settings of changes that are not in every release yet.
-LATER = {
-    "GATEWAY_PROVIDER",
-    "FLUTTERWAVE_API_URL",
-    "FLUTTERWAVE_SECRET_KEY",
-    "FLUTTERWAVE_WEBHOOK_HASH",
-}
 
 
 def names_in(path: Path) -> Iterator[str]:
@@ -33,7 +26,7 @@ def names_in(path: Path) -> Iterator[str]:
             yield from (argument.value for argument in node.args if isinstance(argument, ast.Constant))
 
 
-@pytest.mark.parametrize("name", sorted(set(DEFAULTS) - LATER))
+@pytest.mark.parametrize("name", sorted(DEFAULTS))
 def test_a_default_of_doctor_is_that_of_the_service(name: str) -> None:
     default = FIELDS[name].default
     assert DEFAULTS[name] == (str(default).lower() if isinstance(default, bool) else default)
@@ -41,4 +34,4 @@ def test_a_default_of_doctor_is_that_of_the_service(name: str) -> None:
 
 def test_doctor_reads_settings_that_exist() -> None:
     read = {name for path in python_files(ROOT / "operations/src/operations/doctor") for name in names_in(path) if name}
-    assert read - set(FIELDS) - OTHERS - LATER == set()
+    assert read - set(FIELDS) - OTHERS == set()
