@@ -43,7 +43,7 @@ async def _reconcile(app: PaymentsApp) -> None:
     # The sandbox has the machine's clock.
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
     needs = app.service.dependencies
-    done = await reconcile(needs.database, needs.gateway, needs.clock, *WHOLE_TIME)
+    done = await reconcile(needs.database, needs.gateways, needs.clock, *WHOLE_TIME)
     assert (done.differences, done.unexplained.cases) == (0, 0)
 
 

@@ -126,19 +126,19 @@ async def test_a_worker_that_pauses_between_decision_and_call_skips_the_call(
 ) -> None:
     _, event = await _refunded(app, 200_000)
     needs = app.service.dependencies
-    list_refunds = needs.gateway.list_refunds
+    list_refunds = app.paystack.list_refunds
 
     async def listed_long_ago(transaction: str) -> Any:
         listed = await list_refunds(transaction)
         # Another worker processed the message meanwhile, found no refund, and sent it.
         monkeypatch.undo()
         app.clock.advance(timedelta(minutes=3))
-        await submit_refund(needs.database, needs.gateway, app.clock, event.refund_id)
+        await submit_refund(needs.database, needs.gateways, app.clock, event.refund_id)
         return listed
 
-    monkeypatch.setattr(needs.gateway, "list_refunds", listed_long_ago)
+    monkeypatch.setattr(app.paystack, "list_refunds", listed_long_ago)
     with pytest.raises(RefundOutcomeUnknown):
-        await submit_refund(needs.database, needs.gateway, app.clock, event.refund_id)
+        await submit_refund(needs.database, needs.gateways, app.clock, event.refund_id)
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [200_000]
     assert await _status(app) == "submitted"
 
@@ -148,18 +148,18 @@ async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(
 ) -> None:
     _, event = await _refunded(app, 200_000)
     needs = app.service.dependencies
-    start_refund = needs.gateway.start_refund
+    start_refund = app.paystack.start_refund
     ahead = ManualClock(app.clock.now() + timedelta(seconds=90))
     ended: list[Any] = []
 
     async def on_its_way(**call: Any) -> Any:
         monkeypatch.undo()
-        again = submit_refund(needs.database, needs.gateway, ahead, event.refund_id)
+        again = submit_refund(needs.database, needs.gateways, ahead, event.refund_id)
         ended.extend(await asyncio.gather(again, return_exceptions=True))
         return await start_refund(**call)
 
-    monkeypatch.setattr(needs.gateway, "start_refund", on_its_way)
-    await submit_refund(needs.database, needs.gateway, app.clock, event.refund_id)
+    monkeypatch.setattr(app.paystack, "start_refund", on_its_way)
+    await submit_refund(needs.database, needs.gateways, app.clock, event.refund_id)
     assert [type(error) for error in ended] == [RefundOutcomeUnknown]
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [200_000]
     assert await _status(app) == "submitted"
@@ -174,7 +174,7 @@ async def test_two_workers_repeat_a_call_once(app: PaymentsApp) -> None:
     await app.gateway.faults(list_call={"delay": 0.4}, refund_call={"delay": 0.4})
     needs = app.service.dependencies
     ended = await asyncio.gather(
-        *(submit_refund(needs.database, needs.gateway, app.clock, event.refund_id) for _ in range(5)),
+        *(submit_refund(needs.database, needs.gateways, app.clock, event.refund_id) for _ in range(5)),
         return_exceptions=True,
     )
     assert len(await app.gateway.refunds()) == 1

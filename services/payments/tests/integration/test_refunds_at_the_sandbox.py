@@ -9,7 +9,7 @@ import pytest
 
 from common.primitives.ids import new_id
 from contracts.orders import OrderPlaced, RefundRequested
-from payments.clients.gateway import GatewayUnavailable
+from payments.clients.gateway import Gateways, GatewayUnavailable
 from payments.clients.paystack import PaystackGateway
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.timers import settle_refunds_once
@@ -61,7 +61,9 @@ async def _lose_the_response(
     sender = PaystackGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
     while True:
         with pytest.raises(GatewayUnavailable):
-            await submit_refund(service.dependencies.database, sender, app.clock, UUID(refund_id))
+            await submit_refund(
+                service.dependencies.database, Gateways([sender], sender.name), app.clock, UUID(refund_id)
+            )
         if not (await sandbox.get("/control/faults")).json():
             break
         # On a busy machine the query before the call timed out.
@@ -199,13 +201,13 @@ async def test_an_unrecorded_refund_blocks_further_refunds_of_its_charge(
     await _unrecorded_refund(app, reference, 120_000)
     refund_id = await _requested(app, placed, 200_000)
     needs = app.service.dependencies
-    parts = (needs.database, needs.gateway, app.clock)
+    parts = (needs.database, needs.gateways, app.clock)
     for _ in range(2):
         with pytest.raises(UnrecordedRefund):
             await submit_refund(*parts, UUID(refund_id))
-    assert len(await needs.gateway.list_refunds(reference)) == 1
+    assert len(await app.paystack.list_refunds(reference)) == 1
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "pending"
     # The action that caused the unknown refund is repeated.
     await submit_refund(*parts, UUID(await _requested(app, placed, 120_000)))
     await submit_refund(*parts, UUID(refund_id))
-    assert sorted(refund.amount_minor for refund in await needs.gateway.list_refunds(reference)) == [120_000, 200_000]
+    assert sorted(refund.amount_minor for refund in await app.paystack.list_refunds(reference)) == [120_000, 200_000]
