@@ -24,11 +24,11 @@ from common.primitives.circuit_breaker import Circuit, CircuitLimits, Circuits
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
-from common.primitives.tls import client_tls
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from common.web.outbound import OutboundClient
 from common.web.outbound_addresses import OutboundRules, origin_of
+from common.web.provider_client import provider_client
 from notifications.clients.built_in_assistant import BuiltIn
 from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import CONNECTIONS_MAX, Mail
@@ -161,7 +161,7 @@ def read_template_account() -> TemplateAccount:
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """Open the providers, keys and streams of a process."""
     async with (
-        httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls()) as http,
+        provider_client(timeout=PROVIDER_SECONDS_MAX) as http,
         OutboundClient(push_rules := _push_rules(settings), seconds=PROVIDER_SECONDS_MAX) as outbound,
         _open_assistant(settings, runtime) as assistant,
         AsyncExitStack() as stack,
@@ -300,8 +300,7 @@ ASSISTANT_CONNECTIONS_MAX: Final = 200
 @asynccontextmanager
 async def _open_assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assistant]:
     """Open the configured model, or the built-in one. Its own connections keep long replies from delaying messages."""
-    limits = httpx.Limits(max_connections=ASSISTANT_CONNECTIONS_MAX, max_keepalive_connections=20)
-    async with httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls(), limits=limits) as http:
+    async with provider_client(timeout=PROVIDER_SECONDS_MAX, connections_max=ASSISTANT_CONNECTIONS_MAX) as http:
         model: LanguageModel | BuiltIn = BuiltIn()
         if settings.ai_base_url:
             model = LanguageModel(

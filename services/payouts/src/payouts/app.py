@@ -20,9 +20,9 @@ from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from common.primitives.signatures import VerifyKeys
-from common.primitives.tls import client_tls
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
+from common.web.provider_client import provider_client
 from payouts.clients.flutterwave import Flutterwave
 from payouts.clients.gateway import Gateway, Gateways
 from payouts.clients.paystack import Paystack
@@ -114,11 +114,10 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 
 def _client(settings: Settings, url: str, secret_key: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
+    return provider_client(
         base_url=url.rstrip("/") + "/",
         headers={"Authorization": f"Bearer {secret_key}"},
         timeout=settings.gateway_timeout_seconds,
-        verify=client_tls(),
     )
 
 

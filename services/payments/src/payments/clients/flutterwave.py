@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from common.primitives.tls import client_tls
+from common.web.provider_client import provider_client
 from payments.clients import flutterwave_records as records
 from payments.clients.flutterwave_records import PREFIX
 from payments.clients.gateway import (
@@ -67,13 +67,11 @@ class FlutterwaveGateway:
     ) -> None:
         self._seconds_max = seconds_max
         self._return_url = return_url
-        self._client = httpx.AsyncClient(
+        self._client = provider_client(
             base_url=url.rstrip("/"),
             headers={"Authorization": f"Bearer {secret_key}"},
             timeout=httpx.Timeout(seconds_max, connect=connect_seconds_max),
-            follow_redirects=False,
             trust_env=False,
-            verify=client_tls(),
         )
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from common.primitives.clock import iso
-from common.primitives.tls import client_tls
+from common.web.provider_client import provider_client
 from payments.clients import paystack_disputes as disputes
 from payments.clients import paystack_records as records
 from payments.clients.gateway import (
@@ -74,16 +74,14 @@ class PaystackGateway:
         connect_seconds_max: float = CONNECT_SECONDS_MAX,
     ) -> None:
         self._seconds_max = seconds_max
-        options: dict[str, Any] = {
-            "timeout": httpx.Timeout(seconds_max, connect=connect_seconds_max),
-            "follow_redirects": False,
-            "trust_env": False,
-            "verify": client_tls(),
-        }
-        self._client = httpx.AsyncClient(
-            base_url=url.rstrip("/"), headers={"Authorization": f"Bearer {secret_key}"}, **options
+        timeout = httpx.Timeout(seconds_max, connect=connect_seconds_max)
+        self._client = provider_client(
+            base_url=url.rstrip("/"),
+            headers={"Authorization": f"Bearer {secret_key}"},
+            timeout=timeout,
+            trust_env=False,
         )
-        self._uploads = httpx.AsyncClient(**options)
+        self._uploads = provider_client(timeout=timeout, trust_env=False)
 
     async def close(self) -> None:
         await self._client.aclose()
