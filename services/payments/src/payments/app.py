@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from common.database.unit_of_work import Signatures
 from common.ledger.chain_loops import CHECK_EVERY_SECONDS
@@ -18,6 +19,7 @@ from payments.clients.paystack import PaystackGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.charges import SurchargeBound
+from payments.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payments.domain.reconciliation import LOOKBACK_PERIOD, PERIOD_MAX, WEBHOOK_GRACE_PERIOD
 from payments.metrics import LEDGER_CHAIN
 from payments.queries.personal_records import SECTIONS
@@ -32,17 +34,20 @@ from payments.timers import (
     QUERY_DISPUTES_EVERY_SECONDS,
     QUERY_REVISED_EVERY_SECONDS,
     QUERY_UNPAID_EVERY_SECONDS,
+    RECHECK_KEYS_EVERY_SECONDS,
     SUBMIT_RESPONSES_EVERY_SECONDS,
     alert_due_chargebacks_once,
     issue_statements_once,
     query_disputes_once,
     query_revised_webhooks_once,
     query_unpaid_attempts_once,
+    recheck_rejected_keys_once,
     reconcile_once,
     settle_refunds_once,
     submit_responses_once,
     update_metrics_once,
 )
+from payments.use_cases.gateways.alert_rejected_key import alert_rejected_key
 from payments.use_cases.reconciliation.reconcile import reconcile
 
 log = get_logger(__name__)
@@ -61,6 +66,7 @@ async def compose(
             settings.gateway_api_url,
             settings.gateway_secret_key,
             connect_seconds_max=gateway_connect_seconds_max,
+            on_key_rejected=partial(alert_rejected_key, runtime.database, runtime.clock, PAYSTACK),
         )
     ]
     if settings.flutterwave_secret_key:
@@ -70,6 +76,7 @@ async def compose(
                 settings.flutterwave_secret_key,
                 settings.flutterwave_return_url,
                 connect_seconds_max=gateway_connect_seconds_max,
+                on_key_rejected=partial(alert_rejected_key, runtime.database, runtime.clock, FLUTTERWAVE),
             )
         )
     try:
@@ -110,6 +117,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         ),
         Loop("query disputes", lambda: query_disputes_once(dependencies), QUERY_DISPUTES_EVERY_SECONDS),
         Loop("alert due chargebacks", lambda: alert_due_chargebacks_once(dependencies), ALERT_DUE_EVERY_SECONDS),
+        Loop("recheck rejected keys", lambda: recheck_rejected_keys_once(dependencies), RECHECK_KEYS_EVERY_SECONDS),
         *LEDGER_CHAIN.loops(dependencies.database, dependencies.clock),
         Loop("measure", lambda: update_metrics_once(dependencies.database), METRICS_EVERY_SECONDS),
         Loop("issue statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),

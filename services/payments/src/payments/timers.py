@@ -14,6 +14,7 @@ from payments.store import chargeback_responses, chargebacks, reconciliation, re
 from payments.use_cases.chargebacks.alert_due_chargeback import alert_due_chargeback
 from payments.use_cases.chargebacks.query_disputes import query_disputes
 from payments.use_cases.chargebacks.submit_response import submit_response
+from payments.use_cases.gateways.recheck_rejected_keys import recheck_rejected_keys
 from payments.use_cases.intents.query_unpaid_attempts import query_unpaid_attempts
 from payments.use_cases.reconciliation.alert_unexplained import alert_unexplained
 from payments.use_cases.reconciliation.recheck_cases import recheck_cases
@@ -34,6 +35,8 @@ ALERT_DUE_EVERY_SECONDS = 60.0
 # A lost webhook leaves most of the hours that a dispute allows.
 QUERY_DISPUTES_EVERY_SECONDS = 900.0
 METRICS_EVERY_SECONDS = 300.0
+# As often as payouts queries its balance. Without an open alert it makes no call.
+RECHECK_KEYS_EVERY_SECONDS = 300.0
 # After an upgrade or a rotation payouts wait up to this long for statements of vendors without movements.
 ISSUE_EVERY_SECONDS = 15.0
 STATEMENTS_BATCH_MAX = 200
@@ -90,6 +93,11 @@ async def submit_responses_once(dependencies: Dependencies) -> int:
 async def query_disputes_once(dependencies: Dependencies) -> int:
     """Query the gateway for disputes whose webhook has not arrived; returns the number of new states."""
     return sum([await query_disputes(dependencies.database, gateway) for gateway in dependencies.gateways.all()])
+
+
+async def recheck_rejected_keys_once(dependencies: Dependencies) -> int:
+    """Clear the alerts of keys that the gateways accept again; returns how many."""
+    return await recheck_rejected_keys(dependencies.database, dependencies.gateways)
 
 
 async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:

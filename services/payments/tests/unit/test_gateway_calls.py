@@ -1,12 +1,13 @@
 """A call to the payment gateway returns a usable response in time, or counts as unanswered."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import httpx
 import pytest
 
-from payments.clients.gateway import GatewayUnavailable
+from payments.clients.flutterwave import FlutterwaveGateway
+from payments.clients.gateway import GatewayKeyRejected, GatewayUnavailable, OnKeyRejected
 from payments.clients.paystack import PaystackGateway
 
 RESPONSE = b'{"status": true, "data": {"id": 1}}'
@@ -41,4 +42,47 @@ async def test_an_unreadable_body_is_no_response(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(500, content=body)))
     with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")
+    await gateway.close()
+
+
+def _paystack(on_key_rejected: OnKeyRejected) -> PaystackGateway:
+    return PaystackGateway("http://gateway", "sk", on_key_rejected=on_key_rejected)
+
+
+def _flutterwave(on_key_rejected: OnKeyRejected) -> FlutterwaveGateway:
+    return FlutterwaveGateway(
+        "http://gateway/v3", "FLWSECK", "https://shop.example/paid", on_key_rejected=on_key_rejected
+    )
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("build", "body", "is_about_the_key"),
+    [
+        (_paystack, b'{"status": false, "message": "Invalid key"}', True),
+        (_paystack, b"<html>Forbidden</html>", False),
+        (_paystack, b'{"error": "forbidden by the proxy"}', False),
+        (_flutterwave, b'{"status": "error", "message": "Invalid authorization key", "data": null}', True),
+        (_flutterwave, b'{"status": false}', False),
+    ],
+)
+async def test_only_the_gateways_own_401_or_403_rejects_our_key(
+    monkeypatch: pytest.MonkeyPatch,
+    build: Callable[[OnKeyRejected], PaystackGateway | FlutterwaveGateway],
+    body: bytes,
+    is_about_the_key: bool,
+    status: int,
+) -> None:
+    reported: list[bool] = []
+
+    async def on_key_rejected() -> None:
+        reported.append(True)
+
+    gateway = build(on_key_rejected)
+    respond = httpx.MockTransport(lambda _: httpx.Response(status, content=body))
+    monkeypatch.setattr(gateway._client, "_transport", respond)
+    with pytest.raises(GatewayUnavailable) as raised:
+        await gateway.balance_minor("NGN")
+    assert isinstance(raised.value, GatewayKeyRejected) == is_about_the_key
+    assert reported == [True] * is_about_the_key
     await gateway.close()

@@ -53,7 +53,9 @@ class CheckedExchanges:
         self, method: str, path: str, query: Mapping[str, str], body: bytes, start: Mapping[str, Any], sent: bytes
     ) -> None:
         try:
-            self._check_request(method, path, query, json.loads(body) if body else None)
+            # A rejected key is answered before the body is read.
+            if start["status"] != 401:
+                self._check_request(method, path, query, json.loads(body) if body else None)
             is_changed = FAULT_HEADER in {name for name, _ in start["headers"]}
             if start["status"] < 500 and not is_changed:
                 self._check_response(method, path, start["status"], json.loads(sent))

@@ -16,9 +16,11 @@ from payments.clients.flutterwave_records import PREFIX
 from payments.clients.gateway import (
     CALL_SECONDS_MAX,
     CONNECT_SECONDS_MAX,
+    GatewayKeyRejected,
     GatewayRejected,
     GatewayReport,
     GatewayUnavailable,
+    OnKeyRejected,
     OpenedTransaction,
     Page,
     Row,
@@ -37,6 +39,7 @@ from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 
+_KEY_REJECTED: Final = frozenset({401, 403})
 # These statuses are about our key, our rate or a timeout, not about the request.
 _NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
 # `payment_options` of our channels.
@@ -50,7 +53,8 @@ class FlutterwaveGateway:
     """`PaymentGateway` by Flutterwave's API. Amounts in kobo.
 
     Every call ends within `seconds_max`; connecting within `connect_seconds_max`. `return_url` receives the customers of
-    payments without an address of their own, because this gateway requires one.
+    payments without an address of their own, because this gateway requires one. `on_key_rejected` runs after every call that was rejected
+    for our key.
     """
 
     name: Final = FLUTTERWAVE
@@ -64,8 +68,10 @@ class FlutterwaveGateway:
         return_url: str,
         seconds_max: float = CALL_SECONDS_MAX,
         connect_seconds_max: float = CONNECT_SECONDS_MAX,
+        on_key_rejected: OnKeyRejected | None = None,
     ) -> None:
         self._seconds_max = seconds_max
+        self._on_key_rejected = on_key_rejected
         self._return_url = return_url
         self._client = provider_client(
             base_url=url.rstrip("/"),
@@ -320,6 +326,11 @@ class FlutterwaveGateway:
         except (httpx.HTTPError, TimeoutError, ValueError, RecursionError, InvalidOperation) as error:
             raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
         status = response.status_code
+        if status in _KEY_REJECTED and fields_of(body).get("status") == "error":
+            # A proxy's 403 is not in the gateway's own format, and says nothing about the key.
+            if self._on_key_rejected is not None:
+                await self._on_key_rejected()
+            raise GatewayKeyRejected(f"{method} {path}: {status}")
         if status >= 500 or status in _NOT_ABOUT_THE_REQUEST:
             raise GatewayUnavailable(f"{method} {path}: {status}")
         if not isinstance(body, dict) or body.get("status") not in ("success", "error"):

@@ -3,7 +3,7 @@
 Never called inside a unit of work: decide and commit, call, record (contract section 14.7). Amounts in minor units.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Generic, Protocol, TypeVar
@@ -24,6 +24,8 @@ from payments.domain.webhooks import Arrival
 CALL_SECONDS_MAX: Final = 8.0
 CONNECT_SECONDS_MAX: Final = 2.0
 
+# Runs after every call that a gateway rejected for our key.
+OnKeyRejected = Callable[[], Awaitable[None]]
 Row = TypeVar("Row")
 # A webhook's content.
 GatewayReport = Charge | RefundUpdate | RefundEvent | TransferUpdate | ChargebackUpdate
@@ -40,6 +42,15 @@ class GatewayUnavailable(Unavailable):
 
     def __str__(self) -> str:
         return self.cause
+
+
+class GatewayKeyRejected(GatewayUnavailable):
+    """The gateway does not accept our key: an operator must mend it. The request had no effect."""
+
+    detail = (
+        "The payment gateway cannot be used for the moment, because of a fault on our side. Nothing was charged or changed, and our team "
+        "is alerted. Try again later."
+    )
 
 
 class GatewayRejected(Exception):
@@ -99,7 +110,8 @@ class PaymentGateway(GatewayEvents, Protocol):
     """One gateway's API under our secret key. Every call ends within a bounded time, however slowly its response arrives.
 
     Every call raises GatewayUnavailable and GatewayRejected; one that returns a record raises MalformedEvent when it lacks a required
-    field. `find_...` returns None when the gateway has no such record.
+    field. `find_...` returns None when the gateway has no such record. GatewayUnavailable is GatewayKeyRejected when the gateway does
+    not accept our key; the adapter's hook has reported it then.
     """
 
     async def close(self) -> None: ...

@@ -16,9 +16,11 @@ from payments.clients import paystack_records as records
 from payments.clients.gateway import (
     CALL_SECONDS_MAX,
     CONNECT_SECONDS_MAX,
+    GatewayKeyRejected,
     GatewayRejected,
     GatewayReport,
     GatewayUnavailable,
+    OnKeyRejected,
     OpenedTransaction,
     Page,
     Row,
@@ -37,6 +39,7 @@ from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 
+_KEY_REJECTED: Final = frozenset({401, 403})
 # These statuses are about our key, our rate or a timeout, not about the request.
 _NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
 REFUNDS_LISTED_MAX: Final = 100
@@ -59,7 +62,8 @@ _MOVED_MONEY: Final = frozenset({"charge.success", "refund.processed"})
 class PaystackGateway:
     """`PaymentGateway` by Paystack's API. Amounts in kobo.
 
-    Every call ends within `seconds_max`; connecting within `connect_seconds_max`.
+    Every call ends within `seconds_max`; connecting within `connect_seconds_max`. `on_key_rejected` runs after every
+    call that was rejected for our key.
     """
 
     name: Final = PAYSTACK
@@ -72,8 +76,10 @@ class PaystackGateway:
         secret_key: str,
         seconds_max: float = CALL_SECONDS_MAX,
         connect_seconds_max: float = CONNECT_SECONDS_MAX,
+        on_key_rejected: OnKeyRejected | None = None,
     ) -> None:
         self._seconds_max = seconds_max
+        self._on_key_rejected = on_key_rejected
         timeout = httpx.Timeout(seconds_max, connect=connect_seconds_max)
         self._client = provider_client(
             base_url=url.rstrip("/"),
@@ -324,6 +330,11 @@ class PaystackGateway:
             body = response.json()
         except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
             raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
+        if response.status_code in _KEY_REJECTED and fields_of(body).get("status") is False:
+            # A proxy's 403 is not in the gateway's own format, and says nothing about the key.
+            if self._on_key_rejected is not None:
+                await self._on_key_rejected()
+            raise GatewayKeyRejected(f"{method} {path}: {response.status_code}")
         if response.status_code >= 500 or response.status_code in _NOT_ABOUT_THE_REQUEST:
             raise GatewayUnavailable(f"{method} {path}: {response.status_code}")
         if response.status_code >= 400 and not (isinstance(body, dict) and body.get("status") is False):

@@ -1,0 +1,25 @@
+"""SQL for open alerts: several processes raise one once and clear it once."""
+
+from datetime import datetime
+from typing import Final
+
+from common.database.unit_of_work import UnitOfWork
+
+_RAISE: Final = "INSERT INTO standing_alerts (dedup_key, raised_at) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+_CLEAR: Final = "DELETE FROM standing_alerts WHERE dedup_key = $1"
+_IS_OPEN: Final = "SELECT EXISTS (SELECT FROM standing_alerts WHERE dedup_key = $1)"
+
+
+async def save_alert_if_new(uow: UnitOfWork, dedup_key: str, at: datetime) -> bool:
+    """Open the alert; False when another process has opened it."""
+    return await uow.execute(_RAISE, dedup_key, at) == 1
+
+
+async def is_open(uow: UnitOfWork, dedup_key: str) -> bool:
+    found: bool = await uow.fetch_value(_IS_OPEN, dedup_key)
+    return found
+
+
+async def remove_alert(uow: UnitOfWork, dedup_key: str) -> bool:
+    """Remove the alert; False when it is not open any more."""
+    return await uow.execute(_CLEAR, dedup_key) == 1
