@@ -67,6 +67,7 @@ async def compose(
             settings.gateway_secret_key,
             connect_seconds_max=gateway_connect_seconds_max,
             on_key_rejected=partial(alert_rejected_key, runtime.database, runtime.clock, PAYSTACK),
+            transfer_minimum_minor=settings.payout_transfer_minimum_minor,
         )
     ]
     if settings.flutterwave_secret_key:
@@ -77,6 +78,7 @@ async def compose(
                 settings.flutterwave_return_url,
                 connect_seconds_max=gateway_connect_seconds_max,
                 on_key_rejected=partial(alert_rejected_key, runtime.database, runtime.clock, FLUTTERWAVE),
+                transfer_minimum_minor=settings.payout_transfer_minimum_minor,
             )
         )
     try:

@@ -4,6 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from common.primitives.money import AMOUNT_MINOR_MAX
 from common.primitives.signatures import SigningKey
 from common.process.settings import (
     SIGNATURE_HEADER_DEFAULT,
@@ -89,6 +90,13 @@ class Settings(ServiceSettings):
     )
     charge_surcharge_max_minor: int = Field(
         default=200_000, ge=0, description="The absolute maximum of a payer's surcharge, in kobo", examples=[200_000]
+    )
+    payout_transfer_minimum_minor: int = Field(
+        default=10_000,
+        ge=1,
+        le=AMOUNT_MINOR_MAX,
+        description="The smallest transfer that the payment gateway sends, in kobo; no smaller refund goes to a bank account",
+        examples=[10_000],
     )
     chargeback_alert_before_due_hours: int = Field(
         default=6,

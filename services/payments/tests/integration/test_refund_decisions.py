@@ -103,6 +103,62 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(a
     await app.check_ledger()
 
 
+async def _refused(app: PaymentsApp, response: Any, refund_id: str, status: int) -> str:
+    """The detail of a rejected preparation, which changed and registered nothing."""
+    assert response.status_code == status, response.text
+    assert (await app.get_as(_path(refund_id)))["status"] == "failed"
+    assert await app.service.fetch("SELECT 1 FROM refund_decisions") == []
+    assert [call for call in app.gateway.calls if "transferrecipient" in call] == []
+    return str(response.json()["detail"])
+
+
+async def test_an_account_that_the_bank_does_not_confirm_is_422(app: PaymentsApp) -> None:
+    refund_id = await app.failed_refund()
+    for unknown in ({"accountNumber": "0123456780"}, {"bankCode": "999"}):
+        body = {**OTHER_DESTINATION, "destination": DESTINATION | unknown}
+        assert "does not confirm this account" in await _refused(
+            app, await _prepare(app, refund_id, body), refund_id, 422
+        )
+
+
+@pytest.mark.parametrize("fault", [{"error_before": 500}, {"error_before": 429}])
+async def test_a_name_lookup_without_an_answer_is_503(app: PaymentsApp, fault: dict[str, Any]) -> None:
+    refund_id = await app.failed_refund()
+    await app.gateway.faults(resolve_call={**fault, "times": 1})
+    await _refused(app, await _prepare(app, refund_id, OTHER_DESTINATION), refund_id, 503)
+    assert (await _prepare(app, refund_id, OTHER_DESTINATION)).status_code == 200
+
+
+async def test_a_refund_below_the_transfer_minimum_goes_to_no_account(app: PaymentsApp) -> None:
+    refund_id = await app.failed_refund(9_999)
+    owed = await app.balances()
+    detail = await _refused(app, await _prepare(app, refund_id, OTHER_DESTINATION), refund_id, 409)
+    assert "at least 10000" in detail
+    assert "stays owed to the payer" in detail
+    assert await app.balances() == owed
+    await _resend(app, refund_id)
+    await app.report_refund((await app.gateway.refunds())[-1])
+    assert (await app.get_as(_path(refund_id)))["status"] == "settled"
+
+
+async def test_a_transfer_below_the_minimum_fails_without_a_call(app: PaymentsApp) -> None:
+    refund_id = await app.failed_refund(9_999)
+    # Prepared while the minimum was lower.
+    app.paystack.transfer_minimum_minor = 1
+    assert (await _prepare(app, refund_id, OTHER_DESTINATION)).status_code == 200
+    app.paystack.transfer_minimum_minor = 10_000
+    assert (await _approve(app, refund_id)).status_code == 200
+    await app.service.work("payments.refunds")
+    shown = await app.get_as(_path(refund_id))
+    assert (shown["status"], shown["failure"]) == (
+        "failed",
+        "400: amount_below_minimum: the gateway transfers at least 10000 kobo",
+    )
+    assert [call for call in app.gateway.calls if call == "POST /transfer"] == []
+    assert (await app.balances())[f"refund_payable:{refund_id}"] == -9_999
+    assert (await app.service.published("operations.alert_raised.v1"))[-1]["dedupKey"] == f"refund-failed:{refund_id}"
+
+
 async def test_a_returned_transfer_is_payable_again(app: PaymentsApp) -> None:
     refund_id, transfer = await _sent_to_account(app)
     await _move_transfer(app, transfer, "succeed")

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -140,5 +140,13 @@ async def test_a_refund_that_the_gateway_gives_up_can_be_sent_again(app: Payment
     [refund] = await app.gateway.refunds()
     await app.gateway.faults(verify_call={"data": {"status": "failed"}, "match": str(refund["id"])})
     data = {"transaction_reference": refund["transaction_reference"], "amount": "500000", "currency": "NGN"}
-    await app.process_webhook({"event": "refund.failed", "data": data})
+    for _ in range(2):
+        await app.process_webhook({"event": "refund.failed", "data": data | {"refund_reference": uuid4().hex}})
     assert await _shown(app, refund_id) == ("failed", False)
+    raised = [
+        (alert["dedupKey"], alert["runbook"]) for alert in await app.service.published("operations.alert_raised.v1")
+    ]
+    account_alert, failed_alert = f"refund-needs-account:{refund_id}", f"refund-failed:{refund_id}"
+    assert raised == [(account_alert, "refund-needs-attention"), (failed_alert, "refund-failed")]
+    cleared = await app.service.published("operations.alert_cleared.v1")
+    assert [event["dedupKey"] for event in cleared] == [account_alert]

@@ -173,6 +173,7 @@ async def test_a_refund_and_a_transfer_name_the_exact_amount(amount_minor: int) 
     assert (calls[0].url.path, started.amount_minor) == ("/v3/transactions/7/refund", amount_minor)
     valid(refunds.CREATE_REFUND, body_of(calls[0]))
     gateway, calls = gateway_with(echoed(TRANSFER))
+    gateway.transfer_minimum_minor = 1
     sent = await gateway.start_transfer(reference="re-1", recipient_code="flw:3644", amount_minor=amount_minor)
     assert (sent.amount_minor, sent.outcome, body_of(calls[0])["beneficiary"]) == (amount_minor, "pending", 3644)
     valid(transfers.CREATE_TRANSFER, body_of(calls[0]))

@@ -16,6 +16,7 @@ from payments.clients.flutterwave_records import PREFIX
 from payments.clients.gateway import (
     CALL_SECONDS_MAX,
     CONNECT_SECONDS_MAX,
+    TRANSFER_MINIMUM_MINOR,
     GatewayKeyRejected,
     GatewayRejected,
     GatewayReport,
@@ -24,6 +25,7 @@ from payments.clients.gateway import (
     OpenedTransaction,
     Page,
     Row,
+    check_transfer_amount,
 )
 from payments.clients.wire import fields_of
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
@@ -69,9 +71,11 @@ class FlutterwaveGateway:
         seconds_max: float = CALL_SECONDS_MAX,
         connect_seconds_max: float = CONNECT_SECONDS_MAX,
         on_key_rejected: OnKeyRejected | None = None,
+        transfer_minimum_minor: int = TRANSFER_MINIMUM_MINOR,
     ) -> None:
         self._seconds_max = seconds_max
         self._on_key_rejected = on_key_rejected
+        self.transfer_minimum_minor = transfer_minimum_minor
         self._return_url = return_url
         self._client = provider_client(
             base_url=url.rstrip("/"),
@@ -206,7 +210,9 @@ class FlutterwaveGateway:
             name = _object(await self._call("POST", "/accounts/resolve", json=body)).get("account_name")
         except GatewayRejected:
             return None
-        return name if isinstance(name, str) else None
+        if not isinstance(name, str) or not name.strip():
+            raise GatewayUnavailable("the resolve response has no account_name")
+        return name
 
     async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
         """`POST /beneficiaries`."""
@@ -218,6 +224,7 @@ class FlutterwaveGateway:
 
     async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
         """`POST /transfers` to a beneficiary."""
+        check_transfer_amount(amount_minor, self.transfer_minimum_minor)
         body = {
             "beneficiary": int(_bare(recipient_code)),
             "amount": _number(amount_minor),

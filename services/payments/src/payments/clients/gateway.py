@@ -20,6 +20,8 @@ from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 
+# The smallest transfer of both gateways, in kobo.
+TRANSFER_MINIMUM_MINOR: Final = 10_000
 # A buyer waits for `open_transaction`: a longer call ends with 503 and Retry-After.
 CALL_SECONDS_MAX: Final = 8.0
 CONNECT_SECONDS_MAX: Final = 2.0
@@ -182,14 +184,24 @@ class PaymentGateway(GatewayEvents, Protocol):
     async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
         """The gateway's code for a naira account; repeatable."""
 
+    @property
+    def transfer_minimum_minor(self) -> int:
+        """The smallest transfer that the gateway sends."""
+
     async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
-        """Transfer naira to a recipient, under a unique reference."""
+        """Transfer naira to a recipient, under a unique reference. An amount below the minimum is rejected without a call."""
 
     async def find_transfer(self, reference: str) -> TransferUpdate | None:
         """The state of the transfer with our reference."""
 
     async def balance_minor(self, currency: str) -> int:
         """Our balance at the gateway."""
+
+
+def check_transfer_amount(amount_minor: int, minimum_minor: int) -> None:
+    """Raises GatewayRejected for an amount that the gateway never transfers."""
+    if amount_minor < minimum_minor:
+        raise GatewayRejected(400, f"amount_below_minimum: the gateway transfers at least {minimum_minor} kobo")
 
 
 class Gateways:

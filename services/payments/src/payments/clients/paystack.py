@@ -16,6 +16,7 @@ from payments.clients import paystack_records as records
 from payments.clients.gateway import (
     CALL_SECONDS_MAX,
     CONNECT_SECONDS_MAX,
+    TRANSFER_MINIMUM_MINOR,
     GatewayKeyRejected,
     GatewayRejected,
     GatewayReport,
@@ -24,6 +25,7 @@ from payments.clients.gateway import (
     OpenedTransaction,
     Page,
     Row,
+    check_transfer_amount,
 )
 from payments.clients.wire import fields_of, identifier_of, text_of, whole_of
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, media_type_of
@@ -77,9 +79,11 @@ class PaystackGateway:
         seconds_max: float = CALL_SECONDS_MAX,
         connect_seconds_max: float = CONNECT_SECONDS_MAX,
         on_key_rejected: OnKeyRejected | None = None,
+        transfer_minimum_minor: int = TRANSFER_MINIMUM_MINOR,
     ) -> None:
         self._seconds_max = seconds_max
         self._on_key_rejected = on_key_rejected
+        self.transfer_minimum_minor = transfer_minimum_minor
         timeout = httpx.Timeout(seconds_max, connect=connect_seconds_max)
         self._client = provider_client(
             base_url=url.rstrip("/"),
@@ -264,6 +268,7 @@ class PaystackGateway:
 
     async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
         """`POST /transfer`."""
+        check_transfer_amount(amount_minor, self.transfer_minimum_minor)
         body = {
             "source": "balance",
             "amount": amount_minor,

@@ -121,9 +121,18 @@ class OnlyNairaToAccounts(Conflict):
     detail = "Bank accounts take naira only: a refund in another currency can only be tried again."
 
 
-class DestinationRejected(ValidationFailed):
-    """The gateway rejected the account."""
+class BelowTransferMinimum(Conflict):
+    """The refund is smaller than the smallest transfer of its gateway, so that no bank account can receive it."""
 
-    def __init__(self) -> None:
-        reason = "the payment gateway does not accept this account"
+    def __init__(self, amount_minor: int, minimum_minor: int) -> None:
+        super().__init__(
+            f"The refund is {amount_minor} kobo, and the gateway transfers at least {minimum_minor}. The money stays owed to the payer, "
+            "and the refund stays failed: prepare it with `retry`, which returns it to the charge."
+        )
+
+
+class DestinationRejected(ValidationFailed):
+    """The bank does not confirm the account, or the gateway rejected it."""
+
+    def __init__(self, reason: str = "the payment gateway does not accept this account") -> None:
         super().__init__(f"destination: {reason}", invalid_params=[InvalidParam("destination", reason)])

@@ -3,13 +3,11 @@
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.ids import new_id
-from contracts.operations import AlertRaised
 from contracts.payments import RefundFailed
 from payments.domain.accounts import foreign_currency
-from payments.domain.refunds import account_alert_key, failed_alert_key
 from payments.store import refunds
 from payments.store.refunds import LockedRefund
+from payments.use_cases.refunds.alert_refund import alert_refund
 
 
 async def fail_refund(
@@ -35,30 +33,4 @@ async def fail_refund(
             currency=foreign_currency(refund.currency),
         )
     )
-    about = f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: {failure.rstrip('.')}."
-    alert = _needs_account if needs_account_at is not None else _failed
-    uow.publish(alert(refund, about), source="payments")
-
-
-def _failed(refund: LockedRefund, about: str) -> AlertRaised:
-    return AlertRaised(
-        alert_id=new_id(),
-        severity="SEV-2",
-        title=f"Refund failed: {refund.kind}",
-        detail=f"{about} The money stays owed to the payer: try again, or change the destination.",
-        runbook="refund-failed",
-        dedup_key=failed_alert_key(refund.id),
-        about=str(refund.id),
-    )
-
-
-def _needs_account(refund: LockedRefund, about: str) -> AlertRaised:
-    return AlertRaised(
-        alert_id=new_id(),
-        severity="SEV-2",
-        title=f"Refund needs the payer's account: {refund.kind}",
-        detail=f"{about} Ask the payer for an account, and prepare it.",
-        runbook="refund-needs-attention",
-        dedup_key=account_alert_key(refund.id),
-        about=str(refund.id),
-    )
+    alert_refund(uow, refund, failure, needs_account=needs_account_at is not None)

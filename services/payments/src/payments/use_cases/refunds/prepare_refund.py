@@ -11,8 +11,13 @@ from common.primitives.problems import NotFound
 from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.accounts import HOME_CURRENCY
 from payments.domain.destinations import Destination, Recipient
-from payments.domain.errors import DestinationRejected, OnlyNairaToAccounts, RefundNeedsAccount, RefundNotFailed
-from payments.domain.gateways import GatewayName
+from payments.domain.errors import (
+    BelowTransferMinimum,
+    DestinationRejected,
+    OnlyNairaToAccounts,
+    RefundNeedsAccount,
+    RefundNotFailed,
+)
 from payments.store import decisions, refunds
 
 
@@ -33,22 +38,22 @@ async def prepare_refund(
 ) -> None:
     """No money moves before the approval. Only the gateway receives the account number; its recipient code is stored.
 
-    Raises NotFound, RefundNotFailed, RefundNeedsAccount and OnlyNairaToAccounts (409), DestinationRejected (422), and
-    GatewayUnavailable (503).
+    Raises NotFound, RefundNotFailed, RefundNeedsAccount, OnlyNairaToAccounts and BelowTransferMinimum (409), DestinationRejected
+    (422: the bank does not confirm the account), and GatewayUnavailable (503).
     """
     recipient = None
     if plan.destination is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            gateway = await _lock_failed(uow, refund_id, plan)
-        recipient = await _register_recipient(gateways.of(gateway), plan.destination)
+            gateway = await _lock_failed(uow, gateways, refund_id, plan)
+        recipient = await _register_recipient(gateway, plan.destination)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await _lock_failed(uow, refund_id, plan)
+        await _lock_failed(uow, gateways, refund_id, plan)
         now = clock.now()
         await decisions.record_refund_decision(uow, new_id(), refund_id, plan.action, plan.reason, by, now, recipient)
         await decisions.save_refund_prepared(uow, refund_id)
 
 
-async def _lock_failed(uow: UnitOfWork, refund_id: UUID, plan: RefundPlan) -> GatewayName:
+async def _lock_failed(uow: UnitOfWork, gateways: Gateways, refund_id: UUID, plan: RefundPlan) -> PaymentGateway:
     """The gateway of the charge, which alone can pay the refund."""
     refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
@@ -59,12 +64,22 @@ async def _lock_failed(uow: UnitOfWork, refund_id: UUID, plan: RefundPlan) -> Ga
         raise RefundNeedsAccount
     if plan.destination is not None and refund.currency != HOME_CURRENCY:
         raise OnlyNairaToAccounts
-    return refund.gateway
+    gateway = gateways.of(refund.gateway)
+    # A refund that needs an account is no transfer of ours: the gateway pays its own refund.
+    if (
+        plan.destination is not None
+        and not refund.needs_account
+        and refund.amount_minor < gateway.transfer_minimum_minor
+    ):
+        raise BelowTransferMinimum(refund.amount_minor, gateway.transfer_minimum_minor)
+    return gateway
 
 
 async def _register_recipient(gateway: PaymentGateway, destination: Destination) -> Recipient:
-    """The account registered at the gateway. The checker judges a name that does not match."""
+    """The account registered at the gateway, with the bank's name for it. The checker evaluates a name that does not match."""
     name_at_bank = await gateway.account_name(destination.account_number, destination.bank_code)
+    if name_at_bank is None:
+        raise DestinationRejected("the bank does not confirm this account: check the number and the bank code")
     try:
         code = await gateway.create_recipient(
             account_number=destination.account_number,
