@@ -97,8 +97,8 @@ async def on_erasure_refused(event: ErasureRefused, received: Received, uow: Uni
     return _OUTCOMES[await cancel_erasure(uow, event.user_id, received.sequence)]
 
 
-async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
-    return _OUTCOMES[await erase_buyer(uow, event.user_id, received.sequence)]
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
+    return _OUTCOMES[await erase_buyer(uow, event.user_id, received.sequence, dependencies.clock.now())]
 
 
 async def on_user_provisioned(

@@ -328,3 +328,60 @@ async def test_a_bare_select_shows_return_requests_to_their_parties_only(market:
         async with market.app.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
             for table in ("return_requests", "return_request_items"):
                 assert len(await uow.fetch(f"SELECT * FROM {table}")) == seen
+
+
+async def listed(market: Market, headers, **query):
+    """All pages of a list of return requests, as ids."""
+    seen, params = [], {"limit": 1, **query}
+    while True:
+        response = await market.client.get("/api/return-requests", params=params, headers=headers)
+        seen += [request["id"] for request in data_of(response)]
+        if not response.json()["meta"]["has_more"]:
+            return seen
+        params["cursor"] = response.json()["meta"]["next_cursor"]
+
+
+async def test_each_party_lists_own_return_requests_and_support_lists_all(market: Market) -> None:
+    first = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    market.clock.advance(timedelta(seconds=1))
+    second = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    assert (await decide(market, first)).status_code == 200
+    newest_first = [second["id"], first["id"]]
+    for headers in (market.as_buyer(), market.as_merchant(), *map(market.as_staff, ("support_agent", "auditor"))):
+        assert await listed(market, headers) == newest_first
+        assert await listed(market, headers, status="requested") == [second["id"]]
+        assert await listed(market, headers, status="approved") == [first["id"]]
+        assert await listed(market, headers, status="rejected") == []
+    for headers in (market.as_buyer(new_id()), market.as_merchant(new_id()), market.as_staff("campus_admin")):
+        assert await listed(market, headers) == []
+    own = await market.client.get("/api/return-requests", headers=market.as_buyer())
+    one = await market.client.get(f"/api/return-requests/{second['id']}", headers=market.as_buyer())
+    assert data_of(own)[0] == data_of(one)
+
+
+async def test_a_buyer_who_is_a_vendor_lists_return_requests_of_both_sides(market: Market) -> None:
+    sold = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    other_vendor = new_id()
+    market.vendor_id, vendor_id = other_vendor, market.vendor_id
+    market.clock.advance(timedelta(seconds=1))
+    market.buyer_id, buyer_id = market.merchant_id, market.buyer_id
+    bought = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    market.vendor_id, market.buyer_id = vendor_id, buyer_id
+    assert await listed(market, market.as_merchant()) == [bought["id"], sold["id"]]
+
+
+async def test_a_list_of_return_requests_rejects_unknown_parameters_and_foreign_cursors(market: Market) -> None:
+    order = await delivered(market, (100_000, 2))
+    for _ in range(2):
+        await requested_return(market, order, 1)
+    first = await market.client.get("/api/return-requests", params={"limit": 1}, headers=market.as_buyer())
+    cursor = first.json()["meta"]["next_cursor"]
+    rejected = [
+        ({"status": "open"}, market.as_buyer(), "status"),
+        ({"vendorId": str(market.vendor_id)}, market.as_buyer(), "vendorId"),
+        ({"cursor": cursor, "status": "requested"}, market.as_buyer(), "cursor"),
+        ({"cursor": cursor}, market.as_merchant(), "cursor"),
+    ]
+    for params, headers, name in rejected:
+        response = await market.client.get("/api/return-requests", params=params, headers=headers)
+        assert invalid_field_of(response) == (422, name)

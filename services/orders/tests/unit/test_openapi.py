@@ -29,6 +29,9 @@ PROBLEMS = {
     ("post", "/api/orders/{order_id}/delivery-pin/reissue"): {401, 404, 409, 422},
     ("post", "/api/orders/{order_id}/dispute"): {401, 403, 404, 409, 422},
     ("get", "/api/orders/{order_id}/dispute"): {401, 404},
+    ("post", "/api/orders/{order_id}/dispute/evidence"): {401, 403, 404, 409, 413, 415, 422},
+    ("get", "/api/orders/{order_id}/dispute/evidence"): {401, 404},
+    ("get", "/api/orders/{order_id}/dispute/evidence/{evidence_id}"): {401, 404},
     ("post", "/api/orders/{order_id}/resolve"): {401, 403, 404, 409, 422},
     ("get", "/api/dispute-resolutions"): {401, 403, 422},
     ("get", "/api/dispute-resolutions/{resolution_id}"): {401, 403, 404},
@@ -36,6 +39,7 @@ PROBLEMS = {
     ("post", "/api/dispute-resolutions/{resolution_id}/reject"): {401, 403, 404, 409, 422},
     ("post", "/api/orders/{order_id}/return-requests"): {401, 403, 404, 409, 422},
     ("get", "/api/orders/{order_id}/return-requests"): {401, 404, 422},
+    ("get", "/api/return-requests"): {401, 422},
     ("get", "/api/return-requests/{request_id}"): {401, 404},
     ("post", "/api/return-requests/{request_id}/approve"): {401, 403, 404, 409, 422},
     ("post", "/api/return-requests/{request_id}/reject"): {401, 403, 404, 409, 422},
@@ -64,6 +68,7 @@ OTHER_CONTENT = {
     ("delete", "/api/products/{product_id}/images/{image_id}", "204"): set(),
     ("get", "/media/{image_id}", "200"): {"image/webp"},
     ("get", "/media/{image_id}/thumbnail", "200"): {"image/webp"},
+    ("get", "/api/orders/{order_id}/dispute/evidence/{evidence_id}", "200"): {"image/webp"},
     ("get", "/api/campus-orders/export", "200"): {"text/csv"},
 }
 IDEMPOTENT = {("post", "/api/orders/checkout"), ("post", "/api/orders/{order_id}/verify-delivery")}

@@ -1,11 +1,13 @@
 """Disputes, and the division of the money by a resolution (contract sections 6 and 7). Amounts in kobo."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from common.primitives.decisions import PreparedDecision, content_hash
+from common.primitives.problems import Forbidden
 from orders.domain.errors import RefundExceedsOrder, RefundWithoutSplit, SplitWithoutRefund
+from orders.domain.order_roles import OrderRole
 from orders.domain.transitions import Trigger
 
 Cause = Literal["buyer", "pin_window", "chargeback"]
@@ -14,6 +16,9 @@ ResolutionOutcome = Literal["buyer", "vendor", "split"]
 DisputeOutcome = Literal["buyer", "vendor", "split", "released"]
 # The bank's decision about a chargeback.
 ChargeOutcome = Literal["won", "lost"]
+EvidenceAuthor = Literal["buyer", "vendor"]
+# Contract section 6.5: images of each party.
+EVIDENCE_IMAGES_MAX: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +96,12 @@ def release_of(refund_minor: int, escrow_minor: int) -> int:
 def trigger_of(outcome: ResolutionOutcome) -> Trigger:
     """The trigger of an approved resolution."""
     return "resolved_for_buyer" if outcome == "buyer" else "resolved_for_vendor"
+
+
+def evidence_author(roles: frozenset[OrderRole]) -> EvidenceAuthor:
+    """The party that the caller is in the dispute. Raises Forbidden (403): staff and hub agents add no evidence."""
+    if "vendor" in roles:
+        return "vendor"
+    if "buyer" in roles:
+        return "buyer"
+    raise Forbidden

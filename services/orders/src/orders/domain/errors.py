@@ -216,6 +216,11 @@ class TooManyImages(Conflict):
     detail = "The product has eight images already. Remove one first."
 
 
+class TooManyEvidenceImages(Conflict):
+    def __init__(self, images_max: int) -> None:
+        super().__init__(f"You have added {images_max} images to this dispute, which is the maximum.")
+
+
 class EmailUnconfirmed(Forbidden):
     """Reviews need a confirmed mail address (contract section 10.1)."""
 

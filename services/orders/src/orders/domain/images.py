@@ -1,4 +1,6 @@
-"""Names of product images. An id is a digest of the product and the uploaded file, so a name never changes its content."""
+"""File names of images. The id of a product image is a digest of the product and the uploaded file, so a name never
+changes its content.
+"""
 
 import hashlib
 from uuid import UUID
@@ -21,6 +23,11 @@ def thumbnail_name(image_id: UUID) -> str:
     return f"{image_id}-thumbnail.webp"
 
 
-def files_of(image_id: UUID) -> tuple[str, str]:
-    """All stored files of one image."""
-    return image_name(image_id), thumbnail_name(image_id)
+def evidence_name(evidence_id: UUID) -> str:
+    """The file of an image about a dispute. No public endpoint serves a name with this prefix."""
+    return f"evidence-{evidence_id}.webp"
+
+
+def files_of(image_id: UUID) -> tuple[str, str, str]:
+    """Every file that the store may hold under this id, of a product or of a dispute."""
+    return image_name(image_id), thumbnail_name(image_id), evidence_name(image_id)

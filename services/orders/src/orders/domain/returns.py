@@ -18,6 +18,7 @@ from orders.domain.orders import Order
 from orders.domain.transitions import Rejection, next_state
 
 Decision = Literal["approved", "rejected"]
+ReturnStatus = Literal["requested", "approved", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)

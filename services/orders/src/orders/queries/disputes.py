@@ -14,6 +14,12 @@ SELECT order_id AS "orderId", cause, reason, details, raised_by AS "raisedBy", r
     charge_outcome AS "chargebackOutcome", outcome, ended_at AS "endedAt"
 FROM order_disputes WHERE order_id = $1
 """
+_EVIDENCE: Final = """
+SELECT id, order_id AS "orderId", author, byte_count AS "byteCount",
+    '/api/orders/' || order_id || '/dispute/evidence/' || id AS url, created_at AS "createdAt"
+FROM dispute_evidence WHERE order_id = $1 ORDER BY created_at, id
+"""
+_HAS_EVIDENCE: Final = "SELECT EXISTS (SELECT FROM dispute_evidence WHERE id = $1 AND order_id = $2)"
 _RESOLUTION_COLUMNS: Final = """
     resolution.id, resolution.order_id AS "orderId", resolution.outcome, resolution.refund_minor AS "refundMinor",
     resolution.release_minor AS "releaseMinor", resolution.refund_id AS "refundId", resolution.status,
@@ -30,9 +36,19 @@ _FILTERS: Final[Mapping[str, str]] = {"orderId": "resolution.order_id = {}", "st
 
 
 async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Row | None:
-    """The order's dispute for its parties and for staff; None when it is absent or invisible."""
+    """The order's dispute with its evidence, for its parties and for staff; None when it is absent or invisible."""
     record = await uow.fetch_row(_DISPUTE, order_id)
-    return None if record is None else response_row(record)
+    return None if record is None else {**response_row(record), "evidence": await list_evidence(uow, order_id)}
+
+
+async def list_evidence(uow: UnitOfWork, order_id: UUID) -> list[Row]:
+    """The images of the order's dispute, oldest first."""
+    return [response_row(record) for record in await uow.fetch(_EVIDENCE, order_id)]
+
+
+async def has_evidence(uow: UnitOfWork, order_id: UUID, evidence_id: UUID) -> bool:
+    """Whether the image belongs to the dispute of this order and is visible to the caller."""
+    return bool(await uow.fetch_value(_HAS_EVIDENCE, evidence_id, order_id))
 
 
 async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Found:

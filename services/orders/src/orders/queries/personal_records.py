@@ -31,6 +31,12 @@ SECTIONS: Final = (
         "FROM order_disputes WHERE buyer_id = $1",
     ),
     Section(
+        "disputeEvidence",
+        "SELECT evidence.id::text AS place, evidence.id, evidence.order_id, evidence.byte_count, evidence.created_at "
+        "FROM dispute_evidence AS evidence JOIN order_disputes AS dispute USING (order_id) "
+        "WHERE (dispute.buyer_id = $1 AND evidence.author = 'buyer') OR (dispute.vendor_id = $2 AND evidence.author = 'vendor')",
+    ),
+    Section(
         "returnRequests",
         "SELECT id::text AS place, id, order_id, reason, status, refund_minor, decision_reason, decided_at, created_at "
         "FROM return_requests WHERE buyer_id = $1",

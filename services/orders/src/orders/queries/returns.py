@@ -1,12 +1,13 @@
 """Return requests as their parties see them (contract section 6)."""
 
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
+from orders.domain.returns import ReturnStatus
 from orders.queries.pages import Row, newest_page, response_row
 
 _COLUMNS: Final = """
@@ -35,6 +36,47 @@ async def find_return_request(uow: UnitOfWork, request_id: UUID) -> Row | None:
 
 
 async def page_of_return_requests(
+    uow: UnitOfWork, signer: CursorSigner, caller: Caller, status: ReturnStatus | None, limit: int, cursor: str | None
+) -> CursorPage[Row]:
+    """One page of the return requests that concern the caller, newest first.
+
+    Row policies decide which requests these are. Each role reads its own index, as in `page_of_orders`.
+    """
+    scope = ["return-requests", status, caller.id]
+    position = time_position(signer, scope, cursor)
+    values: list[Any] = []
+    narrowed = []
+    if position is not None:
+        values += position
+        narrowed.append("(created_at, id) < ($1, $2)")
+    if status is not None:
+        values.append(status)
+        narrowed.append(f"status = ${len(values)}")
+    newest = f"ORDER BY created_at DESC, id DESC LIMIT {limit + 1:d}"
+    pages = []
+    for condition, value in _concerned(caller):
+        if value is not None:
+            values.append(value)
+        conditions = " AND ".join([condition.format(f"${len(values)}"), *narrowed])
+        pages.append(f"(SELECT id FROM return_requests WHERE {conditions} {newest})")
+    records = await uow.fetch(
+        f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.id IN ({' UNION '.join(pages)}) {newest}",
+        *values,
+    )
+    return newest_page(records, signer, scope, limit, response_row)
+
+
+def _concerned(caller: Caller) -> list[tuple[str, UUID | None]]:
+    """The conditions under which a return request concerns the caller, in line with the row policies."""
+    if caller.may("returns:decide") or caller.may("orders:read"):
+        return [("true", None)]
+    conditions: list[tuple[str, UUID | None]] = [("buyer_id = {}", caller.id)]
+    if caller.may("orders:fulfil") and caller.vendor_id is not None:
+        conditions.append(("vendor_id = {}", caller.vendor_id))
+    return conditions
+
+
+async def page_of_returns_of_order(
     uow: UnitOfWork, signer: CursorSigner, caller: Caller, order_id: UUID, limit: int, cursor: str | None
 ) -> CursorPage[Row]:
     """One page of the return requests of an order, newest first."""

@@ -1,6 +1,6 @@
 """Disputes, and their resolution by two members of staff (contract section 6)."""
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -8,16 +8,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
+from common.media.uploads import FILE_SHOWN, read_image
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of, signed_in
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
+from common.web.responses import EnvelopeMeta, responses_for
 from common.web.schemas import DecisionApproval
 from orders.dependencies import Dependencies
-from orders.domain.disputes import Complaint
-from orders.queries.disputes import find_dispute, find_resolution, page_of_resolutions
+from orders.domain.disputes import Complaint, evidence_author
+from orders.domain.images import evidence_name
+from orders.queries.disputes import find_dispute, find_resolution, has_evidence, list_evidence, page_of_resolutions
 from orders.routes.order_commands import found, order_after, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.disputes import (
+    DisputeEvidenceListResponse,
+    DisputeEvidenceResponse,
     DisputeRequest,
     DisputeResponse,
     PreparedResolutionResponse,
@@ -27,7 +33,9 @@ from orders.schemas.disputes import (
     ResolveRequest,
 )
 from orders.schemas.orders import EmptyRequest, OrderResponse
+from orders.use_cases.disputes.add_evidence import add_evidence
 from orders.use_cases.disputes.approve_resolution import approve_resolution
+from orders.use_cases.disputes.check_evidence_upload import check_evidence_upload
 from orders.use_cases.disputes.dispute_order import dispute_order
 from orders.use_cases.disputes.find_resolved_order import find_resolved_order
 from orders.use_cases.disputes.prepare_resolution import prepare_resolution
@@ -38,6 +46,11 @@ router = guarded_router(tags=["disputes"])
 RESOLUTIONS: Final = "/api/dispute-resolutions"
 ONE_RESOLUTION: Final = f"{RESOLUTIONS}/{{resolution_id}}"
 READERS: Final = ("disputes:prepare", "disputes:approve", "orders:read")
+_WEBP: Final = "image/webp"
+_IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    **responses_for(EnvelopeMeta, 404),
+    200: {"content": {_WEBP: {}}},
+}
 
 
 @router.post(f"{ONE_ORDER}/dispute", responses=responses_for(OrderResponse, 403, 404, 409, 422))
@@ -63,6 +76,55 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, found(await find_dispute(uow, order_id)))
+
+
+@router.post(
+    f"{ONE_ORDER}/dispute/evidence",
+    status_code=201,
+    responses=responses_for(DisputeEvidenceResponse, 403, 404, 409, 413, 415, 422, status=201),
+    openapi_extra=FILE_SHOWN,
+)
+@signed_in
+async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """For buyer and vendor while the order is disputed: a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels.
+
+    It is stored re-encoded without metadata. Each party adds at most 6 images; a further one is 409.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    content = await read_image(request)
+    author = evidence_author(await roles_in_order(request, caller, order_id))
+    image = (await dependencies.image_processor.render(content)).image
+    evidence_id = new_id()
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await check_evidence_upload(uow, order_id, evidence_id, author, dependencies.clock.now())
+    # Stored before a row refers to the file, and outside of any transaction.
+    await dependencies.media.put(evidence_name(evidence_id), image)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await add_evidence(uow, order_id, evidence_id, author, len(image), dependencies.clock.now())
+        shown = await list_evidence(uow, order_id)
+    return ok(request, next(one for one in shown if one["id"] == evidence_id), status=201)
+
+
+@router.get(f"{ONE_ORDER}/dispute/evidence", responses=responses_for(DisputeEvidenceListResponse, 404))
+@signed_in
+async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """The images of the order's dispute, oldest first, for its buyer, its vendor and staff: at most twelve."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        return ok(request, found(await find_dispute(uow, order_id))["evidence"])
+
+
+@router.get(f"{ONE_ORDER}/dispute/evidence/{{evidence_id}}", responses=_IMAGE_RESPONSES, response_class=Response)
+@signed_in
+async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID, evidence_id: UUID) -> Response:
+    """The image, for readers of the dispute; it has no public address."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        is_visible = await has_evidence(uow, order_id, evidence_id)
+    content = await dependencies.media.get(evidence_name(evidence_id)) if is_visible else None
+    if content is None:
+        raise NotFound
+    return Response(content, headers={"Cache-Control": "private, no-store"}, media_type=_WEBP)
 
 
 @router.post(

@@ -1,8 +1,9 @@
 """Return requests (contract section 6)."""
 
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
+from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,8 +22,8 @@ from common.web.http import (
 from common.web.pages import respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
-from orders.domain.returns import ReturnedItem
-from orders.queries.returns import find_return_request, page_of_return_requests
+from orders.domain.returns import ReturnedItem, ReturnStatus
+from orders.queries.returns import find_return_request, page_of_return_requests, page_of_returns_of_order
 from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import (
@@ -39,7 +40,8 @@ from orders.use_cases.returns.request_return import request_return
 
 router = guarded_router(tags=["returns"])
 
-ONE_REQUEST: Final = "/api/return-requests/{request_id}"
+REQUESTS: Final = "/api/return-requests"
+ONE_REQUEST: Final = f"{REQUESTS}/{{request_id}}"
 # The permissions to decide on returns; `find_returned_order` checks the single request.
 DECIDERS: Final = ("orders:fulfil", "returns:decide")
 
@@ -72,7 +74,23 @@ async def list_of_order(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await find_order_roles(uow, caller, order_id)
-        page = await page_of_return_requests(uow, dependencies.cursors, caller, order_id, limit, cursor)
+        page = await page_of_returns_of_order(uow, dependencies.cursors, caller, order_id, limit, cursor)
+    return respond_page(request, page)
+
+
+@router.get(REQUESTS, responses=responses_for(ReturnRequestPageResponse, 422))
+@signed_in
+async def list_all(
+    request: Request,
+    caller: CurrentCaller,
+    status: Annotated[ReturnStatus | None, Query()] = None,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """The caller's return requests as buyer and as vendor, newest first; all requests for support and auditors."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await page_of_return_requests(uow, dependencies.cursors, caller, status, limit, cursor)
     return respond_page(request, page)
 
 

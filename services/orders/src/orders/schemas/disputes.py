@@ -27,6 +27,17 @@ class ResolveRequest(RequestBody):
     refund_minor: Annotated[Kobo | None, Field(description="For a split: 1 kobo up to one below the total.")] = None
 
 
+class DisputeEvidence(ResponseShape):
+    """An image about a dispute; `url` is a path of this API and needs the reader's token."""
+
+    id: UUID
+    order_id: UUID
+    author: Annotated[Literal["buyer", "vendor"], Field(description="The party that added the image.")]
+    byte_count: Annotated[int, Field(description="Bytes of the stored image.")]
+    url: str
+    created_at: str
+
+
 class Dispute(ResponseShape):
     order_id: UUID
     cause: Literal["buyer", "pin_window", "chargeback"]
@@ -42,6 +53,7 @@ class Dispute(ResponseShape):
         ),
     ]
     ended_at: Annotated[str | None, Field(description="Null while the money is frozen.")]
+    evidence: Annotated[list[DisputeEvidence], Field(description="Oldest first.")]
 
 
 class DisputeComplaint(ResponseShape):
@@ -74,6 +86,8 @@ class DisputeResolution(ResponseShape):
 
 
 DisputeResponse = response_of("DisputeResponse", Dispute)
+DisputeEvidenceResponse = response_of("DisputeEvidenceResponse", DisputeEvidence)
+DisputeEvidenceListResponse = response_of("DisputeEvidenceListResponse", list[DisputeEvidence])
 PreparedResolutionResponse = response_of("PreparedResolutionResponse", PreparedResolution)
 ResolutionResponse = response_of("ResolutionResponse", DisputeResolution)
 ResolutionPageResponse = page_response_of("ResolutionPageResponse", DisputeResolution, OffsetMeta)

@@ -1,12 +1,13 @@
 """Return requests (contract section 6)."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
 from common.web.responses import page_response_of, response_of
 from common.web.schemas import RequestBody, ResponseShape
+from orders.domain.returns import ReturnStatus
 from orders.schemas.orders import CHECKOUT_LINES_MAX, Reason
 
 
@@ -37,7 +38,7 @@ class ReturnRequest(ResponseShape):
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    status: Literal["requested", "approved", "rejected"]
+    status: ReturnStatus
     reason: str
     items: list[ReturnedItem]
     refund_minor: Annotated[int | None, Field(description="Set by the approval.")]

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import Verdict
-from orders.domain.disputes import ChargeOutcome, Complaint, DisputeOutcome, Resolution
+from orders.domain.disputes import ChargeOutcome, Complaint, DisputeOutcome, EvidenceAuthor, Resolution
 from orders.domain.orders import Order
 
 _RECORD_DISPUTE: Final = """
@@ -17,6 +17,10 @@ _CLOSE_DISPUTE: Final = "UPDATE order_disputes SET outcome = $2, ended_at = $3 W
 # Events of payments arrive in any order: the highest sequence wins.
 _SAVE_CHARGE_OUTCOME: Final = """
 UPDATE order_disputes SET charge_outcome = $2, charge_sequence = $3 WHERE order_id = $1 AND charge_sequence < $3
+"""
+_COUNT_EVIDENCE: Final = "SELECT count(*) FROM dispute_evidence WHERE order_id = $1 AND author = $2"
+_RECORD_EVIDENCE: Final = """
+INSERT INTO dispute_evidence (id, order_id, author, byte_count, created_at) VALUES ($1, $2, $3, $4, $5)
 """
 _RESOLUTION_COLUMNS: Final = "id, order_id, outcome, refund_minor, status, prepared_by"
 _FIND_RESOLUTION: Final = f"SELECT {_RESOLUTION_COLUMNS} FROM dispute_resolutions WHERE id = $1"
@@ -54,6 +58,18 @@ async def close_dispute(uow: UnitOfWork, order_id: UUID, outcome: DisputeOutcome
 async def save_charge_outcome(uow: UnitOfWork, order_id: UUID, outcome: ChargeOutcome | None, sequence: int) -> None:
     """Save the bank's decision (None while it is open) that payments reported with this sequence."""
     await uow.execute(_SAVE_CHARGE_OUTCOME, order_id, outcome, sequence)
+
+
+async def count_evidence(uow: UnitOfWork, order_id: UUID, author: EvidenceAuthor) -> int:
+    count: int = await uow.fetch_value(_COUNT_EVIDENCE, order_id, author)
+    return count
+
+
+async def record_evidence(
+    uow: UnitOfWork, evidence_id: UUID, order_id: UUID, author: EvidenceAuthor, byte_count: int, now: datetime
+) -> None:
+    """Record a stored image of this many bytes."""
+    await uow.execute(_RECORD_EVIDENCE, evidence_id, order_id, author, byte_count, now)
 
 
 async def record_resolution_if_new(uow: UnitOfWork, resolution: Resolution, now: datetime) -> bool:

@@ -55,6 +55,12 @@ _ERASE_BUYER: Final = (
     "UPDATE reviews SET text = '', hidden_because = CASE WHEN hidden_at IS NOT NULL THEN 'erased' END WHERE buyer_id = $1",
     "UPDATE delivery_pins SET sealed = '' WHERE buyer_id = $1",
 )
+# Evidence may show both parties, so it is deleted with the first of them.
+_DELETE_EVIDENCE: Final = """
+DELETE FROM dispute_evidence AS evidence USING order_disputes AS dispute
+WHERE dispute.order_id = evidence.order_id AND (dispute.buyer_id = $1 OR dispute.vendor_id = $1)
+RETURNING evidence.id, evidence.order_id
+"""
 _CLOSE_VENDOR: Final = """
 INSERT INTO vendors AS known (id, business_name, campus_id, sequence, suspended, standing_sequence) VALUES ($1, '', $2, $3, true, $3)
 ON CONFLICT (id) DO UPDATE SET business_name = '', sequence = excluded.sequence, suspended = true,
@@ -93,14 +99,18 @@ async def list_open_matters(
     return [] if row is None else [matter for matter, is_open in row.items() if is_open]
 
 
-async def erase_buyer(uow: UnitOfWork, user_id: UUID) -> None:
-    """Erase the texts that the user wrote, and their cart."""
+async def erase_buyer(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
+    """Erase the texts that the user wrote, their cart, and the images of their disputes."""
     for statement in _ERASE_BUYER:
         await uow.execute(statement, user_id)
+    await _delete_evidence(uow, user_id, now)
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID, campus_id: UUID, sequence: int, now: datetime) -> None:
-    """Erase the vendor's name and remove its products. Order items keep the names of their products."""
+    """Erase the vendor's name and the images of its disputes, and remove its products.
+
+    Order items keep the names of their products.
+    """
     await uow.execute(_CLOSE_VENDOR, vendor_id, campus_id, sequence)
     images = await uow.fetch(_LIST_IMAGES, vendor_id)
     await schedule_image_removal(uow, [(image_id, product_id) for image_id, product_id in images], now)
@@ -108,6 +118,12 @@ async def close_vendor(uow: UnitOfWork, vendor_id: UUID, campus_id: UUID, sequen
     await uow.execute(products, vendor_id, now)
     for statement in reasons:
         await uow.execute(statement, vendor_id)
+    await _delete_evidence(uow, vendor_id, now)
+
+
+async def _delete_evidence(uow: UnitOfWork, party_id: UUID, now: datetime) -> None:
+    deleted = await uow.fetch(_DELETE_EVIDENCE, party_id)
+    await schedule_image_removal(uow, [(evidence_id, order_id) for evidence_id, order_id in deleted], now)
 
 
 @contextmanager

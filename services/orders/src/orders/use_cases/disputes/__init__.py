@@ -1,7 +1,9 @@
 """Disputes, their resolution, and chargebacks."""
 
 __all__ = [
+    "add_evidence",
     "approve_resolution",
+    "check_evidence_upload",
     "dispute_order",
     "find_resolved_order",
     "prepare_resolution",
@@ -12,4 +14,5 @@ __all__ = [
 STEPS = (
     "open_dispute",
     "check_not_party",
+    "lock_disputed_order",
 )

@@ -1,5 +1,6 @@
 """Erase a buyer."""
 
+from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -8,11 +9,11 @@ from orders.domain.transitions import Rejection
 from orders.store import erasure
 
 
-async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int) -> Rejection | None:
-    """Erase the user's texts and block new activity for good. Returns STALE when the user is already erased."""
+async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int, now: datetime) -> Rejection | None:
+    """Erase the user's texts and images, and block new activity for good. Returns STALE when the user is already erased."""
     if not await erasure.save_erasure_status(uow, user_id, "gone", sequence):
         return Rejection.STALE
-    await erasure.erase_buyer(uow, user_id)
+    await erasure.erase_buyer(uow, user_id, now)
     # The row stays without hashes, so that a late older event restores none.
     await store.save_buyer_addresses(uow, user_id, None, None, sequence)
     return None

@@ -1,0 +1,97 @@
+"""Disputes and return requests."""
+
+import sqlalchemy as sa
+
+from orders.tables.metadata import INSTANT, metadata
+
+sa.Table(
+    "order_disputes",
+    metadata,
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_disputes_order"), primary_key=True),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("cause", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("details", sa.Text),
+    sa.Column("raised_by", sa.Uuid),
+    sa.Column("raised_at", INSTANT, nullable=False),
+    sa.Column("outcome", sa.Text),
+    sa.Column("ended_at", INSTANT),
+    sa.Column("charge_outcome", sa.Text),
+    sa.Column("charge_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+)
+
+sa.Table(
+    "dispute_evidence",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column(
+        "order_id", sa.Uuid, sa.ForeignKey("order_disputes.order_id", name="dispute_evidence_dispute"), nullable=False
+    ),
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("byte_count", sa.Integer, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.CheckConstraint("author IN ('buyer', 'vendor')", name="dispute_evidence_author_known"),
+    sa.Index("dispute_evidence_of_order", "order_id", "created_at", "id"),
+)
+
+sa.Table(
+    "dispute_resolutions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="dispute_resolutions_order"), nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("refund_minor", sa.BigInteger, nullable=False),
+    sa.Column("release_minor", sa.BigInteger),
+    sa.Column("refund_id", sa.Uuid),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", INSTANT),
+    sa.Index(
+        "dispute_resolutions_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")
+    ),
+    sa.Index(
+        "dispute_resolutions_one_approved", "order_id", unique=True, postgresql_where=sa.text("status = 'approved'")
+    ),
+    sa.Index("dispute_resolutions_of_order", "order_id"),
+    sa.Index("dispute_resolutions_newest", "prepared_at", "id"),
+)
+
+sa.Table(
+    "return_requests",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="return_requests_order"), nullable=False),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("refund_minor", sa.BigInteger),
+    sa.Column("refund_id", sa.Uuid),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decision_reason", sa.Text),
+    sa.Column("decided_at", INSTANT),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Index("return_requests_of_order", "order_id", "created_at", "id"),
+    sa.Index("return_requests_of_buyer", "buyer_id"),
+    sa.Index("return_requests_newest", "created_at", "id"),
+    sa.Index("return_requests_newest_of_status", "status", "created_at", "id"),
+    sa.Index("return_requests_newest_of_buyer", "buyer_id", "created_at", "id"),
+    sa.Index("return_requests_newest_of_vendor", "vendor_id", "created_at", "id"),
+)
+
+sa.Table(
+    "return_request_items",
+    metadata,
+    sa.Column(
+        "return_request_id",
+        sa.Uuid,
+        sa.ForeignKey("return_requests.id", name="return_request_items_request"),
+        primary_key=True,
+    ),
+    sa.Column("item_id", sa.Uuid, sa.ForeignKey("order_items.id", name="return_request_items_item"), primary_key=True),
+    sa.Column("quantity", sa.Integer, nullable=False),
+    sa.Index("return_request_items_of_item", "item_id"),
+)

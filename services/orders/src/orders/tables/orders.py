@@ -1,0 +1,104 @@
+"""Orders, their timers, refunds and delivery PINs."""
+
+import sqlalchemy as sa
+
+from orders.tables.metadata import INSTANT, metadata
+
+sa.Table(
+    "orders",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("number", sa.Text, nullable=False),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("hub_id", sa.Uuid),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("currency", sa.Text, nullable=False),
+    sa.Column("total_amount", sa.BigInteger, nullable=False),
+    sa.Column("subtotal_minor", sa.BigInteger, nullable=False),
+    sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
+    sa.Column("commission_minor", sa.BigInteger, nullable=False),
+    sa.Column("refunded_minor", sa.BigInteger, nullable=False),
+    sa.Column("delivery_note", sa.Text),
+    sa.Column("payment_due_at", INSTANT, nullable=False),
+    sa.Column("delivered_at", INSTANT),
+    sa.Column("idempotency_key", sa.Uuid, nullable=False),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("updated_at", INSTANT, nullable=False),
+    sa.Column("escrow_minor", sa.BigInteger, nullable=False),
+    sa.Column("escrow_sequence", sa.BigInteger, nullable=False),
+    sa.Column("return_due_at", INSTANT),
+    sa.UniqueConstraint("number", name="orders_number_once"),
+    sa.UniqueConstraint("buyer_id", "idempotency_key", name="orders_idempotency_key_once_per_buyer"),
+    sa.Index("orders_newest", "created_at", "id"),
+    sa.Index("orders_newest_of_buyer", "buyer_id", "created_at", "id"),
+    sa.Index("orders_newest_of_vendor", "vendor_id", "created_at", "id"),
+    sa.Index("orders_newest_of_campus", "campus_id", "created_at", "id"),
+    sa.Index("orders_dearest", "total_amount", "id"),
+)
+
+sa.Table(
+    "order_items",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_items_order"), nullable=False),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("product_id", sa.Uuid, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("quantity", sa.Integer, nullable=False),
+    sa.Column("unit_price_minor", sa.BigInteger, nullable=False),
+    sa.Column("line_total_minor", sa.BigInteger, nullable=False),
+    sa.Index("order_items_of_order", "order_id", "position", unique=True),
+)
+
+sa.Table(
+    "order_timers",
+    metadata,
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_timers_order"), primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("due_at", INSTANT, nullable=False),
+    sa.Index("order_timers_due", "due_at"),
+)
+
+sa.Table(
+    "order_refunds",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_refunds_order"), nullable=False),
+    sa.Column("amount_minor", sa.BigInteger, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("counted", sa.Boolean, nullable=False),
+    sa.Column("requested_at", INSTANT, nullable=False),
+    sa.Index("order_refunds_of_order", "order_id"),
+)
+
+sa.Table(
+    "delivery_pins",
+    metadata,
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="delivery_pins_order"), primary_key=True),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("issue", sa.Integer, nullable=False),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
+    sa.Column("sealed", sa.Text, nullable=False),
+    sa.Column("wrong_tries", sa.Integer, nullable=False),
+    sa.Column("issued_at", INSTANT, nullable=False),
+    sa.Index("delivery_pins_oldest", "issued_at"),
+)
+
+sa.Table(
+    "delivery_verifications",
+    metadata,
+    sa.Column("caller_id", sa.Uuid, primary_key=True),
+    sa.Column("idempotency_key", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="delivery_verifications_order"), nullable=False),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("attempts_remaining", sa.Integer),
+    sa.Column("tried_at", INSTANT, nullable=False),
+)
