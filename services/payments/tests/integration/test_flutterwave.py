@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from common.primitives.clock import iso
 from payments.domain.gateways import FLUTTERWAVE
 from payments.timers import (
+    alert_due_chargebacks_once,
     query_disputes_once,
     query_unpaid_attempts_once,
     settle_refunds_once,
-    submit_responses_once,
 )
 from payments.use_cases.reconciliation.reconcile import reconcile
 
@@ -214,9 +215,10 @@ async def test_a_chargeback_without_a_webhook_is_opened_and_decided_by_queries(a
     assert [row["status"] for row in await app.service.fetch("SELECT status FROM chargebacks")] == ["lost"]
 
 
-async def test_a_response_to_a_chargeback_is_rejected_with_the_place_to_give_it(app: Any) -> None:
+async def test_a_response_to_a_chargeback_is_422_with_the_place_to_give_it(app: Any) -> None:
     _, reference = await paid_order(app)
-    await app.gateway.control("POST", f"charges/{reference}/dispute", {})
+    due_at = iso(app.clock.now() + timedelta(days=2))
+    await app.gateway.control("POST", f"charges/{reference}/dispute", {"due_at": due_at})
     await process(app, await newest_body(app, "chargeback.initiated"))
     [shown] = await app.get_as("/api/chargebacks")
     contest = {
@@ -224,12 +226,23 @@ async def test_a_response_to_a_chargeback_is_rejected_with_the_place_to_give_it(
         "message": "Delivered with proof",
         "attachment": base64.b64encode(b"%PDF-1.4 a receipt").decode(),
     }
-    path = f"/api/chargebacks/{shown['id']}/resolve"
-    assert (await app.post_as(path, contest, "finance_maker")).status_code < 300
-    assert await submit_responses_once(app.service.dependencies) == 1
-    [response] = await app.service.fetch("SELECT status, failure FROM chargeback_responses")
-    assert response["status"] == "rejected"
-    assert "dashboard" in response["failure"]
+    evidence = {
+        "customerEmail": "ada@unilag.edu.ng",
+        "customerName": "Ada Obi",
+        "customerPhone": "+2348012345678",
+        "serviceDetails": "A textbook",
+    }
+    for verb, body in (("resolve", contest), ("evidence", evidence)):
+        response = await app.post_as(f"/api/chargebacks/{shown['id']}/{verb}", body, "finance_maker")
+        assert response.status_code == 422, response.text
+        assert "Flutterwave's dashboard" in response.json()["detail"]
+    assert await app.service.fetch("SELECT 1 FROM chargeback_responses") == []
+    # The alert before the date stays, and names the same place.
+    app.clock.advance(timedelta(days=1, hours=20))
+    assert await alert_due_chargebacks_once(app.service.dependencies) == 1
+    alert = (await app.service.published("operations.alert_raised.v1"))[-1]
+    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "chargeback")
+    assert "Respond in Flutterwave's dashboard" in alert["detail"]
 
 
 async def reconcile_all(app: Any) -> None:

@@ -1,11 +1,13 @@
 """Responses of staff to a dispute: evidence, and its resolution. Amounts in the currency's minor unit."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal
 
 from common.primitives.problems import InvalidParam, ValidationFailed
-from payments.domain.errors import ResponseNotAccepted
+from payments.domain.errors import ResponseInDashboard, ResponseNotAccepted
+from payments.domain.gateways import FLUTTERWAVE, GatewayName
 
 Resolution = Literal["accept", "contest"]
 ResponseKind = Literal["evidence", "resolution"]
@@ -17,6 +19,8 @@ ATTACHMENT_BYTES_MAX: Final = 180_000
 RETRY_FIRST: Final = timedelta(minutes=2)
 # A dispute allows hours, so a gateway that recovers must get the response soon after.
 RETRY_LONGEST: Final = timedelta(minutes=15)
+# Gateways whose API takes no responses, and where staff respond. Queries show such a response here.
+DASHBOARDS: Final[Mapping[GatewayName, str]] = {FLUTTERWAVE: "Flutterwave's dashboard (Transactions, Chargebacks)"}
 _MEDIA_TYPES: Final = {b"%PDF-": "application/pdf", b"\x89PNG\r\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
@@ -56,18 +60,27 @@ class RespondableChargeback:
     has_response: bool
     is_submitting: bool
     unrefunded_minor: int
+    gateway: GatewayName
 
 
 def check_respondable(chargeback: RespondableChargeback) -> None:
-    """Raises ResponseNotAccepted (409)."""
+    """Raises ResponseNotAccepted (409), and ResponseInDashboard (422) for a gateway whose API takes no response."""
     if chargeback.status != "opened":
         raise ResponseNotAccepted(f"The dispute is decided: {chargeback.status}.")
     if chargeback.has_response:
         raise ResponseNotAccepted("The dispute has its response; the bank decides.")
+    if chargeback.gateway in DASHBOARDS:
+        raise ResponseInDashboard(DASHBOARDS[chargeback.gateway])
     if chargeback.is_submitting:
         raise ResponseNotAccepted("An earlier response is being sent to the gateway. Try again in a few minutes.")
     if chargeback.identity.startswith("transaction:"):
         raise ResponseNotAccepted("The gateway gave this dispute no id: respond in its dashboard.")
+
+
+def how_to_respond(gateway: GatewayName) -> str:
+    """The instruction of the alerts about a dispute without a response."""
+    dashboard = DASHBOARDS.get(gateway)
+    return "Send evidence and a resolution." if dashboard is None else f"Respond in {dashboard}."
 
 
 def check_accepted_amount(chargeback: RespondableChargeback, amount_minor: int) -> None:

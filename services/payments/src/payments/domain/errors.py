@@ -108,6 +108,16 @@ class ResponseNotAccepted(Conflict):
     """The dispute takes no response now; the detail has the reason."""
 
 
+class ResponseInDashboard(ValidationFailed):
+    """The gateway's API takes no responses to disputes."""
+
+    def __init__(self, dashboard: str) -> None:
+        super().__init__(
+            f"The payment gateway takes responses to this dispute in its dashboard only: respond in {dashboard} before the date `dueAt`. "
+            "The response is shown here within minutes."
+        )
+
+
 class RefundNotFailed(Conflict):
     def __init__(self, status: str) -> None:
         super().__init__(f"The refund is {status}: only a failed one is decided on.")

@@ -28,7 +28,7 @@ SELECT b.identity, b.amount_minor, b.status, b.responded_at IS NOT NULL,
        c.amount_minor - coalesce((
            SELECT sum(f.amount_minor) FROM refunds f
            WHERE f.charge_id = c.id AND f.status IN ('submitting', 'submitted', 'settled')
-       ), 0)::bigint
+       ), 0)::bigint, c.gateway
 FROM chargebacks b JOIN charges c ON c.id = b.charge_id WHERE b.id = $1 FOR NO KEY UPDATE OF b
 """
 _RECORD: Final = """

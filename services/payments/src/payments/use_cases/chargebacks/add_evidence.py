@@ -16,7 +16,9 @@ from payments.store import chargeback_responses
 async def add_evidence(
     uow: UnitOfWork, chargeback_id: UUID, evidence: DisputeEvidence, by: UUID, now: datetime
 ) -> None:
-    """No money moves. Evidence may be sent again until the resolution. Raises NotFound and ResponseNotAccepted (409)."""
+    """No money moves. Evidence may be sent again until the resolution. Raises NotFound, ResponseNotAccepted (409) and
+    ResponseInDashboard (422).
+    """
     chargeback = await chargeback_responses.lock_respondable(uow, chargeback_id)
     if chargeback is None:
         raise NotFound

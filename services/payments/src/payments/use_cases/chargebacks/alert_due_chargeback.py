@@ -8,6 +8,7 @@ from common.primitives.clock import Clock, iso
 from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
 from payments.clients.gateway import GatewayRejected, Gateways, GatewayUnavailable
+from payments.domain.chargeback_responses import how_to_respond
 from payments.domain.chargebacks import due_alert_key
 from payments.domain.errors import MalformedEvent
 from payments.store import chargebacks
@@ -33,7 +34,7 @@ async def alert_due_chargeback(
                 severity="SEV-1",
                 title="A chargeback has no response, and its date is near",
                 detail=f"Dispute {due.identity} over {due.amount_minor} {due.currency}, smallest unit, is lost without a response by "
-                f"{iso(due.due_at)}. Send evidence and a resolution.",
+                f"{iso(due.due_at)}. {how_to_respond(due.gateway)}",
                 runbook="chargeback",
                 dedup_key=due_alert_key(due.id),
                 about=str(due.id),

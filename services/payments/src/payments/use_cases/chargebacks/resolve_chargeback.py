@@ -30,7 +30,7 @@ async def resolve_chargeback(
 ) -> None:
     """Accepting returns `amount_minor`, by default all that is disputed. Nothing is posted before the gateway's decision.
 
-    Raises NotFound, ResponseNotAccepted (409) and ValidationFailed.
+    Raises NotFound, ResponseNotAccepted (409), ResponseInDashboard and ValidationFailed (422).
     """
     chargeback = await chargeback_responses.lock_respondable(uow, chargeback_id)
     if chargeback is None:
