@@ -34,6 +34,16 @@ def test_the_old_key_stays_beside_the_new_one_until_the_rotation_ends() -> None:
     assert ended(kept, Secret.gateway) == {}
 
 
+def test_the_hash_of_the_second_gateways_webhooks_has_a_previous_value_too() -> None:
+    kept = {"FLUTTERWAVE_WEBHOOK_HASH": "old", "GATEWAY_SECRET_KEY": "other"}
+    changed = started(kept, Secret.flutterwave, "new", compromised=False)
+    assert changed == {"FLUTTERWAVE_WEBHOOK_HASH": "new", "FLUTTERWAVE_WEBHOOK_HASH_PREVIOUS": "old"}
+    assert ended(kept | changed, Secret.flutterwave) == {"FLUTTERWAVE_WEBHOOK_HASH_PREVIOUS": ""}
+    assert started(kept, Secret.flutterwave, "new", compromised=True)["FLUTTERWAVE_WEBHOOK_HASH_PREVIOUS"] == ""
+    with pytest.raises(RotationRefused, match="NEW_SECRET"):
+        started(kept, Secret.flutterwave, None, compromised=False)
+
+
 def test_a_compromised_key_and_its_predecessor_stay_beside_nothing() -> None:
     kept = {"SERVICE_ROLE_KEY": "known", "SERVICE_ROLE_KEY_PREVIOUS": "older"}
     changed = started(kept, Secret.service_role, None, compromised=True)

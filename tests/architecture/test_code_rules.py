@@ -28,7 +28,13 @@ LINES_MAX = 400
 ONLY_CLOCK_AND_IDS = {"clock.py", "ids.py"}
 # Those that no alert names: what is done by the calendar, and after a theft.
 ROTATIONS = {
-    *("rotate-gateway-secret", "rotate-service-role-key", "rotate-signing-keys", "rotate-database-passwords"),
+    *(
+        "rotate-gateway-secret",
+        "rotate-flutterwave-hash",
+        "rotate-service-role-key",
+        "rotate-signing-keys",
+        "rotate-database-passwords",
+    ),
     *("rotate-ai-key", "rotate-sealing-keys", "compromised-key", "incident-report"),
 }
 NOBODY = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
@@ -151,6 +157,7 @@ def test_every_secret_that_is_rotated_has_its_runbook() -> None:
     assert {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")} >= ROTATIONS
     assert set(Secret) == {
         "gateway-secret-key",
+        "flutterwave-webhook-hash",
         "service-role-key",
         "jwt-signing-keys",
         "database-passwords",

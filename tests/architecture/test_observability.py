@@ -17,7 +17,7 @@ from campus_tools.observability.dashboards import DASHBOARDS, SOURCE
 from campus_tools.observability.expressions import labels_of, series_of
 from campus_tools.observability.files import FOLDER, all_alerts, files, left_over
 from campus_tools.observability.inventory import Metric, by_series, ours
-from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, WEBHOOK, recordings
+from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, WEBHOOKS, recordings
 from campus_tools.observability.programs import find_program
 from campus_tools.observability.rules import RESPONSE
 from common.messaging import republishing
@@ -102,7 +102,7 @@ def test_a_histogram_is_queried_by_its_parts() -> None:
 
 
 def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist() -> None:
-    assert WEBHOOK in {route.name for route in ROUTES}
+    assert set(WEBHOOKS) <= {route.name for route in ROUTES}
     queues = set(declared_topology(RetryLadder(DELAYS_SECONDS)).bindings)
     journey = JOURNEY.replace("\\\\", "\\")
     assert {queue for queue in queues if re.fullmatch(journey, queue)} == {

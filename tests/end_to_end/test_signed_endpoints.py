@@ -1,5 +1,6 @@
 """Every fault at the doors that believe a signature or a key of their senders: nothing else opens them, and a refusal leaves no row."""
 
+import base64
 import hmac
 import re
 from collections.abc import Iterator, Mapping
@@ -17,13 +18,20 @@ from operations.journey import Marketplace
 from tests.end_to_end.conftest import new_address
 
 PAYMENTS = "/functions/v1/gateway-webhook"
+FLUTTERWAVE = "/api/webhooks/flutterwave"
 MESSAGING = "/api/messaging/webhook"
 TERMII = "/functions/v1/sms-receipts/termii"
 AFRICAS_TALKING = "/functions/v1/sms-receipts/africas-talking"
 # Its signature and the links are tested at the service: this system has no account at Twilio, and no link without a mail.
 TWILIO = "/functions/v1/sms-receipts/twilio"
 UNSUBSCRIBE = "/functions/v1/mail-unsubscribe"
-BYTES_MAX = {PAYMENTS: 1024 * 1024, MESSAGING: 4 * 1024 * 1024, TERMII: 16 * 1024, AFRICAS_TALKING: 16 * 1024}
+BYTES_MAX = {
+    PAYMENTS: 1024 * 1024,
+    FLUTTERWAVE: 1024 * 1024,
+    MESSAGING: 4 * 1024 * 1024,
+    TERMII: 16 * 1024,
+    AFRICAS_TALKING: 16 * 1024,
+}
 BARE = {"error": "Invalid signature"}
 HEADERS = {
     "x-request-id": r"req_[A-Za-z0-9]{16,64}",
@@ -55,6 +63,9 @@ def signed(path: str, raw: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
     """The headers that open the door for these bytes."""
     if path == PAYMENTS:
         return {"X-Gateway-Signature": hmac.digest(secrets["GATEWAY_SECRET_KEY"].encode(), raw, "sha512").hex()}
+    if path == FLUTTERWAVE:
+        digest = hmac.digest(secrets["FLUTTERWAVE_WEBHOOK_HASH"].encode(), raw, "sha256")
+        return {"Flutterwave-Signature": base64.b64encode(digest).decode()}
     if path == MESSAGING:
         digest = hmac.digest(secrets["MESSAGING_APP_SECRET"].encode(), raw, "sha256").hex()
         return {"X-Hub-Signature-256": f"sha256={digest}"}
@@ -70,8 +81,8 @@ def keyed(path: str, secrets: Mapping[str, str]) -> str:
 
 def spoiled(good: str) -> dict[str, str]:
     """What is nearly a signature."""
-    stem, _, digits = good.rpartition("=")
-    mark = f"{stem}=" if stem else ""
+    mark = "sha256=" if good.startswith("sha256=") else ""
+    digits = good.removeprefix(mark)
     other = "0" if digits[-1] != "0" else "1"
     return {
         "an empty signature": "",
@@ -81,14 +92,14 @@ def spoiled(good: str) -> dict[str, str]:
         "no hex": mark + "g" * len(digits),
         "another algorithm": mark + digits[: len(digits) // 2],
         "words": "sha256=valid",
-        **({"without its prefix": digits} if stem else {"with a prefix": f"sha512={digits}"}),
+        **({"without its prefix": digits} if mark else {"with a prefix": f"sha512={digits}"}),
     }
 
 
 def faults(raw: bytes, secrets: Mapping[str, str]) -> Iterator[Fault]:
     for path, bytes_max in {**BYTES_MAX, TWILIO: 16 * 1024}.items():
         headers, query = signed(path, raw, secrets), keyed(path, secrets)
-        code = None if path == PAYMENTS else "AUTH_UNAUTHORIZED"
+        code = None if path in (PAYMENTS, FLUTTERWAVE) else "AUTH_UNAUTHORIZED"
         token = {"Authorization": f"Bearer {secrets['SERVICE_ROLE_KEY']}"}
         yield Fault("nothing", path, 401, code, content=raw)
         yield Fault("the service key instead", path, 401, code, token, raw)
@@ -107,6 +118,14 @@ def faults(raw: bytes, secrets: Mapping[str, str]) -> Iterator[Fault]:
                 yield Fault(what, path, 401, code, content=raw, query=wrong)
     upper = signed(PAYMENTS, raw, secrets)["X-Gateway-Signature"].upper()
     yield Fault("in capitals", PAYMENTS, 401, None, {"X-Gateway-Signature": upper}, raw)
+    shared = secrets["FLUTTERWAVE_WEBHOOK_HASH"]
+    for what, headers in {
+        "a shorter hash": {"verif-hash": shared[:-1]},
+        "an empty hash": {"verif-hash": ""},
+        "the hash twice": [("verif-hash", shared), ("verif-hash", shared)],
+        "the hash and a wrong signature": {"verif-hash": shared, "flutterwave-signature": "sha256=valid"},
+    }.items():
+        yield Fault(what, FLUTTERWAVE, 401, None, headers, raw)
     for query in ("", "hub.mode=subscribe", "hub.mode=subscribe&hub.verify_token=guessed&hub.challenge=1"):
         yield Fault(f"a handshake with {query!r}", MESSAGING, 403, "AUTH_FORBIDDEN", query=query, method="GET")
 
@@ -160,7 +179,7 @@ async def test_what_is_well_signed_is_taken_whatever_it_holds_and_is_called(
 
 
 def test_every_signed_endpoint_is_tested() -> None:
-    machines = {route.path for route in ROUTES if route.path.startswith(("/functions/", MESSAGING))}
+    machines = {route.path for route in ROUTES if route.path.startswith(("/functions/", "/api/webhooks/", MESSAGING))}
     by_service_key = {"/functions/v1/create-user", "/functions/v1/deliver-notification"}
     assert machines - set(BYTES_MAX) == {*by_service_key, TWILIO, UNSUBSCRIBE}
 

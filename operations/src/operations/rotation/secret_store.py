@@ -7,10 +7,11 @@ from operations.secrets import new_key
 
 
 class Secret(StrEnum):
-    """Secrets with a rotation: five of the specification (Authentication 9), named as in `deploy/k8s`, and two encryption keys
-    (decision 36)."""
+    """Secrets with a rotation: five of the specification (Authentication 9), named as in `deploy/k8s`, two encryption keys
+    (decision 36), and the shared secret of the second gateway's webhooks (decision 45)."""
 
     gateway = "gateway-secret-key"
+    flutterwave = "flutterwave-webhook-hash"
     service_role = "service-role-key"
     signing = "jwt-signing-keys"
     database = "database-passwords"
@@ -21,15 +22,16 @@ class Secret(StrEnum):
 
 VARIABLE_OF = {
     Secret.gateway: "GATEWAY_SECRET_KEY",
+    Secret.flutterwave: "FLUTTERWAVE_WEBHOOK_HASH",
     Secret.service_role: "SERVICE_ROLE_KEY",
     Secret.assistant: "AI_API_KEY",
     Secret.encryption: "SEALING_KEY",
     Secret.pin: "PIN_KEY",
 }
-"""Secrets of one value; a provider issues the first and the last."""
+"""Secrets of one value. A provider issues the first and the assistant's; the second is entered at its provider too."""
 ENCRYPTING = (Secret.encryption, Secret.pin)
 """Encryption keys: every process must read the new key before one writes with it, and stored values are re-encrypted."""
-_WITH_PREVIOUS = (Secret.gateway, Secret.service_role, *ENCRYPTING)
+_WITH_PREVIOUS = (Secret.gateway, Secret.flutterwave, Secret.service_role, *ENCRYPTING)
 _READABLE = "readable"
 """The phase between `begin` and `switch`: `_PREVIOUS` is the next key."""
 _MADE_HERE = (Secret.service_role, *ENCRYPTING)
@@ -61,7 +63,7 @@ def started(kept: Mapping[str, str], secret: Secret, given: str | None, *, compr
     if previous and kept.get(previous) and secret in ENCRYPTING:
         raise RotationRefused(f"{previous} is still needed. Re-encrypt first: campusctl rotation re-encrypt {secret}")
     if given is None and secret not in _MADE_HERE:
-        raise RotationRefused(f"{secret} is made by its provider: give the new value as NEW_SECRET or when asked.")
+        raise RotationRefused(f"{secret} is set at its provider: give the new value as NEW_SECRET or when asked.")
     new = given or new_key()
     if new == kept.get(variable):
         raise RotationRefused("That is the value in use.")

@@ -39,14 +39,18 @@ def lines_of(texts: Iterable[str], since: datetime, until: datetime, named: str 
 
 _WEBHOOKS: Final = """
 SELECT processed_at AS at, 'webhook ' || event_type AS what, jsonb_build_object('id', id, 'outcome', outcome)::text AS detail
-FROM processed_webhook_events WHERE provider = 'payment_gateway' AND processed_at BETWEEN $1 AND $2 ORDER BY processed_at LIMIT $3
+FROM processed_webhook_events WHERE gateway = '{gateway}' AND processed_at BETWEEN $1 AND $2 ORDER BY processed_at LIMIT $3
 """
 _STAFF_ACTIONS: Final = """
 SELECT created_at AS at, 'staff act ' || act AS what,
     jsonb_build_object('actor', actor_id, 'kind', subject_kind, 'subject', subject_id)::text AS detail
 FROM staff_acts WHERE created_at BETWEEN $1 AND $2 ORDER BY created_at LIMIT $3
 """
-KEPT: Final = {"gateway-secret-key": ("payments", _WEBHOOKS), "jwt-signing-keys": ("identity", _STAFF_ACTIONS)}
+KEPT: Final = {
+    "gateway-secret-key": ("payments", _WEBHOOKS.replace("{gateway}", "paystack")),
+    "flutterwave-webhook-hash": ("payments", _WEBHOOKS.replace("{gateway}", "flutterwave")),
+    "jwt-signing-keys": ("identity", _STAFF_ACTIONS),
+}
 """Rows that a stolen secret could have caused: webhooks by a forged signature, staff actions by a forged token."""
 
 

@@ -17,7 +17,9 @@ BURNS: Final[tuple[tuple[str, str, float, Severity], ...]] = (
 )
 # With fewer events an hour, a single failure burns a large share of the budget; other alerts cover a quiet system.
 EVENTS_MIN: Final = 20
-WEBHOOK: Final = "POST /functions/v1/gateway-webhook"
+# The webhooks of both payment gateways.
+WEBHOOKS: Final = ("POST /functions/v1/gateway-webhook", "POST /api/webhooks/flutterwave")
+WEBHOOK_ROUTES: Final = "|".join(WEBHOOKS)
 # Queues from the placed order to the credited wallet, without those that wait for an outside provider.
 JOURNEY: Final = r"orders\\.payments|payments\\.orders|payments\\.webhooks|payouts\\.payments"
 
@@ -48,11 +50,11 @@ OBJECTIVES: Final = (
     Objective(
         "webhook-acknowledgement",
         0.999,
-        "99.9 % of the payment gateway's webhooks are acknowledged within 500 ms (specification: Webhooks 3)",
-        f'sum(rate(gateway_request_seconds_count{{route="{WEBHOOK}"}}[WINDOW]))'
-        f' - sum(rate(gateway_request_seconds_bucket{{route="{WEBHOOK}",le="0.5"}}[WINDOW]))'
-        f' + (sum(rate(gateway_requests_total{{route="{WEBHOOK}",status=~"5.."}}[WINDOW])) or vector(0))',
-        f'sum(rate(gateway_request_seconds_count{{route="{WEBHOOK}"}}[WINDOW]))',
+        "99.9 % of the payment gateways' webhooks are acknowledged within 500 ms (specification: Webhooks 3)",
+        f'sum(rate(gateway_request_seconds_count{{route=~"{WEBHOOK_ROUTES}"}}[WINDOW]))'
+        f' - sum(rate(gateway_request_seconds_bucket{{route=~"{WEBHOOK_ROUTES}",le="0.5"}}[WINDOW]))'
+        f' + (sum(rate(gateway_requests_total{{route=~"{WEBHOOK_ROUTES}",status=~"5.."}}[WINDOW])) or vector(0))',
+        f'sum(rate(gateway_request_seconds_count{{route=~"{WEBHOOK_ROUTES}"}}[WINDOW]))',
     ),
     Objective(
         "order-journey-lag",

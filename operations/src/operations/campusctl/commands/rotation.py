@@ -45,6 +45,7 @@ def register(app: typer.Typer) -> None:
         "begin",
         "campusctl rotation begin database-passwords",
         "NEW_SECRET=sk_live_… campusctl rotation begin gateway-secret-key",
+        "NEW_SECRET=$(openssl rand -hex 32) campusctl rotation begin flutterwave-webhook-hash",
         "campusctl rotation begin service-role-key --compromised --yes",
     )(start)
     command(group, "switch", "campusctl rotation switch sealing-key")(switch)

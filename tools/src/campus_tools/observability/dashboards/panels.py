@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from campus_tools.observability.objectives import WEBHOOK
+from campus_tools.observability.objectives import WEBHOOK_ROUTES
 from campus_tools.observability.rules import USER_REQUESTS
 
 SOURCE: Final = {"type": "prometheus", "uid": "campus-prometheus"}
@@ -52,7 +52,7 @@ def minor(expression: str) -> str:
 
 
 NAIRA: Final = "currency:₦"
-WEBHOOK_ROUTE: Final = f'{{route="{WEBHOOK}"}}'
+WEBHOOK_ROUTE: Final = f'{{route=~"{WEBHOOK_ROUTES}"}}'
 
 
 def dashboard_json(dashboard: Dashboard) -> dict[str, Any]:
