@@ -235,6 +235,7 @@ async def running_sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]
             log_config=None,
             access_log=False,
             ws="none",
+            date_header=False,
             timeout_graceful_shutdown=1,
         )
     )

@@ -6,7 +6,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
-from operations.processes import API_PORTS, SANDBOX_MAIL_PORT, SANDBOX_PORT, SECRETS_OF_SERVICES, ProcessPlan
+from operations.processes import (
+    API_PORTS,
+    SANDBOX_LOAD_BALANCER_PORT,
+    SANDBOX_MAIL_PORT,
+    SANDBOX_NAME_SERVER_PORT,
+    SANDBOX_PORT,
+    SANDBOX_SUBMISSION_PORT,
+    SECRETS_OF_SERVICES,
+    ProcessPlan,
+)
 from operations.provision import service_broker_url, service_database_urls
 from operations.secrets import keys_of_purposes
 from operations.services import Service
@@ -239,6 +248,10 @@ class Environments:
     def _sandbox_only(self) -> dict[str, str]:
         return {
             "SMTP_PORT": str(self._port_base + SANDBOX_MAIL_PORT),
+            "SUBMISSION_PORT": str(self._port_base + SANDBOX_SUBMISSION_PORT),
+            "LOAD_BALANCER_PORT": str(self._port_base + SANDBOX_LOAD_BALANCER_PORT),
+            "LOAD_BALANCER_UPSTREAM": self.base_url,
+            "NAME_SERVER_PORT": str(self._port_base + SANDBOX_NAME_SERVER_PORT),
             "STATE_DIR": str(self._state_dir / "sandbox"),
             "BASE_URL": self.sandbox_url,
             "WEBHOOK_URL": f"{self.base_url}/functions/v1/gateway-webhook",

@@ -6,6 +6,9 @@ from operations.services import SERVICES, Service
 
 SANDBOX_PORT = 90
 SANDBOX_MAIL_PORT = 91
+SANDBOX_SUBMISSION_PORT = 92
+SANDBOX_LOAD_BALANCER_PORT = 93
+SANDBOX_NAME_SERVER_PORT = 94
 GATEWAY_INTERNAL_PORT = 10
 _API_PORTS = {"api-gateway": 0, "identity": 1, "orders": 2, "payments": 3, "payouts": 4, "notifications": 5}
 _WORKER_PORTS = {"identity": 21, "orders": 22, "payments": 23, "payouts": 24, "notifications": 25}

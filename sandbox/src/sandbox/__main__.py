@@ -33,6 +33,8 @@ def main() -> int:
         timeout_keep_alive=75,
         # The access log has method, path and status; never a body.
         access_log=settings.access_log,
+        # The application sets it, with the skew of its settings.
+        date_header=False,
         log_config=None,
         timeout_graceful_shutdown=STOP_SECONDS_MAX,
     )

@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager, suppress
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.control.routes import ROUTES as CONTROL_ROUTES
 from sandbox.database import Database
+from sandbox.endpoints.serving import serve_endpoints
 from sandbox.flutterwave.routes import ROUTES as FLUTTERWAVE_ROUTES
 from sandbox.gateway import clearing
 from sandbox.gateway.banks import seed_demo_accounts
@@ -19,7 +21,7 @@ from sandbox.gateway.routes import ROUTES as GATEWAY_ROUTES
 from sandbox.settings import Settings
 from sandbox.sinks.mail import serve_mail
 from sandbox.sinks.routes import ROUTES as SINK_ROUTES
-from sandbox.web import RefusedError, refused
+from sandbox.web import DateHeader, RefusedError, refused
 from sandbox.world import build_world
 
 log = logging.getLogger("sandbox")
@@ -43,7 +45,8 @@ def create_app(settings: Settings) -> Starlette:
             asyncio.create_task(keep_running("clearing", lambda: clearing.run(world))),
         ]
         try:
-            yield
+            async with serve_endpoints(world):
+                yield
         finally:
             mail_server.close()
             for worker in workers:
@@ -56,6 +59,7 @@ def create_app(settings: Settings) -> Starlette:
     return Starlette(
         routes=[*GATEWAY_ROUTES, *FLUTTERWAVE_ROUTES, *SINK_ROUTES, *CONTROL_ROUTES],
         lifespan=lifespan,
+        middleware=[Middleware(DateHeader)],
         exception_handlers={RefusedError: respond_rejection, HTTPException: respond_http_error},
     )
 

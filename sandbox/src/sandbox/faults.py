@@ -1,5 +1,6 @@
 """The fault rules: which call or webhook fails, how, how often and for which key."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.database import Database
+from sandbox.states import STATES
 from sandbox.web import RefusedError, hold, ok, refused
 
 
@@ -62,8 +64,8 @@ EFFECTS: dict[str, frozenset[str]] = {
     "push": CALL,
     "push_token": CALL,
     "on_call": CALL,
-    "account": frozenset({"fail"}),
     "smtp": CALL - {"error_before", "error_after"},
+    **dict.fromkeys(STATES, frozenset({"fail"})),
 }
 QUALIFIERS = frozenset({"times", "match"})
 
@@ -110,6 +112,16 @@ def _check_rule(kind: str, rule: Fault) -> None:
         raise RefusedError(400, f"Fault {kind}: the status of an error is from 400 to 599")
     if rule.times is not None and rule.times < 1:
         raise RefusedError(400, f"Fault {kind}: times must be at least 1")
+    if kind in STATES:
+        _check_state(kind, rule)
+
+
+def _check_state(kind: str, rule: Fault) -> None:
+    state = STATES[kind].get(str(rule.match))
+    if state is None:
+        raise RefusedError(400, f"Fault {kind}: match must be one of {', '.join(sorted(STATES[kind]))}")
+    if re.fullmatch(state.others, rule.fail or "") is None:
+        raise RefusedError(400, f"Fault {kind}: the state of {rule.match} must match {state.others}")
 
 
 class Faults:
@@ -140,6 +152,11 @@ class Faults:
                 self._use_up(kind, position, rule)
                 return rule
         return None
+
+    def state(self, kind: str, name: str) -> str:
+        """The present state of what `STATES` lists: that of its fault, else the sound one."""
+        fault = self.claim_fault(kind, name)
+        return STATES[kind][name].sound if fault is None or fault.fail is None else fault.fail
 
     def _use_up(self, kind: str, position: int, rule: Fault) -> None:
         if rule.times is None:

@@ -14,12 +14,17 @@ class Settings:
     """Addresses, secrets and the opening float. `gateway_keys` are all accepted; the first one signs the webhooks.
     They are those of the start: `/control/gateway-keys` changes them.
 
-    Without `sms_receipt_url` the SMS companies tell nothing of a message. Without `flutterwave_key` the second gateway answers 401.
+    Without `sms_receipt_url` the SMS companies send no receipts. Without `flutterwave_key` the second gateway responds with 401.
+    The endpoints of `submission_port`, `load_balancer_port` and `name_server_port` are served where the port is not 0.
     """
 
     host: str
     port: int
     smtp_port: int
+    submission_port: int
+    load_balancer_port: int
+    load_balancer_upstream: str
+    name_server_port: int
     state_dir: Path
     gateway_keys: tuple[str, ...]
     webhook_url: str
@@ -47,6 +52,15 @@ REQUIRED = (
     "BASE_URL",
 )
 
+ADDRESSES = (
+    "WEBHOOK_URL",
+    "FLUTTERWAVE_WEBHOOK_URL",
+    "MESSAGING_WEBHOOK_URL",
+    "SMS_RECEIPT_URL",
+    "LOAD_BALANCER_UPSTREAM",
+    "BASE_URL",
+)
+
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Read the settings; raises SettingsError with all problems, so that one start shows the whole list."""
@@ -56,13 +70,18 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         for name, default, low, high in (
             ("PORT", "", 1, 65535),
             ("SMTP_PORT", "", 1, 65535),
+            ("SUBMISSION_PORT", "", 1, 65535),
+            ("LOAD_BALANCER_PORT", "", 1, 65535),
+            ("NAME_SERVER_PORT", "", 1, 65535),
             ("OPENING_BALANCE_MINOR", "0", 0, 2**53),
         )
     }
-    for name in ("WEBHOOK_URL", "FLUTTERWAVE_WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "SMS_RECEIPT_URL", "BASE_URL"):
+    for name in ADDRESSES:
         address = environment.get(name, "")
         if address and not address.startswith(("http://", "https://")):
             problems.append(f"{name} must be an http or https address, not {address!r}")
+    if numbers["LOAD_BALANCER_PORT"] and not environment.get("LOAD_BALANCER_UPSTREAM"):
+        problems.append("LOAD_BALANCER_UPSTREAM is missing, which LOAD_BALANCER_PORT needs")
     keys = tuple(key.strip() for key in environment.get("GATEWAY_SECRET_KEY", "").split(",") if key.strip())
     previous = environment.get("GATEWAY_SECRET_KEY_PREVIOUS", "").strip()
     if environment.get("GATEWAY_SECRET_KEY", "").strip() and not keys:
@@ -73,6 +92,10 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         host=environment.get("HOST", "127.0.0.1"),
         port=numbers["PORT"],
         smtp_port=numbers["SMTP_PORT"],
+        submission_port=numbers["SUBMISSION_PORT"],
+        load_balancer_port=numbers["LOAD_BALANCER_PORT"],
+        load_balancer_upstream=environment.get("LOAD_BALANCER_UPSTREAM", "").rstrip("/"),
+        name_server_port=numbers["NAME_SERVER_PORT"],
         state_dir=Path(environment["STATE_DIR"]),
         gateway_keys=(*keys, previous) if previous else keys,
         webhook_url=environment["WEBHOOK_URL"],

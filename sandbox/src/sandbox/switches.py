@@ -23,6 +23,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     webhook; `none` deducts nothing. `dispute_hours`: the time to respond to a dispute.
     `messaging_template_review`: `auto` approves a template at once, `manual` waits for a control call.
     `flutterwave_signature`: the secret hash itself, or an HMAC of the body with it.
+    `clock_skew_seconds`: how far the `Date` of all responses is ahead; negative: behind.
     """
 
     transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
@@ -39,6 +40,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     messaging_template_review: Literal["auto", "manual"] = "auto"
     sms_receipts: bool = True
     sms_receipt_delay_seconds: Seconds = 0.2
+    clock_skew_seconds: Annotated[float, msgspec.Meta(ge=-WAIT_SECONDS_MAX, le=WAIT_SECONDS_MAX)] = 0.0
 
 
 def read_switches(database: Database) -> Switches:

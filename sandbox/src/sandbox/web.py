@@ -1,12 +1,15 @@
 """Parsing of requests and encoding of responses, common to all providers."""
 
 import asyncio
+import time
 from contextlib import suppress
+from email.utils import formatdate
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Above any request that the protocols define, below what would hurt a developer's machine.
 BODY_BYTES_MAX = 8 * 1024 * 1024
@@ -70,6 +73,23 @@ async def read_json(request: Request) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise RefusedError(400, "Request body must be a JSON object")
     return parsed
+
+
+class DateHeader:
+    """Middleware that sets `Date`, ahead by the setting `clock_skew_seconds`; the HTTP server must set none."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_dated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                skew_seconds = scope["app"].state.world.switches.clock_skew_seconds
+                date = formatdate(time.time() + skew_seconds, usegmt=True).encode()
+                message = {**message, "headers": [*message.get("headers", ()), (b"date", date)]}
+            await send(message)
+
+        await self._app(scope, receive, send_dated)
 
 
 async def hold(request: Request, seconds: float | None) -> None:

@@ -21,13 +21,22 @@ class World:
     switches: Switches
     # The accepted secret keys: the first one signs webhooks, all of them authenticate calls.
     gateway_keys: tuple[str, ...]
+    flutterwave_keys: tuple[str, ...]
     # Set when a transfer or refund was created that settles automatically.
     clearing_wake: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 def build_world(settings: Settings, database: Database) -> World:
     webhook_sender = WebhookSender(database, settings)
-    return World(settings, database, Faults(database), webhook_sender, read_switches(database), settings.gateway_keys)
+    return World(
+        settings,
+        database,
+        Faults(database),
+        webhook_sender,
+        read_switches(database),
+        settings.gateway_keys,
+        (settings.flutterwave_key,) if settings.flutterwave_key else (),
+    )
 
 
 def world_of(request: Request) -> World:

@@ -5,7 +5,7 @@ import ipaddress
 import ssl
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from operations.doctor.examination import Examination, Reply
@@ -25,7 +25,7 @@ SMS_RECEIPTS: Final = "/functions/v1/sms-receipts"
 async def check_edge(examination: Examination) -> list[Finding]:
     """Connects to BASE_URL as a provider would, and sends an unsigned webhook, which must be rejected with 401."""
     address = urlsplit(examination.url("BASE_URL"))
-    findings = [await _public(address)]
+    findings = [await _public(examination, address.hostname or "")]
     if address.scheme == "https":
         findings += await _certificate(examination, address)
     else:
@@ -54,13 +54,13 @@ def _where_to_enter(url: str) -> str:
     return f"enter {url}{key} at its sender"
 
 
-async def _public(address: SplitResult) -> Finding:
-    subject, host = "public address", address.hostname or ""
+async def _public(examination: Examination, host: str) -> Finding:
+    subject = "public address"
     try:
-        found: list[Any] = await asyncio.get_running_loop().getaddrinfo(host, address.port or 443)
+        found = await examination.addresses(host)
     except OSError:
         return fault(subject, f"{host} has no address", "add an A or AAAA record for the host of BASE_URL")
-    private = {entry[4][0] for entry in found if not ipaddress.ip_address(entry[4][0].partition("%")[0]).is_global}
+    private = {address for address in found if not ipaddress.ip_address(address).is_global}
     if private:
         advice = "let the name lead to the public address of the load balancer, for providers too"
         return fault(subject, f"{host} is {', '.join(sorted(private))}, which no provider reaches", advice)

@@ -1,5 +1,6 @@
 """What all checks share: the settings of the services, an HTTP client, a resolver of names and the clock."""
 
+import asyncio
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import dns.asyncresolver
+import dns.exception
 import httpx
 
 from operations.doctor.findings import CheckFailed, fault
@@ -64,6 +66,7 @@ class Examination:
     """The settings and means of one run.
 
     `templates`: names of the templates that must be registered; without them the registered ones are checked.
+    `resolver` reads DNS records. With `resolves_hosts` also the public host's addresses, which this machine may see otherwise.
     `skews_seconds`: clock differences by host, from the responses' Date headers.
     """
 
@@ -71,6 +74,7 @@ class Examination:
     http: httpx.AsyncClient
     tls: ssl.SSLContext
     resolver: dns.asyncresolver.Resolver
+    resolves_hosts: bool = False
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     dkim_selectors: tuple[str, ...] = ()
     templates: frozenset[str] = frozenset()
@@ -82,6 +86,16 @@ class Examination:
 
     def url(self, name: str) -> str:
         return self.value(name).rstrip("/")
+
+    async def addresses(self, host: str) -> set[str]:
+        """Returns the IP addresses of a host. Raises OSError when it has none, or no name server responds."""
+        if not self.resolves_hosts:
+            found = await asyncio.get_running_loop().getaddrinfo(host, None)
+            return {str(entry[4][0]).partition("%")[0] for entry in found}
+        try:
+            return set((await self.resolver.resolve_name(host)).addresses())
+        except dns.exception.DNSException as error:
+            raise OSError(type(error).__name__) from None
 
     async def call(self, subject: str, method: str, url: str, **more: Any) -> Reply:
         """Sends a request. Raises CheckFailed when no response arrives; the address may hold a key, so only its host is named."""

@@ -10,6 +10,10 @@ CURRENCY: Final = "NGN"
 # Settlements are daily where they are automatic. Older ones were made before the setting was changed.
 SETTLEMENT_IS_RECENT: Final = timedelta(days=4)
 BANKS_MIN: Final = 20
+HASH_CHARACTERS_MIN: Final = 32
+_EMPTY_BALANCE: Final = (
+    "the first payouts wait until charges have been settled into the balance, or until you top it up"
+)
 
 
 async def check_gateways(examination: Examination) -> list[Finding]:
@@ -65,8 +69,7 @@ def _balances(reply: Reply) -> list[Finding]:
         advice = "open the account for a Nigerian business: all prices are in naira"
         return [fault("gateway balance", f"has no {CURRENCY}; it has {', '.join(balances) or 'none'}", advice)]
     if not balances[CURRENCY]:
-        advice = "the first payouts wait until charges have been settled into the balance, or until you top it up"
-        return [warning("gateway balance", "is 0", advice)]
+        return [warning("gateway balance", "is 0", _EMPTY_BALANCE)]
     return [ok("gateway balance", f"is readable and in {CURRENCY}")]
 
 
@@ -120,14 +123,27 @@ async def _check_flutterwave(examination: Examination) -> list[Finding]:
         advice = "set FLUTTERWAVE_SECRET_KEY to the secret key of the dashboard, under Settings, API keys"
         return [fault("Flutterwave key", f"is rejected: {rejected(balance)}", advice)]
     findings = [_mode("Flutterwave key", "FLUTTERWAVE_SECRET_KEY", key, live="FLWSECK-", test="FLWSECK_TEST-")]
-    if balance.is_success:
+    data = balance.member("data")
+    if balance.is_success and isinstance(data, dict) and not data.get("available_balance"):
+        findings.append(warning("Flutterwave balance", "is 0", _EMPTY_BALANCE))
+    elif balance.is_success:
         findings.append(ok("Flutterwave balance", f"is readable and in {CURRENCY}"))
     else:
         advice = "open the account for a Nigerian business, or see the status page of Flutterwave"
         findings.append(fault("Flutterwave balance", f"is not readable: {rejected(balance)}", advice))
     banks = await examination.call("Flutterwave bank list", "GET", f"{url}/banks/NG", headers=headers)
     findings.append(_banks("Flutterwave bank list", banks))
-    if not examination.value("FLUTTERWAVE_WEBHOOK_HASH"):
-        advice = "set it to the secret hash of the dashboard: every webhook is rejected without it"
-        findings.append(fault("FLUTTERWAVE_WEBHOOK_HASH", "is not set", advice))
-    return findings
+    return [*findings, _webhook_hash(examination.value("FLUTTERWAVE_WEBHOOK_HASH"))]
+
+
+def _webhook_hash(text: str) -> Finding:
+    """The hash accompanies every webhook as it is: a guessed one lets others report payments."""
+    subject = "FLUTTERWAVE_WEBHOOK_HASH"
+    if not text:
+        return fault(
+            subject, "is not set", "set it to the secret hash of the dashboard: every webhook is rejected without it"
+        )
+    if len(text) < HASH_CHARACTERS_MIN:
+        advice = f"enter at least {HASH_CHARACTERS_MIN} random characters in the dashboard, and set them here"
+        return warning(subject, f"has only {len(text)} characters", advice)
+    return ok(subject, "is set")

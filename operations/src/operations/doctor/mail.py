@@ -3,6 +3,7 @@
 import asyncio
 import re
 import smtplib
+import ssl
 from email.utils import parseaddr
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -14,18 +15,14 @@ from operations.doctor.examination import Examination
 from operations.doctor.findings import Finding, fault, ok, warning
 
 SMTP_SECONDS_MAX: Final = 15.0
+SMTP_OK: Final = 250
+# The only host of a domain that receives no mail (RFC 7505).
+NULL_MX: Final = "."
 _PORTS: Final = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
-
-_ENCRYPTED: Final = ok("mail encryption", "the connection is encrypted, with a valid certificate")
-_PLAIN: Final = fault(
-    "mail encryption",
-    "the connection is not encrypted",
-    "empty SMTP_PLAINTEXT: mails contain codes and links that sign users in",
-)
 
 
 async def check_mail(examination: Examination) -> list[Finding]:
-    """Connects to the mail server, encrypts, signs in, and leaves without a mail."""
+    """Connects to the mail server, encrypts, signs in, names the sender, and sends no mail."""
     address = urlsplit(examination.value("SMTP_URL"))
     if address.scheme not in _PORTS:
         return [fault("mail server", "has no address", "set SMTP_URL=smtp+starttls://USER:PASSWORD@HOST:587")]
@@ -40,20 +37,36 @@ def _session(examination: Examination, address: SplitResult) -> list[Finding]:
         else:
             client = smtplib.SMTP(host, port, timeout=SMTP_SECONDS_MAX)
         with client:
-            if address.scheme == "smtps":
-                encryption = _ENCRYPTED
-            elif examination.value("SMTP_PLAINTEXT").lower() == "true":
-                encryption = _PLAIN
-            else:
+            if address.scheme != "smtps" and examination.value("SMTP_PLAINTEXT").lower() != "true":
                 client.starttls(context=examination.tls)
-                encryption = _ENCRYPTED
-            return [encryption, _sign_in(client, address)]
+            findings = [_encryption(client), _sign_in(client, address)]
+            if findings[-1].state != "fault":
+                findings.append(_sender(client, parseaddr(examination.value("MAIL_FROM"))[1]))
+            return findings
     except smtplib.SMTPNotSupportedError:
         advice = "use smtps:// if the server encrypts from the start, or another port (587)"
         return [fault("mail encryption", f"{host}:{port} offers no STARTTLS", advice)]
     except (OSError, smtplib.SMTPException) as error:
         advice = "check host, port and certificate of SMTP_URL; cloud networks often block port 25"
         return [fault(subject, f"{host}:{port} is unreachable: {type(error).__name__}", advice)]
+
+
+def _encryption(client: smtplib.SMTP) -> Finding:
+    subject = "mail encryption"
+    if isinstance(client.sock, ssl.SSLSocket):
+        return ok(subject, "the connection is encrypted, with a valid certificate")
+    advice = "empty SMTP_PLAINTEXT: mails contain codes and links that sign users in"
+    return fault(subject, "the connection is not encrypted", advice)
+
+
+def _sender(client: smtplib.SMTP, sender: str) -> Finding:
+    """Names the sender of a mail, and withdraws it."""
+    code, words = client.mail(sender)
+    client.rset()
+    if code == SMTP_OK:
+        return ok("mail sender", f"{sender} is accepted; no mail was sent")
+    advice = "verify the domain of MAIL_FROM at the mail company, or set MAIL_FROM to a verified sender"
+    return fault("mail sender", f"{sender} is rejected: {code} {words.decode(errors='replace')}"[:200], advice)
 
 
 def _sign_in(client: smtplib.SMTP, address: SplitResult) -> Finding:
@@ -69,16 +82,17 @@ def _sign_in(client: smtplib.SMTP, address: SplitResult) -> Finding:
         return fault(subject, found, "set user and password in SMTP_URL")
     except smtplib.SMTPNotSupportedError:
         return fault(subject, "offers no sign-in", "use the port for submission (587), with STARTTLS")
-    return ok(subject, "accepts user and password; no mail was sent")
+    return ok(subject, "accepts user and password")
 
 
 async def check_dns(examination: Examination) -> list[Finding]:
-    """Reads SPF, DMARC and DKIM of the sender's domain."""
+    """Reads MX, SPF, DMARC and DKIM of the sender's domain."""
     _, at, domain = parseaddr(examination.value("MAIL_FROM"))[1].lower().rpartition("@")
     if not at:
         return [fault("mail domain", "MAIL_FROM has no domain", "set MAIL_FROM to an address of your own domain")]
     try:
         findings = [
+            _mx(domain, await _mail_hosts(examination, domain)),
             _spf(domain, await _texts(examination, domain)),
             _dmarc(domain, await _texts(examination, f"_dmarc.{domain}")),
         ]
@@ -95,12 +109,28 @@ async def check_dns(examination: Examination) -> list[Finding]:
     return findings
 
 
+async def _mail_hosts(examination: Examination, domain: str) -> list[str]:
+    try:
+        reply = await examination.resolver.resolve(domain, "MX")
+    except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
+        return []
+    return [record.exchange.to_text(omit_final_dot=True) for record in reply]
+
+
 async def _texts(examination: Examination, name: str) -> list[str]:
     try:
         reply = await examination.resolver.resolve(name, "TXT")
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
         return []
     return [b"".join(record.strings).decode("ascii", "replace") for record in reply]
+
+
+def _mx(domain: str, hosts: list[str]) -> Finding:
+    if not hosts or hosts == [NULL_MX]:
+        found = f"{domain} has no MX record" if not hosts else f"{domain} declares that it receives no mail"
+        advice = f"publish an MX record of {domain}: mail companies reject senders that receive no mail, and bounces are lost"
+        return fault("MX", found, advice)
+    return ok("MX", f"{domain} receives mail at {', '.join(sorted(hosts))}")
 
 
 def _spf(domain: str, texts: list[str]) -> Finding:

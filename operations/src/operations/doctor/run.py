@@ -59,7 +59,15 @@ async def examine(
         resolver.nameservers, resolver.port = [host], int(port or 53)
     tls = client_tls()
     async with httpx.AsyncClient(verify=tls, timeout=CALL_SECONDS_MAX) as http:
-        examination = Examination(environment, http, tls, resolver, dkim_selectors=dkim_selectors, templates=templates)
+        examination = Examination(
+            environment,
+            http,
+            tls,
+            resolver,
+            resolves_hosts=name_server is not None,
+            dkim_selectors=dkim_selectors,
+            templates=templates,
+        )
         return [
             (name, finding)
             for name, check in CHECKS.items()

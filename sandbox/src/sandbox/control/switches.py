@@ -54,15 +54,21 @@ async def put_settings(request: Request) -> Response:
 
 
 async def put_gateway_keys(request: Request) -> Response:
-    """`{"keys": [...]}`, as on the page of a payment company where a merchant makes and revokes secret keys: the first one signs
-    the webhooks from now on, all of them open the interface, any other one opens nothing. Held until the next start."""
-    world = world_of(request)
-    keys = (await read_json(request)).get("keys")
-    if not isinstance(keys, list) or not keys or not all(isinstance(key, str) and key.strip() for key in keys):
-        raise RefusedError(400, "keys must be a list of at least one secret key")
-    world.gateway_keys = tuple(keys)
-    world.webhook_sender.gateway_key = keys[0]
-    return JsonResponse({"accepted": len(keys)})
+    """`{"keys": [...]}` and `{"flutterwave_keys": [...]}`, as on the page where a merchant makes and revokes secret keys.
+
+    All of them are accepted from now on, until the next start; the first of `keys` signs the webhooks.
+    """
+    world, body = world_of(request), await read_json(request)
+    if not body or body.keys() - {"keys", "flutterwave_keys"}:
+        raise RefusedError(400, "name keys or flutterwave_keys")
+    for name, keys in body.items():
+        if not isinstance(keys, list) or not keys or not all(isinstance(key, str) and key.strip() for key in keys):
+            raise RefusedError(400, f"{name} must be a list of at least one secret key")
+    if "keys" in body:
+        world.gateway_keys = tuple(body["keys"])
+        world.webhook_sender.gateway_key = world.gateway_keys[0]
+    world.flutterwave_keys = tuple(body.get("flutterwave_keys", world.flutterwave_keys))
+    return JsonResponse({"accepted": len(world.gateway_keys)})
 
 
 # The action in the path, its resulting state, and the bank's default reason.

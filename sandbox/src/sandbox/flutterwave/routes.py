@@ -27,6 +27,7 @@ from sandbox.flutterwave.transfers import (
     show_transfer,
 )
 from sandbox.flutterwave.wire import failed
+from sandbox.sinks.accounts import account_state
 from sandbox.web import RefusedError
 from sandbox.world import world_of
 
@@ -37,9 +38,11 @@ def requires_secret_key(endpoint: Endpoint) -> Endpoint:
     """The endpoint behind the merchant's secret key, with this gateway's envelope for every error."""
 
     async def guarded(request: Request) -> Response:
+        world = world_of(request)
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        key = world_of(request).settings.flutterwave_key
-        if scheme.lower() != "bearer" or not key or not hmac.compare_digest(given.strip().encode(), key.encode()):
+        presented = given.strip().encode()
+        is_known = any(hmac.compare_digest(presented, key.encode()) for key in world.flutterwave_keys)
+        if scheme.lower() != "bearer" or not is_known or account_state(world, "flutterwave_key") != "accepted":
             return failed(401, "Invalid authorization key" if given else "Authorization required")
         try:
             return await endpoint(request)

@@ -15,6 +15,7 @@ from sandbox.gateway.disputes import DISPUTES
 from sandbox.gateway.fields import read_currency, read_text, row_id
 from sandbox.gateway.recipients import save_recipient
 from sandbox.gateway.transfers import TRANSFERS, TransferOrder, accept_transfer, find_transfer, plan_of
+from sandbox.sinks.accounts import account_state
 from sandbox.web import RefusedError
 from sandbox.world import World, world_of
 
@@ -93,8 +94,9 @@ async def list_transfers(request: Request) -> Response:
     return await respond_with_faults(request, world.faults, "verify_call", (reference,), work, failed)
 
 
-async def list_banks(_request: Request) -> Response:
-    views = [{"id": number, "code": bank["code"], "name": bank["name"]} for number, bank in enumerate(BANKS, start=1)]
+async def list_banks(request: Request) -> Response:
+    listed = BANKS if account_state(world_of(request), "flutterwave_banks") == "all" else []
+    views = [{"id": number, "code": bank["code"], "name": bank["name"]} for number, bank in enumerate(listed, start=1)]
     return succeeded("Banks fetched successfully", views)
 
 
@@ -118,13 +120,16 @@ async def show_balance(request: Request) -> Response:
     currency = request.path_params["currency"]
 
     def work(_fault: object) -> Response:
+        state = account_state(world, "flutterwave_balance")
+        if state in {"400", "500"}:
+            return failed(int(state), "Wallet balance could not be fetched")
         held = world.database.one(
             f"SELECT coalesce(sum(listed.amount_minor), 0) AS held FROM {DISPUTES}"
             " WHERE listed.status <> 'resolved' AND gateway = ? AND currency = ?",
             GATEWAY,
             currency,
         )
-        balance_minor = world.database.balance_minor(currency, GATEWAY)
+        balance_minor = 0 if state == "0" else world.database.balance_minor(currency, GATEWAY)
         available_minor = balance_minor - (held["held"] if held is not None else 0)
         balances = {"available_balance": naira(available_minor), "ledger_balance": naira(balance_minor)}
         return succeeded("Wallet balance fetched", {"currency": currency, **balances})

@@ -160,9 +160,12 @@ async def show_balance(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         rows = world.database.all("SELECT DISTINCT currency FROM movements WHERE gateway = 'paystack'")
-        own = account_state(world, "gateway_balance")
+        own, _, amount_minor = account_state(world, "gateway_balance").partition(" ")
         listed = [own, *sorted({row["currency"] for row in rows} - {own, "NGN"})]
-        return ok("Balances retrieved", [{"currency": c, "balance": world.database.balance_minor(c)} for c in listed])
+        balances = {currency: world.database.balance_minor(currency) for currency in listed}
+        if amount_minor:
+            balances[own] = int(amount_minor)
+        return ok("Balances retrieved", [{"currency": c, "balance": minor} for c, minor in balances.items()])
 
     return await respond_with_faults(request, world.faults, "balance_call", (), work, refused)
 

@@ -1,11 +1,10 @@
-"""The state of our accounts at the companies, which each shows in answer to a GET, and faults of that state.
+"""The state of our accounts at the companies, which each shows in response to a GET.
 
-The fault `account` with `match` (an account below) and `fail` (its state, or the status of an error) replaces the state of a
-sound account: `{"account": {"match": "termii_sender", "fail": "pending"}}`.
+The fault `account` changes it (`sandbox.states`); a status as the state is the company's error.
 """
 
-from collections.abc import Mapping
 from typing import Final
+from xml.sax.saxutils import escape
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,25 +13,13 @@ from starlette.routing import Route
 from sandbox.web import JsonResponse
 from sandbox.world import World, world_of
 
-SOUND: Final[Mapping[str, str]] = {
-    "termii_balance": "50000",
-    "termii_sender": "active",
-    "africas_talking_balance": "NGN 50000.0000",
-    "twilio_account": "active",
-    "twilio_balance": "100.00",
-    # Or one field of the number and its value: `quality_rating=RED`.
-    "messaging_number": "status=CONNECTED",
-    "language_model": "gpt-4o-mini",
-    "alertmanager": "ready",
-    "gateway_balance": "NGN",
-    "gateway_banks": "all",
-}
-"""The accounts, and the state of each without a fault."""
+# Status of an error's code; 403 for the others.
+S3_STATUS: Final = {"NoSuchBucket": 404, "PermanentRedirect": 301, "SlowDown": 503, "InternalError": 500}
 
 
 def account_state(world: World, account: str) -> str:
-    fault = world.faults.claim_fault("account", account)
-    return SOUND[account] if fault is None or fault.fail is None else fault.fail
+    """The state of one of our accounts at a company, by its fault or the sound one."""
+    return world.faults.state("account", account)
 
 
 def _error(state: str, content: object) -> Response | None:
@@ -76,7 +63,8 @@ async def show_twilio_account(request: Request) -> Response:
 async def show_twilio_balance(request: Request) -> Response:
     """GET /sms/2010-04-01/Accounts/{account}/Balance.json."""
     state = account_state(world_of(request), "twilio_balance")
-    return JsonResponse({"account_sid": request.path_params["account"], "balance": state, "currency": "USD"})
+    error = _error(state, {"code": 20003, "message": "Authenticate", "status": 401})
+    return error or JsonResponse({"account_sid": request.path_params["account"], "balance": state, "currency": "USD"})
 
 
 async def show_messaging_number(request: Request) -> Response:
@@ -86,7 +74,7 @@ async def show_messaging_number(request: Request) -> Response:
     error = _error(state, {"error": {"message": message, "type": "OAuthException", "code": code}})
     if error is not None:
         return error
-    name, _, text = state.partition("=")
+    changes = dict(change.split("=", 1) for change in state.split(","))
     number = {
         "id": request.path_params["phone_number_id"],
         "display_phone_number": "+234 800 000 0000",
@@ -97,7 +85,7 @@ async def show_messaging_number(request: Request) -> Response:
         "status": "CONNECTED",
         "account_mode": "LIVE",
     }
-    return JsonResponse({**number, name: text})
+    return JsonResponse(number | changes)
 
 
 async def list_models(request: Request) -> Response:
@@ -117,7 +105,28 @@ async def show_alertmanager(request: Request) -> Response:
     return _error(state, "unavailable") or JsonResponse(shown)
 
 
+async def show_bucket(request: Request) -> Response:
+    """GET /storage/{bucket}?list-type=2&max-keys=0 in the protocol of S3; signatures are not checked."""
+    state, bucket = account_state(world_of(request), "image_store"), escape(request.path_params["bucket"])
+    if state == "readable":
+        listed = (
+            f"<Name>{bucket}</Name><Prefix/><KeyCount>0</KeyCount><MaxKeys>0</MaxKeys><IsTruncated>false</IsTruncated>"
+        )
+        return _xml("ListBucketResult", listed, 200)
+    return _xml(
+        "Error",
+        f"<Code>{state}</Code><Message>{state}</Message><Resource>/{bucket}</Resource>",
+        S3_STATUS.get(state, 403),
+    )
+
+
+def _xml(element: str, content: str, status: int) -> Response:
+    text = f'<?xml version="1.0" encoding="UTF-8"?><{element}>{content}</{element}>'
+    return Response(text, status, media_type="application/xml")
+
+
 ROUTES = [
+    Route("/storage/{bucket}", show_bucket, methods=["GET"]),
     Route("/sms/api/get-balance", show_termii_balance, methods=["GET"]),
     Route("/sms/api/sender-id", list_termii_senders, methods=["GET"]),
     Route("/sms/version1/user", show_africas_talking_user, methods=["GET"]),

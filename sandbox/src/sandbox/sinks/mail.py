@@ -1,12 +1,14 @@
 """Mail over SMTP."""
 
 import asyncio
+from collections.abc import Callable
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 
+from sandbox.endpoints.certificates import ServerCertificates
 from sandbox.gateway.codes import new_code
 from sandbox.sinks.inbox import Message, normal_recipient, record_message
 from sandbox.web import HOLD_SECONDS_MAX
@@ -18,6 +20,16 @@ ACCEPTED = "250 Message accepted for delivery"
 class MailHandler:
     def __init__(self, world: World) -> None:
         self._world = world
+
+    async def handle_MAIL(  # noqa: N802 - aiosmtpd's name
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        state = self._world.faults.state("mail_server", "sender")
+        if state != "accepted":
+            return state
+        envelope.mail_from = address
+        envelope.mail_options.extend(options)
+        return "250 OK"
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
         recipients = [normal_recipient(address) for address in envelope.rcpt_tos]
@@ -73,17 +85,34 @@ def _accept_any(*_credentials: object) -> AuthResult:
 
 async def serve_mail(world: World) -> asyncio.Server:
     """Listen on SMTP_PORT in this event loop: no encryption, any login accepted, none required."""
+    return await _serve(
+        world, world.settings.smtp_port, lambda: {"auth_require_tls": False, "authenticator": _accept_any}
+    )
+
+
+async def serve_submission(world: World, certificates: ServerCertificates) -> asyncio.Server:
+    """Listen on SUBMISSION_PORT as a mail company does: STARTTLS, then a login, then mails. The faults are of `mail_server`."""
+    state = world.faults.state
+
+    def authenticate(*_credentials: object) -> AuthResult:
+        is_accepted = state("mail_server", "login") == "accepted"
+        return AuthResult(success=is_accepted, handled=False)
+
+    def options() -> dict[str, Any]:
+        offered: dict[str, Any] = {"auth_required": True, "auth_require_tls": True, "authenticator": authenticate}
+        if state("mail_server", "starttls") == "offered":
+            offered["tls_context"] = certificates.in_state(state("mail_server", "certificate"))
+        return offered
+
+    return await _serve(world, world.settings.submission_port, options)
+
+
+async def _serve(world: World, port: int, options: Callable[[], dict[str, Any]]) -> asyncio.Server:
+    """Serve mail with options that are read for each connection."""
     handler = MailHandler(world)
     loop = asyncio.get_running_loop()
 
     def connection() -> asyncio.BaseProtocol:
-        return SMTP(
-            handler,
-            hostname="sandbox",
-            enable_SMTPUTF8=True,
-            auth_require_tls=False,
-            authenticator=_accept_any,
-            loop=loop,
-        )
+        return SMTP(handler, hostname="sandbox", enable_SMTPUTF8=True, loop=loop, **options())
 
-    return await loop.create_server(connection, world.settings.host, world.settings.smtp_port)
+    return await loop.create_server(connection, world.settings.host, port)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from sandbox.database import Database
 from sandbox.outbox import enqueue
+from sandbox.sinks.accounts import account_state
 from sandbox.sinks.messaging_errors import refuse_code, refuse_parameter
 from sandbox.web import JsonResponse, RefusedError, read_json
 from sandbox.world import World, world_of
@@ -98,7 +99,7 @@ async def edit_template(request: Request) -> Response:
 async def list_templates(request: Request) -> Response:
     """GET /messaging/{version}/{account_id}/message_templates?fields&limit&after&name&status, by pages."""
     world = world_of(request)
-    if not is_authorized(request):
+    if not is_authorized(request) or account_state(world, "messaging_templates") != "readable":
         return refuse_code(190)
     query = request.query_params
     limit, after = query.get("limit", str(ROWS_DEFAULT)), query.get("after", "0")

@@ -106,7 +106,7 @@ async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
         )
         config = uvicorn.Config(
             create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False, ws="none",
-            timeout_graceful_shutdown=1,
+            date_header=False, timeout_graceful_shutdown=1,
         )  # fmt: skip
         server = QuietServer(config)
         serving = asyncio.create_task(server.serve())

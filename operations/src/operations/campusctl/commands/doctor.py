@@ -44,7 +44,8 @@ def doctor(
         typer.Option(metavar="FILE", help="Exported templates of the messaging app; each must be approved."),
     ] = None,
     name_server: Annotated[
-        str | None, typer.Option(metavar="HOST[:PORT]", help="Name server; that of the machine when omitted.")
+        str | None,
+        typer.Option(metavar="HOST[:PORT]", help="Name server, for hosts too; that of the machine when omitted."),
     ] = None,
 ) -> Output:
     """Check settings, accounts and addresses for real operation against the live providers, without changing anything.
@@ -96,7 +97,7 @@ def _names_in(templates: Path | None) -> frozenset[str]:
 def _environment(operator: Operator, files: list[Path]) -> dict[str, str]:
     """Return the settings of the files and the environment; without files, those of the system on this machine if there is one."""
     if not files and (operator.own.state_dir / "secrets.env").exists():
-        return {**operator.own.environment(), "BASE_URL": operator.base_url}
+        return {**operator.own.environment(), **os.environ, "BASE_URL": operator.base_url}
     given: dict[str, str] = {}
     for file in files:
         try:
