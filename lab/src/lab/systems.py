@@ -1,16 +1,23 @@
 """Systems that the lab starts for one run, and what each run reads of them."""
 
 import asyncio
+import json
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from campus_tools.launcher import System
+from campus_tools.servers import ServerPorts
 from operations.audit import findings_of
 from operations.journey import Marketplace
+from operations.processes import SANDBOX_PORT
+from operations.secrets import read_secrets
 
 Log = Callable[[str], None]
 """Prints one line about the progress of a run."""
@@ -25,6 +32,38 @@ NO_QUOTA: Final = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", 
 }
 _PAGE: Final = 100
 NO_TRACING: Final = {"OTEL_EXPORTER_OTLP_ENDPOINT": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSystem:
+    """A system as its state directory describes it; a launcher of any version may have started it."""
+
+    state_dir: Path
+    port_base: int
+    secrets: Mapping[str, str]
+
+    @classmethod
+    def at(cls, state_dir: Path, port_base: int) -> "RunningSystem":
+        return cls(state_dir, port_base, read_secrets(state_dir / "secrets.env"))
+
+    @property
+    def management_url(self) -> str:
+        """The broker's management API with the administrator's account."""
+        account = urlsplit(self.secrets["BROKER_URL"]).netloc.rpartition("@")[0]
+        return f"http://{account}@127.0.0.1:{ServerPorts.above(self.port_base).management}"
+
+    def database_url(self, database: str) -> str:
+        """The administrator's address of a database."""
+        return urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{database}").geturl()
+
+    def pids(self) -> dict[str, int]:
+        """The ids of all processes and servers by name."""
+        return {row["name"]: row["pid"] for row in json.loads((self.state_dir / "processes.json").read_text())}
+
+    def market(self) -> Marketplace:
+        """A client of the public API."""
+        base_url, sandbox_url = (f"http://127.0.0.1:{self.port_base + offset}" for offset in (0, SANDBOX_PORT))
+        return Marketplace.at(base_url, sandbox_url, self.secrets)
 
 
 def logger(program: str) -> Log:

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.console import Console
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
 from lab.bench import report
-from lab.bench.environment import BenchEnvironment
+from lab.bench.environment import BenchEnvironment, together
 from lab.bench.figures import FULL, QUICK, Effort, Row
 from lab.bench.paths import (
     catalog,
@@ -19,15 +20,16 @@ from lab.bench.paths import (
     gateway,
     ledger_post,
     memory,
+    order,
     outbox_to_consumer,
     own_orders,
     product_page,
-    purchase,
     tracing,
     webhook_intake,
 )
 from lab.bench.programs import BenchFailed
 from lab.bench.seeds import seed_catalog, seed_orders
+from lab.bench.versions import running_version, this_version, version_of
 from lab.systems import logger, seconds_since_start, temporary_system
 from testkit.service_kit import issuing
 
@@ -36,7 +38,7 @@ RESULTS = Path("bench-results.json")
 # The order matters: paths that need a quiet system run before those that write many rows.
 PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
     "memory": memory.measure,
-    "purchase": purchase.measure,
+    "order": order.measure,
     "gateway": gateway.measure,
     "product_page": product_page.measure,
     "catalog": catalog.measure,
@@ -52,20 +54,41 @@ PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench", description="Measure each hot path and its limit.")
     parser.add_argument("--quick", action="store_true", help="two minutes, with less precision")
+    parser.add_argument(
+        "--against", metavar="COMMIT", help="measure the orders of this version and of a commit in turns"
+    )
+    parser.add_argument("--rate", type=float, default=order.RATE, help="orders per second at the fixed rate")
+    parser.add_argument("--minutes", type=float, help="measure the fixed rate once, for this long")
     parser.add_argument("paths", nargs="*", choices=[[], *PATHS], help="measure these paths only")
     arguments = parser.parse_args()
     console = Console()
     # Without a terminal the table has a fixed width.
     console = console if console.is_terminal else Console(width=150)
+    effort = QUICK if arguments.quick else FULL
+    if arguments.minutes:
+        effort = replace(effort, rounds=1, rate_seconds=arguments.minutes * 60)
+    names = arguments.paths or list(PATHS)
+    if arguments.against and names != ["order"]:
+        parser.error("--against compares orders: name the path `order`")
     try:
-        rows = asyncio.run(_measure(arguments.paths or list(PATHS), QUICK if arguments.quick else FULL))
+        run = _orders(arguments.against, effort, arguments.rate) if names == ["order"] else _measure(names, effort)
+        rows = asyncio.run(run)
     except (BenchFailed, StartFailed, ServerUnavailable) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     report.show(rows, console)
+    report.show_parts(rows, console)
     report.write(rows, RESULTS, form="quick" if arguments.quick else "full", seconds=seconds_since_start())
     console.print(f"Written to {RESULTS}.")
     return 0
+
+
+async def _orders(against: str | None, effort: Effort, rate: float) -> list[Row]:
+    """Measure orders on systems without other data: of this version, and of a commit beside it."""
+    versions = [*([version_of(against, _log)] if against else []), this_version()]
+    async with together(*(running_version(version, _log) for version in versions)) as systems:
+        named = {version.name: system for version, system in zip(versions, systems, strict=True)}
+        return order.rows(await order.measure_all(named, effort, _log, rate))
 
 
 async def _measure(names: Sequence[str], effort: Effort) -> list[Row]:

@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Measured = Literal["rate", "cpu"]
@@ -17,10 +17,14 @@ class Effort:
     rounds: int
     warm_seconds: float
     purchases: int
+    """Purchases, whole orders and payouts of a round."""
+    rate_seconds: float
+    """Of orders at a fixed rate, in a round."""
+    idle_seconds: float
 
 
-FULL = Effort(seconds=3.0, rounds=3, warm_seconds=1.5, purchases=60)
-QUICK = Effort(seconds=1.0, rounds=2, warm_seconds=0.5, purchases=20)
+FULL = Effort(seconds=3.0, rounds=3, warm_seconds=1.5, purchases=30, rate_seconds=20.0, idle_seconds=30.0)
+QUICK = Effort(seconds=1.0, rounds=2, warm_seconds=0.5, purchases=15, rate_seconds=5.0, idle_seconds=10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,8 @@ class Row:
     """The unit of `value`, for example MiB."""
     goals: tuple[Goal, ...] = ()
     note: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    """Further figures for the file of results, of the path (`own`) and its limit."""
 
     def found(self, goal: Goal) -> float | None:
         """The figure that the goal bounds."""

@@ -35,6 +35,45 @@ def show(rows: Sequence[Row], console: Console) -> None:
     console.print(table)
 
 
+def show_parts(rows: Sequence[Row], console: Console) -> None:
+    """Print what each process, database, table and queue has of a step; with a limit as `limit → path`."""
+    detailed = {row.path: row.details for row in rows if row.details}
+    for kind, title in _PARTS.items():
+        columns = {path: details for path, details in detailed.items() if kind in details["own"]}
+        if not columns:
+            continue
+        table = Table(title=title, title_justify="left")
+        table.add_column("")
+        for path in columns:
+            table.add_column(path.partition(",")[0], justify="right")
+        sides = [side[kind] for details in columns.values() for side in details.values()]
+        for part in dict.fromkeys(part for side in sides for part in sorted(side)):
+            table.add_row(part, *(_of_sides(details, kind, part) for details in columns.values()))
+        table.add_row("all", *(_of_sides(details, kind) for details in columns.values()), style="bold")
+        console.print(table)
+
+
+_PARTS = {
+    "cpu_ms": "CPU in ms, without the idle share",
+    "commits": "Commits",
+    "tables": "Rows inserted, updated and deleted",
+    "messages": "Messages consumed",
+}
+
+
+def _of_sides(details: dict[str, Any], kind: str, part: str = "") -> str:
+    found = [_sum_of(details[side][kind], part) for side in ("limit", "own") if side in details]
+    if not any(found):
+        return ""
+    change = f" ({found[1] / found[0] - 1:+.0%})" if len(found) == 2 and found[0] else ""
+    return " → ".join(f"{value:,.1f}" for value in found) + change
+
+
+def _sum_of(values: dict[str, Any], part: str) -> float:
+    chosen = [values.get(part, 0.0)] if part else values.values()
+    return float(sum(value["rows"] + value["changes"] if isinstance(value, dict) else value for value in chosen))
+
+
 def write(rows: Sequence[Row], path: Path, *, form: str, seconds: float) -> None:
     """Write all figures and the machine of the run."""
     content = {

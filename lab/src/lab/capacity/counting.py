@@ -1,6 +1,7 @@
 """Counters of a running system: processor time of processes, rows of tables, messages of queues."""
 
 import asyncio
+import contextlib
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -11,10 +12,9 @@ import asyncpg
 import httpx
 import psutil
 
-from campus_tools.launcher.system import System
-from campus_tools.servers.provider import Servers
-from lab.bench.cpu import Meter
+from lab.bench.cpu import own_seconds, tree_seconds
 from lab.capacity.figures import Step, Table
+from lab.systems import RunningSystem
 from operations.services import SERVICES
 
 # PostgreSQL reports an idle connection's last transactions within ten seconds, the broker its queues within five.
@@ -46,35 +46,50 @@ JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = 'public'
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """All counters at one instant."""
+class Spent:
+    """The processor time of all processes at one instant, in seconds."""
 
     at: float
     cpu_seconds: dict[str, float]
     backends: dict[int, tuple[str, float]]
     """The service and the seconds of each connection's process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Everything that servers count, at one instant."""
+
+    at: float
     commits: dict[str, int]
     tables: dict[str, tuple[int, int]]
     messages: dict[str, int]
+    """Acknowledged messages by queue."""
+    published: int
     log_position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All counters. The processor time is older than the counts, which are reported late."""
+
+    spent: Spent
+    counts: Counts
 
 
 @dataclass(slots=True)
 class Counters:
     """Connections to all sources of counters."""
 
-    system: System
+    system: RunningSystem
     administrator: dict[str, "asyncpg.Connection[Any]"]
+    """By service. What these connections do is not counted as the system's work, except commits."""
     broker: httpx.AsyncClient
-    # The processes of the counters' own connections, which are not the system's work.
     _own: set[int]
 
     @classmethod
-    async def open(cls, system: System) -> "Counters":
-        opened = {
-            service.name: await asyncpg.connect(_database(system.servers, service.database)) for service in SERVICES
-        }
-        parts = urlsplit(system.servers.management_url)
+    async def open(cls, system: RunningSystem) -> "Counters":
+        opened = {service.name: await asyncpg.connect(system.database_url(service.database)) for service in SERVICES}
+        parts = urlsplit(system.management_url)
         broker = httpx.AsyncClient(
             base_url=f"{parts.scheme}://{parts.hostname}:{parts.port}",
             auth=(parts.username or "", parts.password or ""),
@@ -89,8 +104,19 @@ class Counters:
         await self.broker.aclose()
 
     async def read(self) -> Reading:
-        """Read all counters after their reporting delay. The processor time is read before the delay."""
-        cpu, backends, at = self._cpu(), await self._backends(), time.monotonic()
+        """Read the processor time now, and the counts after their reporting delay."""
+        return Reading(await self.spent(), await self.counts())
+
+    async def spent(self) -> Spent:
+        """Read the processor time now."""
+        pids = {name: pid for name, pid in self.system.pids().items() if name != "sandbox"}
+        seconds = tree_seconds(pids.values())
+        spent = {name: seconds[pid] for name, pid in pids.items()}
+        spent["broker"] = spent.pop("rabbitmq") + spent.pop("epmd", 0.0)
+        return Spent(time.monotonic(), spent, await self._backends())
+
+    async def counts(self) -> Counts:
+        """Read the counts after their reporting delay."""
         await asyncio.sleep(SETTLE_SECONDS)
         commits, tables = dict[str, int](), dict[str, tuple[int, int]]()
         for name, connection in self.administrator.items():
@@ -100,13 +126,17 @@ class Counters:
             tables |= {f"{name}.{row[0]}": (row[1], row[2]) for row in await connection.fetch(_ROWS)}
         first = next(iter(self.administrator.values()))
         position = await first.fetchval("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")
-        queues = (await self.broker.get("/api/queues", params={"disable_stats": "false"})).raise_for_status().json()
         messages = {
             queue["name"]: queue.get("message_stats", {}).get("ack", 0)
-            for queue in queues
+            for queue in await self._broker_reports("/api/queues", disable_stats="false")
             if "." in queue["name"] and not queue["name"].startswith("amq.")
         }
-        return Reading(at, cpu, backends, commits, tables, messages, int(position))
+        overview = await self._broker_reports("/api/overview")
+        published = overview.get("message_stats", {}).get("publish", 0)
+        return Counts(time.monotonic(), commits, tables, messages, published, int(position))
+
+    async def _broker_reports(self, path: str, **parameters: str) -> Any:
+        return (await self.broker.get(path, params=parameters)).raise_for_status().json()
 
     async def widths(self) -> dict[str, tuple[float, float]]:
         """Bytes of a row and of its index entries by table, from the statistics of the written rows."""
@@ -120,32 +150,18 @@ class Counters:
                 found[f"{name}.{table}"] = (_TUPLE_BYTES + width, entries[table])
         return found
 
-    def _cpu(self) -> dict[str, float]:
-        spent = {
-            process.name: Meter([process.pid]).seconds()
-            for process in self.system.processes
-            if process.pid is not None and process.name != "sandbox"
-        }
-        spent["broker"] = Meter([pid for _, pid, _ in self.system.servers.rabbitmq.places]).seconds()
-        spent["postgresql"] = Meter([pid for _, pid, _ in self.system.servers.postgresql.places]).seconds()
-        return spent
-
     async def _backends(self) -> dict[int, tuple[str, float]]:
         first = next(iter(self.administrator.values()))
         known = {service.database: service.name for service in SERVICES}
         rows = await first.fetch("SELECT pid, datname FROM pg_stat_activity WHERE datname IS NOT NULL")
         found = {}
         for pid, database in rows:
-            try:
-                times = psutil.Process(pid).cpu_times()
-            except psutil.NoSuchProcess:
-                continue
-            name = "" if pid in self._own else known.get(database, "")
-            found[pid] = (name, times.user + times.system)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found[pid] = ("" if pid in self._own else known.get(database, ""), own_seconds(pid))
         return found
 
 
-def cpu_between(before: Reading, after: Reading) -> dict[str, float]:
+def cpu_between(before: Spent, after: Spent) -> dict[str, float]:
     """Seconds of processor time by process, and by service's database; `postgresql` has the rest of the server."""
     spent = {name: after.cpu_seconds[name] - before.cpu_seconds[name] for name in before.cpu_seconds}
     databases, own = defaultdict[str, float](float), 0.0
@@ -169,10 +185,10 @@ class Idle:
 
 def idle_between(before: Reading, after: Reading) -> Idle:
     """The cost of each second between two readings."""
-    lasted = after.at - before.at
+    lasted, counted = after.spent.at - before.spent.at, after.counts.at - before.counts.at
     return Idle(
-        {name: seconds * 1000 / lasted for name, seconds in cpu_between(before, after).items()},
-        {name: (done - before.commits[name]) / lasted for name, done in after.commits.items()},
+        {name: seconds * 1000 / lasted for name, seconds in cpu_between(before.spent, after.spent).items()},
+        {name: (done - before.counts.commits[name]) / counted for name, done in after.counts.commits.items()},
     )
 
 
@@ -188,34 +204,33 @@ def step_between(
 
     For other processes a cheap step would count the noise of their idle time.
     """
-    lasted = after.at - before.at
+    lasted, counted = after.spent.at - before.spent.at, after.counts.at - before.counts.at
     cpu = {
         name: max(0.0, (seconds * 1000 - idle.cpu_ms.get(name, 0.0) * lasted) / count)
-        for name, seconds in cpu_between(before, after).items()
+        for name, seconds in cpu_between(before.spent, after.spent).items()
         if parts is None or name in parts
     }
     commits = {
-        name: max(0.0, (done - before.commits[name] - idle.commits.get(name, 0.0) * lasted) / count)
-        for name, done in after.commits.items()
+        name: max(0.0, (done - before.counts.commits[name] - idle.commits.get(name, 0.0) * counted) / count)
+        for name, done in after.counts.commits.items()
         if parts is None or f"{name}-db" in parts
     }
     tables = {}
-    for name, (inserted, changed) in after.tables.items():
-        earlier = before.tables.get(name, (0, 0))
+    for name, (inserted, changed) in after.counts.tables.items():
+        earlier = before.counts.tables.get(name, (0, 0))
         rows, changes = (inserted - earlier[0]) / count, (changed - earlier[1]) / count
         if rows or changes:
             row_bytes, index_bytes = widths.get(name, (0.0, 0.0))
             tables[name] = Table(round(rows, 3), round(changes, 3), round(row_bytes), round(index_bytes))
-    messages = {name: (done - before.messages.get(name, 0)) / count for name, done in after.messages.items()}
+    messages = {
+        name: (done - before.counts.messages.get(name, 0)) / count for name, done in after.counts.messages.items()
+    }
     return Step(
         count=count,
         cpu_ms={name: round(spent, 3) for name, spent in cpu.items()},
         commits={name: round(done, 2) for name, done in commits.items()},
         tables=tables,
         messages={name: round(share, 3) for name, share in messages.items() if share},
-        log_bytes=round((after.log_position - before.log_position) / count),
+        published=round((after.counts.published - before.counts.published) / count, 3),
+        log_bytes=round((after.counts.log_position - before.counts.log_position) / count),
     )
-
-
-def _database(servers: Servers, name: str) -> str:
-    return urlsplit(servers.database_url)._replace(path=f"/{name}").geturl()

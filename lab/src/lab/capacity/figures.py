@@ -40,6 +40,8 @@ class Step:
     """Acknowledged messages by queue."""
     log_bytes: float
     """Write-ahead log (WAL) of all databases."""
+    published: float = 0.0
+    """Messages that processes published to the broker."""
 
 
 @dataclass(frozen=True, slots=True)

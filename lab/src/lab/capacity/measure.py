@@ -7,20 +7,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
-from uuid import uuid4
 
 from lab.capacity.counting import Counters, Reading, idle_between, step_between
 from lab.capacity.figures import Measured
-from lab.soak.stock import add_product
-from lab.systems import Log, temporary_system
-from operations.journey import Marketplace, SignedInUser
+from lab.orders import Trade
+from lab.systems import Log, RunningSystem, temporary_system
+from operations.journey import Marketplace
 
 _AT_ONCE: Final = 4
 """Concurrent steps: enough for batches, few enough for two cores."""
-_PRICE_MINOR: Final = 250_000
-_PAYOUT_MINOR: Final = 100_000
-_BATCH: Final = 100
-_WITHIN_SECONDS: Final = 180.0
 _READ: Final = frozenset({"api-gateway", "orders-api", "orders-db"})
 """The processes that serve a page of products."""
 
@@ -40,7 +35,7 @@ async def measure(effort: Effort, log: Log) -> Measured:
     """Measure a temporary system. Raises StepFailed, TimeoutError, StartFailed."""
     environment = {"RATE_LIMIT_STORE_URL": "", "EDGE_CACHE_SECONDS": "0"}
     async with temporary_system("capacity", log, environment) as (system, market):
-        counters = await Counters.open(system)
+        counters = await Counters.open(RunningSystem.at(system.state_dir, system.port_base))
         try:
             return await _played(_Play(market, counters, effort, log))
         finally:
@@ -57,12 +52,10 @@ class _Play:
 
 async def _played(play: _Play) -> Measured:
     market, effort = play.market, play.effort
-    vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
-    maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
-    product = await add_product(market, vendor, _PRICE_MINOR, effort.orders + effort.warm)
+    trade = await Trade.open(market, play.counters.administrator, effort.orders + effort.warm)
     play.log(f"{effort.warm} orders to warm up")
-    await _all(effort.warm, lambda _: _order(market, buyer, vendor, product))
-    await _paid_out(market, vendor, maker, 2)
+    await _all(effort.warm, lambda _: trade.order())
+    await trade.payouts(2)
     first = await play.counters.read()
     play.log(f"{effort.idle_seconds:.0f} s without requests")
     await asyncio.sleep(effort.idle_seconds)
@@ -70,14 +63,14 @@ async def _played(play: _Play) -> Measured:
     idle = idle_between(first, rested)
     loads = [os.getloadavg()[0]]
     play.log(f"{effort.orders} orders, from the checkout to the vendor's wallet")
-    await _all(effort.orders, lambda _: _order(market, buyer, vendor, product))
+    await _all(effort.orders, lambda _: trade.order())
     ordered = await _quiet(play)
     loads.append(os.getloadavg()[0])
     play.log(f"{effort.payouts} payouts, from the request to the bank's confirmation")
-    await _paid_out(market, vendor, maker, effort.payouts)
+    await trade.payouts(effort.payouts)
     paid = await _quiet(play)
     play.log(f"{effort.reads} pages: lists of products and single products in turn")
-    await _all(effort.reads, lambda number: _read_page(market, product, number))
+    await _all(effort.reads, lambda number: _read_page(market, trade.product, number))
     read = await play.counters.read()
     loads.append(os.getloadavg()[0])
     widths = await play.counters.widths()
@@ -98,39 +91,6 @@ async def _quiet(play: _Play) -> Reading:
     """A reading after the notifications of the orders, which belong to their cost."""
     await asyncio.sleep(5.0)
     return await play.counters.read()
-
-
-async def _order(market: Marketplace, buyer: SignedInUser, vendor: SignedInUser, product: str) -> None:
-    order = await market.checkout(buyer, product)
-    await market.pay(await market.pay_intent(buyer, order["id"]))
-    await _reaches(market, buyer, order["id"], "paid_escrow")
-    await market.dispatch(vendor, order["id"])
-    pin = await market.delivery_pin(buyer, order["id"])
-    await market.verify_delivery(vendor, order["id"], pin)
-    await _reaches(market, buyer, order["id"], "paid")
-
-
-async def _reaches(market: Marketplace, buyer: SignedInUser, order_id: str, status: str) -> None:
-    """Poll once a second, as a buyer's page does: more polls would add to the order's cost."""
-
-    async def check() -> dict[str, Any] | None:
-        order = await market.order(buyer, order_id)
-        return order if order["status"] == status else None
-
-    await market.until(f"order is {status}", check, _WITHIN_SECONDS, every=1.0)
-
-
-async def _paid_out(market: Marketplace, vendor: SignedInUser, maker: SignedInUser, count: int) -> None:
-    requested = list[str]()
-
-    async def request(_: int) -> None:
-        requested.append(str((await market.request_payout(vendor, _PAYOUT_MINOR))["id"]))
-
-    await _all(count, request)
-    for start in range(0, count, _BATCH):
-        await market.dispatch_payouts(maker, requested[start : start + _BATCH], key=uuid4())
-    for payout in requested:
-        await market.payout_reaches(vendor, payout, "processed", _WITHIN_SECONDS)
 
 
 async def _read_page(market: Marketplace, product: str, number: int) -> None:
