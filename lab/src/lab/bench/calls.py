@@ -22,11 +22,13 @@ from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.ledger import posting as ledger
 from common.primitives.cursors import CursorSigner
+from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
 from common.web.pages import CursorPage
 from contracts.permissions import permissions_of
 from lab.bench import catalogs, seeds
 from lab.bench.figures import percentile
+from orders.domain.contacts import ContactEncryption
 from orders.domain.orders import Windows
 from orders.domain.quotes import RequestedItem
 from orders.queries.orders import page_of_orders
@@ -38,6 +40,7 @@ Call = Callable[[Database], Awaitable[Any]]
 _BUYER = frozenset({"buyer"})
 _WINDOWS = Windows(timedelta(minutes=15), timedelta(days=3), timedelta(days=14), timedelta(days=7))
 _SIGNER = CursorSigner("a cursor key for the bench")
+_CONTACTS = ContactEncryption(Encryptor("orders: contacts", "a pin key for the bench"))
 _PAGE = 20
 
 
@@ -84,7 +87,7 @@ async def own_orders(database: Database, number: int | None = None) -> None:
     """Read the newest page of a buyer's orders under row security."""
     caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
     async with database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_orders(uow, _SIGNER, caller, _PAGE, None)
+        page = await page_of_orders(uow, _SIGNER, _CONTACTS, caller, _PAGE, None)
     if len(page.items) != _PAGE:
         raise RuntimeError(f"the page has {len(page.items)} orders, expected {_PAGE}")
 

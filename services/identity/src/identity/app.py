@@ -47,6 +47,7 @@ from identity.timers import (
 )
 from identity.use_cases.accounts.find_user import find_user
 from identity.use_cases.accounts.load_demo import DemoSecrets, load_demo
+from identity.use_cases.accounts.publish_profiles import publish_profiles
 from identity.use_cases.codes.request_code import SENDING_QUEUE
 from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
 from identity.use_cases.signing_keys.retire_compromised_key import retire_compromised_key
@@ -164,6 +165,11 @@ class LocalUserLookup:
         )
 
 
+async def publish_profiles_command(dependencies: Dependencies) -> None:
+    """Run `python -m identity publish-profiles`."""
+    _print(f"published {await publish_profiles(dependencies.database)} profiles")
+
+
 async def rotate_keys_command(dependencies: Dependencies) -> None:
     """Run `python -m identity rotate-keys`."""
     _print(await rotate_keys(dependencies.database, dependencies.signing_keys, now=dependencies.clock.now()))
@@ -217,6 +223,7 @@ SERVICE = Service(
     retention_rules=lambda _: RETENTION_RULES,
     commands={
         "demo-data": demo_data,
+        "publish-profiles": publish_profiles_command,
         "rotate-keys": rotate_keys_command,
         "retire-keys": retire_keys_command,
         "grant-admin": grant_admin_command,

@@ -4,6 +4,9 @@ import asyncio
 from typing import Any
 
 import httpx
+import pytest
+
+from identity.app import SERVICE
 
 from .conftest import IdentityApp
 from .responses import invalid_field_of
@@ -78,3 +81,20 @@ async def test_a_campus_follows_from_the_address_and_cannot_be_chosen(app: Ident
     campus_id = (await app.get("/api/campuses")).json()["data"][0]["id"]
     assert invalid_field_of(await change(app, token, {"campusId": campus_id})) == (422, "campusId")
     assert (await app.get("/api/profiles/current", token=token)).json()["data"]["campusId"] is None
+
+
+async def test_all_profiles_are_published_again_as_they_are(
+    app: IdentityApp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("identity.use_cases.accounts.publish_profiles.BATCH_PROFILES", 2)
+    user_ids = [await app.sign_up(f"user{number}@unilag.edu.ng") for number in range(3)]
+    await app.service.fetch(
+        "UPDATE profiles SET email = '', mailbox = '', phone = NULL, full_name = NULL, confirmed_email = NULL, "
+        "referral_token = 'erased:' || id, erased_at = now() WHERE id = $1 RETURNING 1",
+        user_ids[0],
+    )
+    await SERVICE.commands["publish-profiles"](app.service.dependencies)
+    events = await app.service.published("identity.profile_changed.v1")
+    assert capsys.readouterr().out == "published 2 profiles\n"
+    assert sorted(event["userId"] for event in events) == sorted(str(user_id) for user_id in user_ids[1:])
+    assert {event["email"] for event in events} == {"user1@unilag.edu.ng", "user2@unilag.edu.ng"}

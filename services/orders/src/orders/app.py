@@ -21,6 +21,7 @@ from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
 from orders.dependencies import Dependencies
 from orders.domain.buyer_addresses import AddressHashes
+from orders.domain.contacts import ContactEncryption
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
 from orders.queries.personal_records import SECTIONS
@@ -29,6 +30,7 @@ from orders.settings import Settings
 from orders.store import retention
 from orders.store.images import MEDIA
 from orders.store.pins import encrypted_pins
+from orders.store.projections import encrypted_contacts
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
 from orders.use_cases.delivery.check_pin_key import check_pin_key
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
@@ -54,6 +56,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
                 returns=timedelta(seconds=settings.return_window_seconds),
             ),
             address_hashes=AddressHashes(hash_key),
+            contacts=_contact_encryption(settings),
             pins=_pin_issuer(settings),
             image_processor=image_processor,
             media=media,
@@ -83,6 +86,11 @@ def _pin_issuer(settings: Settings) -> PinIssuer:
     )
 
 
+def _contact_encryption(settings: Settings) -> ContactEncryption:
+    pin_keys = (settings.pin_key, settings.pin_key_previous)
+    return ContactEncryption(Encryptor("orders: contacts", *pin_keys, counted_as="pin-key"))
+
+
 def _hash_key(settings: Settings) -> Encryptor:
     """The key of the keyed hashes is stored encrypted; a rotation of `PIN_KEY` encrypts it anew and changes no hash."""
     return Encryptor("orders: hash key", settings.pin_key, settings.pin_key_previous, counted_as="pin-key")
@@ -92,7 +100,11 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
     """`python -m orders re-encrypt [--count]`."""
     pins = dependencies.pins
     issued = EncryptedMessages((DeliveryPinIssued.TYPE,), pins.transport)
-    rows = [encrypted_pins(pins.storage, pins.renew), hash_key_rows(_hash_key(dependencies.settings))]
+    rows = [
+        encrypted_pins(pins.storage, pins.renew),
+        encrypted_contacts(dependencies.contacts),
+        hash_key_rows(_hash_key(dependencies.settings)),
+    ]
     await reencrypt_by_command(dependencies.database, rows, [issued], option)
 
 

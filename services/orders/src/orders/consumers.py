@@ -31,7 +31,7 @@ from contracts.payments import (
 from orders.dependencies import Dependencies
 from orders.domain.disputes import ChargeOutcome
 from orders.domain.orders import Windows
-from orders.domain.projections import HubProjection, VendorProjection
+from orders.domain.projections import HubProjection, UserProjection, VendorProjection
 from orders.domain.transitions import Rejection
 from orders.use_cases.disputes.record_chargeback import record_chargeback
 from orders.use_cases.erasure.cancel_erasure import cancel_erasure
@@ -40,9 +40,9 @@ from orders.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from orders.use_cases.orders.accept_payment import accept_payment
 from orders.use_cases.orders.complete_order import complete_order
 from orders.use_cases.projections.close_vendor import close_vendor
-from orders.use_cases.projections.project_buyer import project_buyer
 from orders.use_cases.projections.project_campus import project_campus
 from orders.use_cases.projections.project_hub import project_hub
+from orders.use_cases.projections.project_user import project_user
 from orders.use_cases.projections.project_vendor import project_vendor
 from orders.use_cases.projections.project_vendor_status import project_vendor_status
 from orders.use_cases.refunds.record_refund_failed import record_refund_failed
@@ -104,15 +104,13 @@ async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork,
 async def on_user_provisioned(
     event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    hashes, sequence = dependencies.address_hashes, received.sequence
-    return _OUTCOMES[await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes)]
+    return await _project_user(event, received, uow, dependencies)
 
 
 async def on_profile_changed(
     event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    hashes, sequence = dependencies.address_hashes, received.sequence
-    return _OUTCOMES[await project_buyer(uow, event.user_id, event.email, event.phone, sequence, hashes=hashes)]
+    return await _project_user(event, received, uow, dependencies)
 
 
 async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
@@ -191,6 +189,16 @@ class _Timing(TypedDict):
 
 def _timing(dependencies: Dependencies) -> _Timing:
     return {"now": dependencies.clock.now(), "windows": dependencies.windows}
+
+
+async def _project_user(
+    event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    user = UserProjection(
+        event.user_id, event.email, event.phone, event.full_name, phone_confirmed=bool(event.phone_confirmed)
+    )
+    hashes, contacts = dependencies.address_hashes, dependencies.contacts
+    return _OUTCOMES[await project_user(uow, user, received.sequence, hashes=hashes, contacts=contacts)]
 
 
 def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> VendorProjection:

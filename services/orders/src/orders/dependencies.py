@@ -8,6 +8,7 @@ from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from orders.domain.buyer_addresses import AddressHashes
+from orders.domain.contacts import ContactEncryption
 from orders.domain.orders import Windows
 from orders.settings import Settings
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
@@ -23,6 +24,7 @@ class Dependencies:
     cursors: CursorSigner
     windows: Windows
     address_hashes: AddressHashes
+    contacts: ContactEncryption
     pins: PinIssuer
     image_processor: ImageProcessor
     media: MediaStore

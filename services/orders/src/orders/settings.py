@@ -10,7 +10,7 @@ class Settings(MediaSettings):
     """Keys, time limits and retention of orders."""
 
     pin_key: PurposeKey = Field(
-        description="Key that encrypts delivery PINs at rest and keys their digests; at least 16 characters",
+        description="Key that encrypts delivery PINs and contacts at rest and keys the PINs' digests; at least 16 characters",
         examples=["<a random text for PINs at rest>"],
     )
     pin_key_previous: FurtherKey = Field(

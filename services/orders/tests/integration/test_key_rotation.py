@@ -11,6 +11,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.process.runtime import running
+from contracts.identity import ProfileChanged
 from contracts.orders import PIN_DELIVERY
 from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory
@@ -79,6 +80,30 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", market.clock):
             pass
+
+
+async def test_a_contact_is_shown_through_a_rotation_and_after_it(
+    open_market, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with open_market(OLD) as market:
+        order = await market.paid()
+        await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        event = ProfileChanged(
+            user_id=market.buyer_id,
+            email="ada@unilag.edu.ng",
+            phone="+2348030000001",
+            full_name="Ada Obi",
+            phone_confirmed=True,
+        )
+        await market.receive(event)
+        contact = (await market.show(order, market.as_merchant()))["contact"]
+        assert contact == {"name": "Ada Obi", "phone": "+2348030000001"}
+    async with open_market(AFTER_THE_SWITCH) as market:
+        assert (await market.show(order, market.as_merchant()))["contact"] == contact
+        await re_encrypt(market)
+        assert "user_contacts: 1 encrypted anew, 0 remain" in capsys.readouterr().out
+    async with open_market(NEW) as market:
+        assert (await market.show(order, market.as_merchant()))["contact"] == contact
 
 
 async def test_reissue_and_attempts_during_re_encryption_lose_nothing(open_market) -> None:

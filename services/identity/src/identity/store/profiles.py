@@ -50,6 +50,9 @@ _FIND_REWARD: Final = "SELECT referral_reward_minor FROM profiles WHERE id = $1 
 _FIND_EMAIL: Final = "SELECT email FROM profiles WHERE id = $1 AND erased_at IS NULL"
 # Runs as the caller, whose policy shows only their own row. A referral that references the row does not wait.
 _LOCK_PROFILE: Final = "SELECT FROM profiles WHERE id = $1 FOR NO KEY UPDATE"
+_LOCK_PROFILES_AFTER: Final = """
+SELECT id FROM profiles WHERE erased_at IS NULL AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2 FOR NO KEY UPDATE
+"""
 _SAVE_PROFILE: Final = """
 UPDATE profiles SET full_name = $3, phone = $4, revision = revision + 1, updated_at = $5
 WHERE id = $1 AND revision = $2 RETURNING revision
@@ -174,3 +177,8 @@ async def save_profile(
     row.
     """
     return await uow.fetch_value(_SAVE_PROFILE, user_id, revision, full_name, phone, now) is not None
+
+
+async def lock_profiles_after(uow: UnitOfWork, last_id: UUID | None, limit: int) -> list[UUID]:
+    """Lock at most `limit` profiles of users who are not erased, and return their ids in order, after `last_id`."""
+    return [user_id for (user_id,) in await uow.fetch(_LOCK_PROFILES_AFTER, last_id, limit)]

@@ -34,7 +34,7 @@ class Order:
 
 
 class NewOrder(NamedTuple):
-    """The row of an order at checkout, by column; `items` in the public shape. Money in kobo."""
+    """The row of an order at checkout, by column, with its parties' names; `items` in the public shape. Money in kobo."""
 
     id: UUID
     number: str
@@ -51,6 +51,8 @@ class NewOrder(NamedTuple):
     created_at: datetime
     updated_at: datetime
     items: Sequence[Mapping[str, Any]]
+    vendor_name: str | None
+    buyer_name: str | None
     status: State = "Processing"
     currency: str = "NGN"
     refunded_minor: int = 0

@@ -1,7 +1,18 @@
-"""Projections of identity's vendors and hubs."""
+"""Projections of identity's users, vendors and hubs."""
 
 from dataclasses import dataclass
 from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class UserProjection:
+    """A user's addresses and name; whether they have proven the number."""
+
+    id: UUID
+    email: str
+    phone: str | None
+    full_name: str | None
+    phone_confirmed: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from orders.domain.buyer_addresses import AddressHashes
+from orders.domain.contacts import ContactEncryption
 from orders.domain.exports import ExportedOrder
 from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response
 
@@ -40,7 +41,9 @@ def search_by_address(filters: Mapping[str, Any], caller: Caller, hashes: Addres
     return filters
 
 
-async def page_of_campus_orders(uow: UnitOfWork, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
+async def page_of_campus_orders(
+    uow: UnitOfWork, contacts: ContactEncryption, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
+) -> Found:
     """One page of the orders that the caller oversees, and their total number."""
     where, values = _where(caller, filters)
     records = await uow.fetch(
@@ -49,7 +52,7 @@ async def page_of_campus_orders(uow: UnitOfWork, caller: Caller, page: OffsetPag
         *values,
     )
     total = await uow.fetch_value(f"SELECT count(*) FROM orders {where}", *values)
-    return [order_response(record, caller) for record in records], total
+    return [order_response(record, caller, contacts) for record in records], total
 
 
 async def list_campus_orders(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -15,6 +15,7 @@ from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
 from common.web.pages import CursorPage
+from orders.domain.contacts import ContactEncryption, visible_contact
 from orders.domain.order_roles import may_see_commission
 from orders.domain.products import search_words
 from orders.domain.transitions import State
@@ -35,7 +36,17 @@ ORDER_COLUMNS: Final = """
                 'unitPriceMinor', item.unit_price_minor, 'lineTotalMinor', item.line_total_minor
             ) ORDER BY item.position
         ) FROM order_items AS item WHERE item.order_id = orders.id
-    ) AS items
+    ) AS items,
+    (SELECT vendor.business_name FROM vendors AS vendor WHERE vendor.id = orders.vendor_id) AS vendor_name,
+    (SELECT buyer.short_name FROM user_contacts AS buyer WHERE buyer.user_id = orders.buyer_id) AS buyer_name,
+    CASE WHEN status IN ('paid_escrow', 'dispatched', 'disputed') THEN (
+        SELECT buyer.contact_encrypted FROM user_contacts AS buyer WHERE buyer.user_id = orders.buyer_id
+    ) END AS buyer_contact,
+    CASE WHEN status IN ('paid_escrow', 'dispatched', 'disputed') THEN (
+        SELECT ARRAY[owner.user_id::text, owner.contact_encrypted]
+        FROM vendors AS vendor JOIN user_contacts AS owner ON owner.user_id = vendor.owner_user_id
+        WHERE vendor.id = orders.vendor_id
+    ) END AS vendor_contact
 """
 _ORDER: Final = f"SELECT {ORDER_COLUMNS} FROM orders WHERE id = $1"
 _PIN: Final = """
@@ -65,6 +76,7 @@ def filter_value(name: str, value: Any) -> Any:
 async def page_of_orders(
     uow: UnitOfWork,
     signer: CursorSigner,
+    contacts: ContactEncryption,
     caller: Caller,
     limit: int,
     cursor: str | None,
@@ -94,7 +106,11 @@ async def page_of_orders(
     if not conditions:
         return CursorPage([], None, limit)
     records = await uow.fetch(_page_statement(conditions, limit + 1), *values)
-    return newest_page(records, signer, scope, limit, lambda row: order_response(row, caller), created_at="created_at")
+
+    def to_row(record: Any) -> Row:
+        return order_response(record, caller, contacts)
+
+    return newest_page(records, signer, scope, limit, to_row, created_at="created_at")
 
 
 def _page_statement(conditions: Sequence[str], rows: int) -> str:
@@ -125,10 +141,10 @@ def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | 
     return [condition for name, condition in by_role.items() if role in (None, name)]
 
 
-async def find_order(uow: UnitOfWork, order_id: UUID, caller: Caller) -> Row | None:
+async def find_order(uow: UnitOfWork, order_id: UUID, caller: Caller, contacts: ContactEncryption) -> Row | None:
     """The order as a response for this caller; None when it is absent or invisible."""
     record = await uow.fetch_row(_ORDER, order_id)
-    return None if record is None else order_response(record, caller)
+    return None if record is None else order_response(record, caller, contacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +163,11 @@ async def find_encrypted_pin(uow: UnitOfWork, order_id: UUID) -> EncryptedPin | 
     return None if record is None else EncryptedPin(*record.values())
 
 
-def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> Row:
-    """The order as a response (contract section 6); `commissionMinor` only for its vendor and for staff."""
+def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactEncryption) -> Row:
+    """The order as a response (contract section 6).
+
+    `commissionMinor` only for its vendor and for staff; `contact` only for those of `visible_contact`.
+    """
     shown: Row = {
         "id": record["id"],
         "number": record["number"],
@@ -157,7 +176,10 @@ def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -
         "totalMinor": record["total_amount"],
         "currency": record["currency"],
         "buyerId": record["buyer_id"],
+        "buyerName": record["buyer_name"],
         "vendorId": record["vendor_id"],
+        # Empty once the vendor was erased.
+        "vendorName": record["vendor_name"] or None,
         "campusId": record["campus_id"],
         "hubId": record["hub_id"],
         "items": record["items"],
@@ -171,7 +193,30 @@ def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -
         "revision": record["revision"],
         "createdAt": iso(record["created_at"]),
         "updatedAt": iso(record["updated_at"]),
+        "contact": _contact(record, caller, contacts),
     }
     if may_see_commission(caller, record["vendor_id"]):
         shown["commissionMinor"] = record["commission_minor"]
     return shown
+
+
+class _OrderParties(NamedTuple):
+    buyer_id: UUID
+    vendor_id: UUID
+    campus_id: UUID
+    status: str
+
+
+def _contact(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactEncryption) -> Row | None:
+    """The contact of the other side, while the caller sees it and it is known."""
+    parties = _OrderParties(*(record[name] for name in ("buyer_id", "vendor_id", "campus_id", "status")))
+    party = visible_contact(caller, parties)
+    if party is None:
+        return None
+    if party == "buyer":
+        user_id, encrypted = parties.buyer_id, record["buyer_contact"] or ""
+    else:
+        owner_id, encrypted = record["vendor_contact"] or (parties.vendor_id, "")
+        user_id = UUID(str(owner_id))
+    contact = contacts.decrypt(user_id, encrypted)
+    return None if contact is None else contact._asdict()

@@ -57,7 +57,7 @@ async def list_orders_of_campuses(
     dependencies = dependencies_of(request, Dependencies)
     filters = search_by_address(filters, caller, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_campus_orders(uow, caller, page, filters)
+        found = await page_of_campus_orders(uow, dependencies.contacts, caller, page, filters)
     return respond_offset_page(request, page, found)
 
 

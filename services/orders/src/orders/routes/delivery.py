@@ -49,7 +49,7 @@ async def verify(
             now=dependencies.clock.now(),
             windows=dependencies.windows,
         )
-        order = await find_order(uow, order_id, caller)
+        order = await find_order(uow, order_id, caller, dependencies.contacts)
     # After the commit, which counts the wrong attempt.
     if wrong is not None:
         raise DeliveryPinInvalid(wrong.attempts_remaining)

@@ -40,5 +40,5 @@ async def order_after(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await command(uow)
-        order = await find_order(uow, order_id, caller)
+        order = await find_order(uow, order_id, caller, dependencies.contacts)
     return ok(request, found(order))

@@ -80,9 +80,9 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
             windows=dependencies.windows,
         )
         order = (
-            await find_order(uow, placed, caller)
+            await find_order(uow, placed, caller, dependencies.contacts)
             if isinstance(placed, UUID)
-            else order_response(placed._asdict(), caller)
+            else order_response(placed._asdict(), caller, dependencies.contacts)
         )
     return ok(request, order, status=201)
 
@@ -100,7 +100,9 @@ async def list_orders(
     """The caller's orders, newest first: as buyer, vendor or hub agent, or all orders for staff with `orders:read`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor, filters, role)
+        page = await page_of_orders(
+            uow, dependencies.cursors, dependencies.contacts, caller, limit, cursor, filters, role
+        )
     return respond_page(request, page)
 
 
@@ -160,4 +162,4 @@ async def dispatch(
 async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Row:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return found(await find_order(uow, order_id, caller))
+        return found(await find_order(uow, order_id, caller, dependencies.contacts))

@@ -47,6 +47,11 @@ class OrderItem(ResponseShape):
     line_total_minor: int
 
 
+class OrderContact(ResponseShape):
+    name: str | None
+    phone: Annotated[str | None, Field(description="Null until its owner has proven the number.")]
+
+
 class Order(ResponseShape):
     id: UUID
     number: Annotated[str, Field(description="For people: unique, in Crockford's base 32.", examples=["CM-7K3M-9QZ2"])]
@@ -55,7 +60,12 @@ class Order(ResponseShape):
     total_minor: int
     currency: str
     buyer_id: UUID
+    buyer_name: Annotated[
+        str | None,
+        Field(description="First name and initial; null for an unknown or erased buyer.", examples=["Ada O."]),
+    ]
     vendor_id: UUID
+    vendor_name: Annotated[str | None, Field(description="The business name; null for an erased vendor.")]
     campus_id: UUID
     hub_id: UUID | None
     items: list[OrderItem]
@@ -70,6 +80,13 @@ class Order(ResponseShape):
     revision: int
     created_at: str
     updated_at: str
+    contact: Annotated[
+        OrderContact | None,
+        Field(
+            description="The other side while the order is `paid_escrow`, `dispatched` or `disputed`: the vendor's owner for "
+            "the buyer; the buyer for the vendor, for a hub agent, and for holders of orders:read of a disputed order. Else null."
+        ),
+    ]
 
 
 OrderResponse = response_of("OrderResponse", Order)

@@ -22,7 +22,14 @@ from orders.store.pins import (
     record_verification_if_new,
     save_pin,
 )
-from orders.store.projections import save_buyer_addresses, save_campus, save_hub, save_vendor, save_vendor_status
+from orders.store.projections import (
+    save_buyer_addresses,
+    save_campus,
+    save_hub,
+    save_user_contact,
+    save_vendor,
+    save_vendor_status,
+)
 from orders.store.refunds import Refund, lock_refund, record_refund, save_failed_refund, save_refund
 from orders.store.stock import (
     StockLevel,
@@ -67,6 +74,7 @@ __all__ = [
     "save_product_if_new",
     "save_refund",
     "save_transition",
+    "save_user_contact",
     "save_vendor",
     "save_vendor_status",
 ]

@@ -14,7 +14,9 @@ from orders.store.erasure import refuse_during_erasure
 
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-       vendor.commission_basis_points, vendor.owner_user_id, coalesce(vendor.suspended, false) AS vendor_suspended,
+       vendor.commission_basis_points, vendor.owner_user_id, vendor.business_name AS vendor_name,
+       coalesce(vendor.suspended, false) AS vendor_suspended,
+       (SELECT contact.short_name FROM user_contacts AS contact WHERE contact.user_id = $4) AS buyer_name,
        hub.campus_id AS hub_campus_id, hub.delivery_fee_minor,
        EXISTS (SELECT FROM campuses WHERE id = $3 AND active) AS campus_known,
        sale.id AS sale_id, sale.price_minor AS sale_price_minor, sale.quantity - sale.sold AS sale_remaining,
@@ -74,11 +76,16 @@ class IdempotencyRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CheckoutFacts:
-    """The offers, the destination, and the order that is already bound to the key."""
+    """The offers, the destination, the order that is already bound to the key, and the names for the response.
+
+    `vendor_name` is that of the first offer; an order has one vendor.
+    """
 
     offers: dict[UUID, Offer]
     destination: Destination
     earlier: IdempotencyRecord | None
+    vendor_name: str | None
+    buyer_name: str | None
 
 
 async def read_for_checkout(
@@ -114,6 +121,8 @@ async def read_for_checkout(
         },
         destination=Destination(campus_id, first["campus_known"], hub_id, hub),
         earlier=IdempotencyRecord(earlier_id, first["earlier_fingerprint"]) if earlier_id else None,
+        vendor_name=first["vendor_name"],
+        buyer_name=first["buyer_name"],
     )
 
 

@@ -68,3 +68,12 @@ sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("key_encrypted", sa.Text, nullable=False),
 )
+
+sa.Table(
+    "user_contacts",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("short_name", sa.Text),
+    sa.Column("contact_encrypted", sa.Text, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+)

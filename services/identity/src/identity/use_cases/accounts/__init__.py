@@ -6,6 +6,7 @@ __all__ = [
     "load_demo",
     "match_password",
     "provision_user",
+    "publish_profiles",
     "sign_up",
 ]
 

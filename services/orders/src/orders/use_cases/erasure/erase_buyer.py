@@ -14,6 +14,7 @@ async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int, now: dateti
     if not await erasure.save_erasure_status(uow, user_id, "gone", sequence):
         return Rejection.STALE
     await erasure.erase_buyer(uow, user_id, now)
-    # The row stays without hashes, so that a late older event restores none.
+    # The rows stay without content, so that a late older event restores nothing.
     await store.save_buyer_addresses(uow, user_id, None, None, sequence)
+    await store.save_user_contact(uow, user_id, None, "", sequence)
     return None

@@ -83,7 +83,7 @@ async def place_order(
     if any(is_own_vendor(caller, offer.vendor_id, offer.vendor_owner_id) for offer in facts.offers.values()):
         raise OwnVendor
     quoted = quote(checkout.requested_items, facts.offers, facts.destination, checkout.expected_total_minor)
-    order = _new_order(quoted, checkout, caller.id, now, windows)
+    order = _new_order(quoted, checkout, facts, caller.id, now, windows)
     regular_prices_minor = [line.regular_price_minor for line in quoted.lines]
     for _ in range(NUMBER_TRIES_MAX):
         outcome = await store.save_new_order(
@@ -125,7 +125,9 @@ def _new_number() -> str:
     return order_number(new_symbols(SYMBOLS, ALPHABET))
 
 
-def _new_order(quoted: Quote, checkout: Checkout, buyer_id: UUID, now: datetime, windows: Windows) -> NewOrder:
+def _new_order(
+    quoted: Quote, checkout: Checkout, facts: store.CheckoutFacts, buyer_id: UUID, now: datetime, windows: Windows
+) -> NewOrder:
     return NewOrder(
         id=new_id(),
         number=_new_number(),
@@ -141,6 +143,8 @@ def _new_order(quoted: Quote, checkout: Checkout, buyer_id: UUID, now: datetime,
         payment_due_at=now + windows.payment,
         created_at=now,
         updated_at=now,
+        vendor_name=facts.vendor_name,
+        buyer_name=facts.buyer_name,
         items=[
             {
                 "id": new_id(),

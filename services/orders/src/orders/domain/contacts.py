@@ -1,0 +1,74 @@
+"""Names and telephone numbers of the parties of orders, and who sees them (contract section 6.7)."""
+
+import unicodedata
+from typing import Final, Literal, NamedTuple, Protocol
+from uuid import UUID
+
+import msgspec
+
+from common.primitives.encryption import Encryptor
+from orders.domain.order_roles import Actor, OrderParties, roles_of
+
+ContactParty = Literal["buyer", "vendor"]
+# The goods are on their way, or both sides explain why they are not.
+CONTACT_STATES: Final = ("paid_escrow", "dispatched", "disputed")
+
+
+class UserContact(NamedTuple):
+    """A user's full name, and their number if they have proven it."""
+
+    name: str | None
+    phone: str | None
+
+
+class OrderWithStatus(OrderParties, Protocol):
+    """The parties of an order and its status."""
+
+    @property
+    def status(self) -> str: ...
+
+
+def short_name(full_name: str | None) -> str | None:
+    """The first name and the initial of the last one ("Ada O."); a single name stays, and None for no name."""
+    words = unicodedata.normalize("NFC", full_name or "").split()
+    if len(words) < 2:
+        return words[0] if words else None
+    return f"{words[0]} {words[-1][0].upper()}."
+
+
+def visible_contact(actor: Actor, order: OrderWithStatus) -> ContactParty | None:
+    """The party whose contact the caller sees: the other side, or None.
+
+    A hub agent sees the buyer's. Staff see the buyer's of a disputed order, with `orders:read`.
+    """
+    if order.status not in CONTACT_STATES:
+        return None
+    roles = roles_of(actor, order)
+    if "buyer" in roles:
+        return "vendor"
+    if roles & {"vendor", "hub_agent"} or (order.status == "disputed" and "orders:read" in actor.permissions):
+        return "buyer"
+    return None
+
+
+class ContactEncryption:
+    """Encrypts contacts at rest; the user's id is the context, so that no row shows the contact of another."""
+
+    def __init__(self, encryptor: Encryptor) -> None:
+        self.encryptor = encryptor
+
+    def encrypt(self, user_id: UUID, contact: UserContact) -> str:
+        """The encrypted text; empty for a contact without name and number."""
+        if contact == UserContact(None, None):
+            return ""
+        return self.encryptor.encrypt(msgspec.json.encode(contact).decode(), str(user_id))
+
+    def decrypt(self, user_id: UUID, text: str) -> UserContact | None:
+        """The contact; None for an empty text. Raises DecryptionFailed."""
+        if not text:
+            return None
+        return msgspec.json.decode(self.encryptor.decrypt(text, str(user_id)), type=UserContact)
+
+    def renew(self, user_id: UUID, text: str) -> str:
+        """The same contact under the current key."""
+        return self.encryptor.encrypt(self.encryptor.decrypt(text, str(user_id)), str(user_id))

@@ -1,0 +1,150 @@
+"""The names of an order's parties, and their contacts while the order is on its way."""
+
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
+from contracts.identity import (
+    ProfileChanged,
+    ReferralOutcome,
+    UserErased,
+    UserProvisioned,
+    VendorApproved,
+    VendorClosed,
+)
+from contracts.permissions import permissions_of
+
+from .conftest import Market
+from .dispute_steps import COMPLAINT
+from .responses import data_of
+
+BUYER_PHONE, OWNER_PHONE = "+2348030000001", "+2348030000002"
+BUYER = {"name": "Ada Ngozi Obi", "phone": BUYER_PHONE}
+OWNER = {"name": "Yetunde Bello", "phone": OWNER_PHONE}
+
+
+async def profile(market: Market, user_id, name, phone, *, proven=True, **delivery):
+    event = ProfileChanged(
+        user_id=user_id, email=f"{user_id}@unilag.edu.ng", phone=phone, full_name=name, phone_confirmed=proven
+    )
+    return await market.receive(event, **delivery)
+
+
+async def known_parties(market: Market):
+    await market.receive(
+        VendorApproved(
+            vendor_id=market.vendor_id,
+            owner_user_id=market.merchant_id,
+            business_name="Yetunde's Kitchen",
+            legal_name="Yetunde Bello",
+            campus_id=market.campus_id,
+        )
+    )
+    await profile(market, market.buyer_id, BUYER["name"], BUYER_PHONE)
+    await profile(market, market.merchant_id, OWNER["name"], OWNER_PHONE)
+
+
+async def contacts_of(market: Market, order, *readers):
+    return [(await market.show(order, headers))["contact"] for headers in readers]
+
+
+async def test_an_order_names_its_vendor_and_its_buyer_in_each_response(market: Market) -> None:
+    earlier = await market.ordered()
+    assert (earlier["vendorName"], earlier["buyerName"], earlier["contact"]) == (None, None, None)
+    await known_parties(market)
+    order = await market.ordered()
+    responses = [order, await market.show(order), await market.show(earlier, market.as_merchant())]
+    responses += data_of(await market.client.get("/api/orders", headers=market.as_buyer()))
+    responses += data_of(await market.client.get("/api/orders", headers=market.as_staff("hub_agent", market.campus_id)))
+    admin = market.as_staff("campus_admin", market.campus_id)
+    responses += data_of(await market.client.get("/api/campus-orders", headers=admin))
+    named = {(shown["vendorName"], shown["buyerName"], shown["contact"]) for shown in responses}
+    assert (len(responses), named) == (9, {("Yetunde's Kitchen", "Ada O.", None)})
+
+
+async def test_the_parties_see_each_other_s_contact_from_payment_to_delivery(market: Market) -> None:
+    await known_parties(market)
+    order = await market.ordered()
+    agent = market.as_staff("hub_agent", market.campus_id)
+    readers = (market.as_buyer(), market.as_merchant(), agent)
+    assert await contacts_of(market, order, *readers) == [None] * 3
+    await market.pay(order)
+    assert await contacts_of(market, order, *readers) == [OWNER, BUYER, BUYER]
+    dispatched = data_of(await market.post(order, "dispatch", market.as_merchant()))
+    assert dispatched["contact"] == BUYER
+    [listed] = data_of(await market.client.get("/api/orders", headers=market.as_buyer()))
+    assert listed["contact"] == OWNER
+    await market.verify(order, await market.pin_of(order))
+    assert await contacts_of(market, order, *readers) == [None] * 3
+
+
+async def test_staff_see_the_buyer_s_contact_of_a_disputed_order_only(market: Market) -> None:
+    await known_parties(market)
+    order = await market.paid()
+    staff = [market.as_staff("support_agent"), market.as_staff("auditor")]
+    admin = market.as_staff("campus_admin", market.campus_id)
+    assert await contacts_of(market, order, *staff, admin) == [None] * 3
+    await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
+    assert await contacts_of(market, order, *staff, admin) == [BUYER, BUYER, None]
+    assert await contacts_of(market, order, market.as_buyer(), market.as_merchant()) == [OWNER, BUYER]
+
+
+async def test_only_a_proven_number_is_shown_and_a_late_event_restores_none(market: Market) -> None:
+    order = await market.paid()
+    await market.receive(
+        UserProvisioned(
+            user_id=market.buyer_id,
+            email="ada@unilag.edu.ng",
+            role="buyer",
+            referral=ReferralOutcome(applied=False, reward_minor=0),
+            phone=BUYER_PHONE,
+            full_name="Ada Obi",
+        ),
+        sequence=1,
+    )
+    assert await contacts_of(market, order, market.as_merchant()) == [{"name": "Ada Obi", "phone": None}]
+    await profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, sequence=3)
+    await profile(market, market.buyer_id, "Late Name", "+2348039999999", sequence=2)
+    assert await contacts_of(market, order, market.as_merchant()) == [{"name": "Ada Obi", "phone": BUYER_PHONE}]
+    await profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, proven=False, sequence=4)
+    assert await contacts_of(market, order, market.as_merchant()) == [{"name": "Ada Obi", "phone": None}]
+
+
+async def test_erasure_empties_names_and_contacts(market: Market) -> None:
+    await known_parties(market)
+    order = await market.paid()
+    await market.receive(UserErased(user_id=market.buyer_id), sequence=9)
+    await profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, sequence=8)
+    await market.receive(UserErased(user_id=market.merchant_id), sequence=9)
+    closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
+    await market.receive(closed, sequence=9)
+    for headers in (market.as_buyer(), market.as_merchant()):
+        shown = await market.show(order, headers)
+        assert (shown["vendorName"], shown["buyerName"], shown["contact"]) == (None, None, None)
+    rows = await market.fetch("SELECT DISTINCT short_name, contact_encrypted FROM user_contacts")
+    assert [tuple(row) for row in rows] == [(None, "")]
+
+
+async def test_names_and_numbers_are_encrypted_at_rest(market: Market) -> None:
+    await known_parties(market)
+    rows = await market.fetch("SELECT t::text AS stored FROM user_contacts AS t")
+    assert len(rows) == 2
+    for row in rows:
+        assert not any(text in row["stored"] for text in (BUYER_PHONE, OWNER_PHONE, "Ngozi", "Bello"))
+
+
+async def test_a_bare_select_shows_contacts_to_the_other_side_only(market: Market) -> None:
+    await known_parties(market)
+    await market.paid()
+
+    async def seen_by(role, user_id=None, **claims):
+        caller = Caller(user_id or new_id(), new_id(), permissions=permissions_of([role]), **claims)
+        async with market.app.dependencies.database.unit_of_work(acting_as=caller) as uow:
+            rows = await uow.fetch("SELECT user_id FROM user_contacts")
+        return {row["user_id"] for row in rows}
+
+    buyer, owner = market.buyer_id, market.merchant_id
+    assert await seen_by("buyer", buyer) == {buyer, owner}
+    assert await seen_by("merchant", owner, vendor_id=market.vendor_id) == {buyer, owner}
+    assert await seen_by("hub_agent", campus_id=market.campus_id) == {buyer}
+    assert await seen_by("auditor") == {buyer, owner}
+    for role, claims in (("buyer", {}), ("merchant", {"vendor_id": new_id()}), ("hub_agent", {"campus_id": new_id()})):
+        assert await seen_by(role, **claims) == set()
