@@ -173,6 +173,8 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/support-tickets/:id/messages": (EVERYBODY, False),
     "POST /api/support-tickets/:id/messages": (EVERYBODY, False),
     "POST /api/support-tickets/:id/attachments": (EVERYBODY, False),
+    # Section 13
+    "GET /api/work": (STAFF_ROLES | {"merchant"}, False),
 }
 
 # Sections 5 and 5.5: one permission of several needs AAL2.
@@ -332,7 +334,7 @@ async def test_an_invalid_token_is_rejected_where_it_is_checked(doorstep: Doorst
 
 def test_the_edge_routes_every_endpoint_with_its_guard() -> None:
     known = {(endpoint.service, endpoint.name): endpoint for endpoint in ENDPOINTS}
-    routed = {(route.upstream, route.name): route for route in ROUTES}
+    routed = {(part, route.name): route for route in ROUTES for part in route.parts or (route.upstream,)}
     assert routed.keys() - known.keys() == set()
     assert {name for _, name in known.keys() - routed.keys()} == INTERNAL
     for place, route in routed.items():
@@ -362,11 +364,12 @@ def test_the_edge_replays_responses_to_admitted_callers() -> None:
 
 @pytest.mark.parametrize("name", CONTRACT)
 def test_an_endpoint_admits_the_callers_of_the_contract(name: str) -> None:
-    (endpoint,) = [endpoint for endpoint in ENDPOINTS if endpoint.name == name]
+    (guard,) = {endpoint.guard for endpoint in ENDPOINTS if endpoint.name == name}
+    (admitted,) = {endpoint.roles for endpoint in ENDPOINTS if endpoint.name == name}
     roles, needs_step_up = CONTRACT[name]
-    assert not endpoint.guard.anonymous
-    assert set(endpoint.roles) == set(roles)
-    assert endpoint.guard.step_up is needs_step_up
+    assert not guard.anonymous
+    assert set(admitted) == set(roles)
+    assert guard.step_up is needs_step_up
 
 
 def test_staff_need_a_second_factor_where_vendors_do_not() -> None:

@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 
 from common.auth.guards import Guard
 from common.web.dead_letter_routes import dead_letter_router
+from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
@@ -58,7 +59,12 @@ def routers_of(service: str) -> Sequence[APIRouter]:
     """Return the routers of a service without health: its own and the common ones."""
     absent: Any = None  # Dependencies of the handlers, which are never called here.
     own: Sequence[APIRouter] = importlib.import_module(f"{service}.app").SERVICE.routers
-    return [dead_letter_router(service, absent, absent), personal_record_router(service, (), absent, absent), *own]
+    common = [
+        dead_letter_router(service, absent, absent),
+        personal_record_router(service, (), absent, absent),
+        pending_work_router((), absent, absent),
+    ]
+    return [*common, *own]
 
 
 def endpoints() -> tuple[Endpoint, ...]:

@@ -107,7 +107,8 @@ def _endpoints_shown(opened: Iterable[Endpoint], *, beside: str = "") -> str:
         needs_step_up = endpoint.guard.step_up or (beside and beside == endpoint.guard.step_up_with)
         conditions = [*(["AAL2"] if needs_step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
         shown.append(f"`{endpoint.name}`" + (f" ({'; '.join(conditions)})" if conditions else ""))
-    return "<br>".join(shown)
+    # Five services respond to `GET /api/work`.
+    return "<br>".join(dict.fromkeys(shown))
 
 
 def _events() -> str:

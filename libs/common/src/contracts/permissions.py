@@ -5,8 +5,10 @@ from typing import Final
 
 PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     "buyer": frozenset({"orders:place"}),
-    "merchant": frozenset({"catalog:own", "flash_sales:keep", "orders:fulfil", "wallet:own", "bank_details:own"}),
-    "hub_agent": frozenset({"orders:verify"}),
+    "merchant": frozenset(
+        {"catalog:own", "flash_sales:keep", "orders:fulfil", "wallet:own", "bank_details:own", "work:read"}
+    ),
+    "hub_agent": frozenset({"orders:verify", "work:read"}),
     "support_agent": frozenset(
         {
             "orders:read",
@@ -20,6 +22,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "payments:read",
             "refunds:read",
             "quarantine:read",
+            "work:read",
         }
     ),
     "campus_admin": frozenset(
@@ -29,6 +32,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "vendors:suspend",
             "flash_sales:propose",
             "campus_orders:read",
+            "work:read",
         }
     ),
     "finance_maker": frozenset(
@@ -43,6 +47,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "quarantine:prepare",
             "chargebacks:respond",
             "ledger:read",
+            "work:read",
         }
     ),
     "finance_checker": frozenset(
@@ -56,6 +61,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "escrow:release",
             "chargebacks:respond",
             "ledger:read",
+            "work:read",
         }
     ),
     "ops_oncall": frozenset(
@@ -66,6 +72,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "exceptions:read",
             "exceptions:classify",
             "alerts:read",
+            "work:read",
         }
     ),
     "auditor": frozenset(
@@ -89,10 +96,11 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "vendors:read",
             "vendor_applications:read",
             "campuses:read",
+            "work:read",
         }
     ),
     "platform_admin": frozenset(
-        {"staff:manage", "staff:read", "settings:manage", "vendors:commission", "campuses:manage_all"}
+        {"staff:manage", "staff:read", "settings:manage", "vendors:commission", "campuses:manage_all", "work:read"}
     ),
 }
 

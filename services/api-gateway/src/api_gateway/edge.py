@@ -34,6 +34,7 @@ from api_gateway.routing import Access, Media, Quota, Route, RouteTable, allowed
 from api_gateway.sliding_window import Counter, QuotaStatus
 from api_gateway.tiers import Tiers
 from api_gateway.tracing import ServerSpans
+from api_gateway.work import MergedWork
 from common.auth.caller import Caller
 from common.auth.tokens import TokenVerifier, bearer_token
 from common.observability.logging import REQUEST_ID, get_logger
@@ -83,6 +84,7 @@ class Edge:
     forwarder: Forwarder
     idempotent_requests: IdempotentExecutor
     page_cache: PageCache | None
+    work: MergedWork
     pages: GatewayEndpoints
     cross_origin: CrossOrigin
     metrics: Metrics
@@ -193,7 +195,7 @@ class Edge:
         if route is None:
             raise _no_route(routes)
         if call.method in ("GET", "HEAD"):
-            if await self._respond_cached(call, route):
+            if await self._respond_by_itself(call, route):
                 return
             await self._forward(call, route, b"")
         else:
@@ -208,8 +210,11 @@ class Edge:
             self.metrics.shed["machines" if of_machines else "people"] += 1
             raise Overloaded
 
-    async def _respond_cached(self, call: Call, route: Route) -> bool:
-        """Respond with a shared page of the catalog. Return False when the request must be forwarded."""
+    async def _respond_by_itself(self, call: Call, route: Route) -> bool:
+        """Respond with a merged list or a shared page of the catalog. Return False when the request must be forwarded."""
+        if route.parts:
+            await self.work.respond(call, route)
+            return True
         if self.page_cache is None or not route.is_shared or call.is_private or call.method != "GET":
             return False
         return await self.page_cache.respond(call, route)

@@ -18,6 +18,8 @@ class EdgeLimits:
     """
     readiness_seconds_max: float = 1.0
     """A slower service counts as unreachable; it delays a probe by no more than this."""
+    work_seconds_max: float = 3.0
+    """A service counts its work in milliseconds. The work of the others is more useful than all of it late."""
     quota_store_seconds_max: float = 0.5
     acquire_seconds_max: float = ACQUIRE_SECONDS_MAX
     """The longest wait for a connection of the database's pool."""

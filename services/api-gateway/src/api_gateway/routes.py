@@ -327,6 +327,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     _webhook("/functions/v1/sms-receipts/twilio", NOTIFICATIONS, 16 * KIB, Media.ANY),
     Route("GET", "/functions/v1/mail-unsubscribe", NOTIFICATIONS, Quota.MACHINES, access=Access.OPEN),
     _webhook("/functions/v1/mail-unsubscribe", NOTIFICATIONS, 16 * KIB, Media.ANY),
+    # The caller's work in all services (section 13.6)
+    Route("GET", "/api/work", IDENTITY, parts=UPSTREAMS),
     # What a service keeps of the caller; what it gave up, read and replayed at that service (sections 7 and 13)
     *(
         route

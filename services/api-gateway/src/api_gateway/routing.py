@@ -74,6 +74,8 @@ class Route:
 
     `guard`: the service's guard of an operation with an idempotency key, so that a stored response is replayed only to
     admitted callers. `passes_token`: the service of a CREDENTIALS route reads a token.
+
+    `parts`: the services that each respond with a part of one list, which the gateway merges; `upstream` is one of them.
     """
 
     method: str
@@ -90,6 +92,7 @@ class Route:
     is_compressed: bool = False
     guard: Guard = SIGNED_IN
     passes_token: bool = False
+    parts: tuple[str, ...] = ()
     deprecated_at: datetime | None = None
     sunset_at: datetime | None = None
     successor: str | None = None
@@ -173,6 +176,8 @@ def _check(route: Route) -> None:
         raise BadRouteTable(f"{route.name}: only public reads are shared")
     if route.is_compressed and (route.method != "GET" or route.access is not Access.ANONYMOUS):
         raise BadRouteTable(f"{route.name}: only public reads are compressed")
+    if route.parts and (route.method != "GET" or route.access is not Access.TOKEN):
+        raise BadRouteTable(f"{route.name}: only reads with a token are merged")
     if (route.deprecated_at is None) != (route.sunset_at is None) or (route.sunset_at is None) != (
         route.successor is None
     ):

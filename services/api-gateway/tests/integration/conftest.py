@@ -126,6 +126,7 @@ PATIENT_LIMITS = EdgeLimits(
     queue_seconds_max=WAIT_SECONDS_MAX,
     idle_seconds_max=WAIT_SECONDS_MAX,
     readiness_seconds_max=WAIT_SECONDS_MAX,
+    work_seconds_max=WAIT_SECONDS_MAX,
     quota_store_seconds_max=WAIT_SECONDS_MAX,
     acquire_seconds_max=WAIT_SECONDS_MAX,
 )

@@ -64,6 +64,7 @@ def found(method: str, path: str) -> str | None:
         ("GET", "/API/products", None),
         ("GET", "/api/dead-letters/somebody", None),
         ("GET", "/api/personal-records/payouts", "payouts /api/personal-records/payouts"),
+        ("GET", "/api/work", "identity /api/work"),
         ("GET", "/api/personal-records/somebody", None),
         ("GET", "/metrics", None),
     ],

@@ -33,6 +33,7 @@ from identity.credentials.totp import Totp
 from identity.dependencies import Dependencies
 from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
 from identity.domain.institutions import Institutions
+from identity.queries.pending_work import PENDING_WORK
 from identity.queries.personal_records import SECTIONS
 from identity.routes import ROUTERS
 from identity.settings import Settings
@@ -217,6 +218,7 @@ SERVICE = Service(
     compose=compose,
     routers=ROUTERS,
     personal_records=SECTIONS,
+    pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

@@ -44,6 +44,7 @@ from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
+from notifications.queries.pending_work import PENDING_WORK
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes import ROUTERS
 from notifications.routes.receipts import TWILIO_RECEIPTS
@@ -352,6 +353,7 @@ SERVICE: Final = Service(
     compose=compose,
     routers=ROUTERS,
     personal_records=SECTIONS,
+    pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

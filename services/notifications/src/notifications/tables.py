@@ -307,6 +307,7 @@ support_tickets = sa.Table(
     sa.Index("support_tickets_newest", sa.text("created_at DESC"), sa.text("id DESC")),
     sa.Index("support_tickets_of_user", "user_id", sa.text("created_at DESC"), sa.text("id DESC")),
     sa.Index("support_tickets_of_phone", "phone_key", postgresql_where=sa.text("phone_key IS NOT NULL")),
+    sa.Index("support_tickets_open", "updated_at", "id", postgresql_where=sa.text("status = 'open'")),
 )
 
 hash_keys = sa.Table(

@@ -24,6 +24,7 @@ from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.contacts import ContactEncryption
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
+from orders.queries.pending_work import PENDING_WORK
 from orders.queries.personal_records import SECTIONS
 from orders.routes import ROUTERS
 from orders.settings import Settings
@@ -131,6 +132,7 @@ SERVICE = Service(
     compose=compose,
     routers=ROUTERS,
     personal_records=SECTIONS,
+    pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
     retention_rules=retention_rules,

@@ -22,6 +22,7 @@ from payments.domain.charges import SurchargeBound
 from payments.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payments.domain.reconciliation import LOOKBACK_PERIOD, PERIOD_MAX, WEBHOOK_GRACE_PERIOD
 from payments.metrics import LEDGER_CHAIN
+from payments.queries.pending_work import PENDING_WORK
 from payments.queries.personal_records import SECTIONS
 from payments.routes import ROUTERS
 from payments.settings import Settings
@@ -170,6 +171,7 @@ SERVICE = Service(
     compose=compose,
     routers=ROUTERS,
     personal_records=SECTIONS,
+    pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

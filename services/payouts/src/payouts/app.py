@@ -33,6 +33,7 @@ from payouts.domain.errors import NothingToCorrect
 from payouts.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.metrics import LEDGER
+from payouts.queries.pending_work import PENDING_WORK
 from payouts.queries.personal_records import SECTIONS
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
@@ -259,6 +260,7 @@ SERVICE = Service(
     compose=compose,
     routers=ROUTERS,
     personal_records=SECTIONS,
+    pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

@@ -18,6 +18,7 @@ from common.messaging.topology import declared_topology
 from common.primitives.clock import Clock, SystemClock
 from common.process.loops import Loop
 from common.process.settings import ServiceSettings
+from common.web.pending_work import WorkKind
 from common.web.personal_records import Section
 from contracts.event import Event
 
@@ -48,6 +49,7 @@ class Service:
     compose: Callable[[Any, Runtime], AbstractAsyncContextManager[Any]]
     routers: Sequence[APIRouter]
     personal_records: Sequence[Section] = ()
+    pending_work: Sequence[WorkKind] = ()
     subscriptions: Sequence[Subscription[Any]] = ()
     work_items: Sequence[WorkItem[Any]] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()

@@ -13,6 +13,7 @@ __all__ = [
     "outbound",
     "outbound_addresses",
     "pages",
+    "pending_work",
     "personal_records",
     "request_scope",
     "responses",

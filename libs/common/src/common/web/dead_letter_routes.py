@@ -3,7 +3,7 @@
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,13 +14,15 @@ from common.messaging.dead_letters import replay_dead_letter
 from common.primitives.clock import iso, iso_or_none
 from common.web.http import guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pending_work import WorkKind
 from common.web.schemas import ResponseShape
 
 _PAGE: Final = """
 SELECT id, event_type, error, attempts, failed_at, replayed_at FROM dead_letters
-{order_by} LIMIT $1 OFFSET $2
+{where} {order_by} LIMIT $1 OFFSET $2
 """
-_COUNT: Final = "SELECT count(*) FROM dead_letters"
+_COUNT: Final = "SELECT count(*) FROM dead_letters {where}"
+_AWAITING_REPLAY: Final = "WHERE replayed_at IS NULL"
 
 
 class DeadLetter(ResponseShape):
@@ -48,12 +50,17 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
     @router.get(f"/api/dead-letters/{service}", responses={200: {"model": list[DeadLetter]}})
     @requires("dead_letters:read")
     async def list_dead_letters(
-        request: Request, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
+        request: Request,
+        page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+        awaiting: Annotated[
+            Literal["replay"] | None, Query(description="Only those that were not replayed yet.")
+        ] = None,
     ) -> Response:
         """The dead letters of this service, by the time of their failure."""
-        statement = _PAGE.format(order_by=page.order_by("failed_at", "id"))
+        where = "" if awaiting is None else _AWAITING_REPLAY
+        statement = _PAGE.format(where=where, order_by=page.order_by("failed_at", "id"))
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            total = await uow.fetch_value(_COUNT)
+            total = await uow.fetch_value(_COUNT.format(where=where))
             rows = await uow.fetch(statement, page.limit, page.offset)
         dead_letters = [
             {
@@ -78,3 +85,14 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
         return ok(request, {"id": letter_id, "service": service, "status": "queued"})
 
     return router
+
+
+def dead_letter_work(service: str) -> WorkKind:
+    """The dead letters that nobody has replayed yet."""
+    return WorkKind(
+        "dead_letters",
+        ("dead_letters:read", "webhooks:replay"),
+        f"/api/dead-letters/{service}?awaiting=replay",
+        f"SELECT failed_at AS since, NULL::timestamptz AS due FROM dead_letters {_AWAITING_REPLAY}",
+        past_policies=True,
+    )

@@ -1,4 +1,4 @@
-"""The endpoints that every service has: health, dead letters, and the caller's personal records."""
+"""The endpoints that every service has: health, dead letters, the caller's work and personal records."""
 
 from fastapi import APIRouter
 
@@ -6,8 +6,9 @@ from common.auth.caller import THE_SERVICE
 from common.primitives.cursors import CursorSigner
 from common.process.runtime import Runtime, Service
 from common.process.settings import ServiceSettings
-from common.web.dead_letter_routes import dead_letter_router
+from common.web.dead_letter_routes import dead_letter_router, dead_letter_work
 from common.web.health import health_router
+from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
 
 
@@ -32,4 +33,5 @@ def standard_routes(service: Service, settings: ServiceSettings, runtime: Runtim
     return [
         dead_letter_router(service.name, runtime.database, runtime.bus),
         personal_record_router(service.name, service.personal_records, runtime.database, cursors),
+        pending_work_router([*service.pending_work, dead_letter_work(service.name)], runtime.database, runtime.clock),
     ]

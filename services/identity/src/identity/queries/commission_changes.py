@@ -20,9 +20,13 @@ FROM commission_changes, LATERAL (
 ) AS shown
 """
 _FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR vendor_id = $3)"
-_PAGE: Final = f"{_CHANGE} {_FILTER} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
-_NEWEST, _OLDEST = _PAGE.format("DESC"), _PAGE.format("ASC")
-_TOTAL: Final = f"SELECT count(*) FROM ({_CHANGE} {_FILTER}) AS matching"
+# $1 is the present time. Neither who prepared a change nor the vendor approves it.
+AWAITING_CHANGE: Final = """
+commission_changes.status = 'prepared' AND expires_at > $1 AND prepared_by <> (SELECT app_user_id())
+AND vendor_id IS DISTINCT FROM (SELECT app_vendor_id())
+"""
+_PAGE: Final = f"{_CHANGE} {_FILTER} {{1}} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
+_TOTAL: Final = f"SELECT count(*) FROM ({_CHANGE} {_FILTER} {{0}}) AS matching"
 _ONE: Final = f"{_CHANGE} WHERE id = $2"
 
 
@@ -31,12 +35,15 @@ async def page_of_commission_changes(
     status: str | None,
     vendor_id: UUID | None,
     *,
+    awaiting_approval: bool = False,
     now: datetime,
     page: OffsetPage,
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return one page and the total."""
-    rows = await uow.fetch(_NEWEST if page.descending else _OLDEST, now, status, vendor_id, page.limit, page.offset)
-    return [_response(row) for row in rows], await uow.fetch_value(_TOTAL, now, status, vendor_id)
+    """Return one page and the total; with `awaiting_approval` those that the caller may approve."""
+    awaiting = f"AND {AWAITING_CHANGE}" if awaiting_approval else ""
+    statement = _PAGE.format("DESC" if page.descending else "ASC", awaiting)
+    rows = await uow.fetch(statement, now, status, vendor_id, page.limit, page.offset)
+    return [_response(row) for row in rows], await uow.fetch_value(_TOTAL.format(awaiting), now, status, vendor_id)
 
 
 async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datetime) -> dict[str, Any]:

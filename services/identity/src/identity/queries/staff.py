@@ -40,9 +40,12 @@ FROM staff_grants, LATERAL (
 ) AS shown
 """
 _GRANTS_FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR user_id = $3)"
-_GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_FILTER} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
-_GRANTS_NEWEST, _GRANTS_OLDEST = _GRANT_PAGE.format("DESC"), _GRANT_PAGE.format("ASC")
-_GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER}) AS matching"
+# $1 is the present time. Neither who prepared a grant nor who gets the role approves it.
+AWAITING_GRANT: Final = """
+staff_grants.status = 'prepared' AND expires_at > $1 AND prepared_by <> (SELECT app_user_id()) AND user_id <> (SELECT app_user_id())
+"""
+_GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_FILTER} {{1}} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
+_GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER} {{0}}) AS matching"
 _ONE_GRANT: Final = f"{_GRANT} WHERE id = $2"
 _HELD: Final = """
 SELECT user_id, role, campus_id, hub_id, granted_by, granted_at FROM role_grants WHERE user_id = $1 AND role = $2
@@ -87,14 +90,18 @@ async def page_of_grants(
     status: str | None,
     user_id: UUID | None,
     *,
+    awaiting_approval: bool = False,
     now: datetime,
     page: OffsetPage,
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return one page and the total of the grants that needed a second approver."""
-    rows = await uow.fetch(
-        _GRANTS_NEWEST if page.descending else _GRANTS_OLDEST, now, status, user_id, page.limit, page.offset
-    )
-    return [_grant_response(row) for row in rows], await uow.fetch_value(_GRANTS_TOTAL, now, status, user_id)
+    """Return one page and the total of the grants that needed a second approver; with `awaiting_approval` those that
+    the caller may approve.
+    """
+    awaiting = f"AND {AWAITING_GRANT}" if awaiting_approval else ""
+    statement = _GRANT_PAGE.format("DESC" if page.descending else "ASC", awaiting)
+    rows = await uow.fetch(statement, now, status, user_id, page.limit, page.offset)
+    total = await uow.fetch_value(_GRANTS_TOTAL.format(awaiting), now, status, user_id)
+    return [_grant_response(row) for row in rows], total
 
 
 async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> dict[str, Any]:

@@ -14,11 +14,12 @@ _COLUMNS: Final = """
 id, user_id, business_name, legal_name, campus_id, category, description, status, reason, vendor_id, decided_by, decided_at, created_at
 """
 _FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR campus_id = $2)"
-_PAGE: Final = (
-    f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_FILTER} ORDER BY created_at {{0}}, id {{0}} LIMIT $3 OFFSET $4"
-)
-_NEWEST, _OLDEST = _PAGE.format("DESC"), _PAGE.format("ASC")
-_TOTAL: Final = f"SELECT count(*) FROM vendor_applications WHERE {_FILTER}"
+# Staff decide on the applications of their campus, except on their own.
+AWAITING_APPLICATION: Final = """
+status = 'pending' AND campus_id = (SELECT app_campus_id()) AND user_id <> (SELECT app_user_id())
+"""
+_PAGE: Final = f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_FILTER} {{1}} ORDER BY created_at {{0}}, id {{0}} LIMIT $3 OFFSET $4"
+_TOTAL: Final = f"SELECT count(*) FROM vendor_applications WHERE {_FILTER} {{0}}"
 _APPLICATION: Final = f"SELECT {_COLUMNS} FROM vendor_applications WHERE id = $1"
 
 
@@ -58,11 +59,15 @@ class VendorApplication:
 
 
 async def page_of_applications(
-    uow: UnitOfWork, status: str | None, campus_id: UUID | None, *, page: OffsetPage
+    uow: UnitOfWork, status: str | None, campus_id: UUID | None, *, awaiting_decision: bool = False, page: OffsetPage
 ) -> tuple[list[VendorApplication], int]:
-    """Return one page and the total of the caller's own applications, and for staff those of their campus."""
-    rows = await uow.fetch(_NEWEST if page.descending else _OLDEST, status, campus_id, page.limit, page.offset)
-    return [VendorApplication(*row) for row in rows], await uow.fetch_value(_TOTAL, status, campus_id)
+    """Return one page and the total of the caller's own applications, and for staff those of their campus; with
+    `awaiting_decision` those that the caller may decide on.
+    """
+    awaiting = f"AND {AWAITING_APPLICATION}" if awaiting_decision else ""
+    statement = _PAGE.format("DESC" if page.descending else "ASC", awaiting)
+    rows = await uow.fetch(statement, status, campus_id, page.limit, page.offset)
+    return [VendorApplication(*row) for row in rows], await uow.fetch_value(_TOTAL.format(awaiting), status, campus_id)
 
 
 async def get_application(uow: UnitOfWork, application_id: UUID) -> VendorApplication:

@@ -29,11 +29,16 @@ async def list_commission_changes_route(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+    awaiting: Annotated[
+        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
+    ] = None,
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_commission_changes(uow, status, vendor_id, now=now, page=page)
+        found = await page_of_commission_changes(
+            uow, status, vendor_id, awaiting_approval=awaiting is not None, now=now, page=page
+        )
     return respond_offset_page(request, page, found)
 
 

@@ -140,12 +140,15 @@ async def list_grants_route(
     page: Page,
     status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
     user_id: UserIdFilter = None,
+    awaiting: Annotated[
+        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
+    ] = None,
 ) -> Response:
     """List the grants that needed a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_grants(uow, status, user_id, now=now, page=page)
+        found = await page_of_grants(uow, status, user_id, awaiting_approval=awaiting is not None, now=now, page=page)
     return respond_offset_page(request, page, found)
 
 

@@ -40,11 +40,16 @@ async def list_applications_route(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Literal["pending", "approved", "rejected"] | None = None,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
+    awaiting: Annotated[
+        Literal["decision"] | None, Query(description="Only pending ones of the caller's campus, without their own.")
+    ] = None,
 ) -> Response:
     """List one's own applications. Staff see those of their campus, auditors all."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        applications, total = await page_of_applications(uow, status, campus_id, page=page)
+        applications, total = await page_of_applications(
+            uow, status, campus_id, awaiting_decision=awaiting is not None, page=page
+        )
     return respond_offset_page(
         request, page, ([application.response(caller.id) for application in applications], total)
     )

@@ -15,11 +15,16 @@ SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, re
 FROM support_tickets
 """
 _ONE: Final = _TICKET + "WHERE id = $1"
+# An open ticket waits for its assignee, or for everybody without one; never for its own customer.
+AWAITING_TICKET: Final = """
+status = 'open' AND (assignee_id IS NULL OR assignee_id = (SELECT app_user_id()))
+AND user_id IS DISTINCT FROM (SELECT app_user_id())
+"""
 _PAGE: Final = (
     _TICKET
     + """
 WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR priority = $2) AND ($3::uuid IS NULL OR assignee_id = $3)
-  AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5))
+  AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5)) {awaiting}
 ORDER BY created_at DESC, id DESC LIMIT $6
 """
 )
@@ -86,10 +91,16 @@ async def list_tickets(
     assignee_id: UUID | None,
     after: tuple[datetime, UUID] | None,
     rows_max: int,
+    *,
+    awaiting_answer: bool = False,
 ) -> list[TicketRow]:
-    """Return the tickets that the caller may see, newest first, after a cursor position."""
+    """Return the tickets that the caller may see, newest first, after a cursor position; with `awaiting_answer` those
+    that the caller should answer as staff.
+    """
     at, ticket_id = after or (None, None)
-    return [TicketRow(*row) for row in await uow.fetch(_PAGE, status, priority, assignee_id, at, ticket_id, rows_max)]
+    statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if awaiting_answer else "")
+    rows = await uow.fetch(statement, status, priority, assignee_id, at, ticket_id, rows_max)
+    return [TicketRow(*row) for row in rows]
 
 
 async def list_ticket_messages(

@@ -1,7 +1,7 @@
 """Support tickets (contract section 12) for customers, staff and auditors."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -69,15 +69,29 @@ async def list_support_tickets(
     status: Status | None = None,
     priority: Priority | None = None,
     assignee_id: Annotated[UUID | None, Query(alias="assigneeId")] = None,
+    awaiting: Annotated[
+        Literal["answer"] | None,
+        Query(description="Only open ones of others that are assigned to the caller or to nobody."),
+    ] = None,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
     """The caller's own tickets, newest first; staff and auditors see all."""
     dependencies = dependencies_of(request, Dependencies)
-    scope = ["support-tickets", status or "", priority or "", assignee_id or "", caller.id, _is_staff(caller)]
+    scope = [
+        "support-tickets",
+        status or "",
+        priority or "",
+        assignee_id or "",
+        awaiting or "",
+        caller.id,
+        _is_staff(caller),
+    ]
     after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        tickets = await queries.list_tickets(uow, status, priority, assignee_id, after, limit + 1)
+        tickets = await queries.list_tickets(
+            uow, status, priority, assignee_id, after, limit + 1, awaiting_answer=awaiting is not None
+        )
     customers = await _customers(dependencies, caller, tickets[:limit])
     page = cursor_page(
         dependencies.cursors,

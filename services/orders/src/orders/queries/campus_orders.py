@@ -11,8 +11,18 @@ from orders.domain.contacts import ContactEncryption
 from orders.domain.exports import ExportedOrder
 from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response
 
+# A disputed order without a prepared resolution. A party of the order does not resolve it.
+AWAITING_DISPUTED: Final = """
+orders.status = 'disputed' AND orders.buyer_id <> (SELECT app_user_id())
+AND NOT coalesce(orders.vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil')), false)
+AND EXISTS (SELECT FROM order_disputes AS dispute WHERE dispute.order_id = orders.id AND dispute.ended_at IS NULL)
+AND NOT EXISTS (
+    SELECT FROM dispute_resolutions AS prepared WHERE prepared.order_id = orders.id AND prepared.status = 'prepared'
+)
+"""
 _FILTERS: Final[Mapping[str, str]] = {
     **ORDER_FILTERS,
+    "awaiting": f"{{}} = 'resolution' AND {AWAITING_DISPUTED}",
     "campusId": "campus_id = {}",
     "vendorId": "vendor_id = {}",
     "buyerId": "buyer_id = {}",

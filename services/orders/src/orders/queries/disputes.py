@@ -32,7 +32,20 @@ _RESOLUTION_COLUMNS: Final = """
 """
 _FROM_RESOLUTIONS: Final = "FROM dispute_resolutions AS resolution JOIN order_disputes AS dispute USING (order_id)"
 _RESOLUTION: Final = f"SELECT {_RESOLUTION_COLUMNS} {_FROM_RESOLUTIONS} WHERE resolution.id = $1"
-_FILTERS: Final[Mapping[str, str]] = {"orderId": "resolution.order_id = {}", "status": "resolution.status = {}"}
+# Neither who prepared it nor a party of the order approves it.
+AWAITING_RESOLUTION: Final = """
+resolution.status = 'prepared' AND resolution.prepared_by <> (SELECT app_user_id()) AND NOT EXISTS (
+    SELECT FROM orders AS own WHERE own.id = resolution.order_id AND (
+        own.buyer_id = (SELECT app_user_id())
+        OR (own.vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil')))
+    )
+)
+"""
+_FILTERS: Final[Mapping[str, str]] = {
+    "orderId": "resolution.order_id = {}",
+    "status": "resolution.status = {}",
+    "awaiting": f"{{}} = 'approval' AND {AWAITING_RESOLUTION}",
+}
 
 
 async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Row | None:

@@ -29,12 +29,14 @@ _FILTERS: Final[Mapping[str, str]] = {
     "vendorId": "sale.vendor_id = ${}",
     "campusId": "sale.campus_id = ${}",
 }
+# $1 is the present time.
+PREPARED_SALE: Final = "sale.approved_at IS NULL AND sale.ends_at > greatest($1, sale.starts_at)"
 _STATUS: Final[Mapping[str | None, str]] = {
     None: "sale.approved_at IS NOT NULL AND sale.ends_at > $1",
     "upcoming": "sale.approved_at IS NOT NULL AND sale.starts_at > $1 AND sale.ends_at > $1",
     "running": "sale.approved_at IS NOT NULL AND sale.starts_at <= $1 AND sale.ends_at > $1",
     "ended": "sale.approved_at IS NOT NULL AND sale.ends_at <= $1",
-    "prepared": "sale.approved_at IS NULL AND sale.ends_at > greatest($1, sale.starts_at)",
+    "prepared": PREPARED_SALE,
 }
 
 

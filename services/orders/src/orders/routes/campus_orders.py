@@ -1,7 +1,7 @@
 """Orders by campus, for staff (contract section 6)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -36,9 +36,13 @@ async def filters_of(
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     buyer_id: Annotated[UUID | None, Query(alias="buyerId")] = None,
+    awaiting: Annotated[
+        Literal["resolution"] | None,
+        Query(description="Only disputed orders without a prepared resolution, which the caller may resolve."),
+    ] = None,
 ) -> dict[str, Any]:
     """The given filters by their public names."""
-    given = {"campusId": campus_id, "vendorId": vendor_id, "buyerId": buyer_id}
+    given = {"campusId": campus_id, "vendorId": vendor_id, "buyerId": buyer_id, "awaiting": awaiting}
     return {**filters, **{name: value for name, value in given.items() if value is not None}}
 
 

@@ -1,6 +1,6 @@
 """Disputes, and their resolution by two members of staff (contract section 6)."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -153,9 +153,13 @@ async def list_resolutions(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     status: Annotated[ResolutionStatus | None, Query()] = None,
+    awaiting: Annotated[
+        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
+    ] = None,
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    filters = {name: value for name, value in (("orderId", order_id), ("status", status)) if value is not None}
+    given = {"orderId": order_id, "status": status, "awaiting": awaiting}
+    filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_resolutions(uow, page, filters)
     return respond_offset_page(request, page, found)

@@ -84,6 +84,7 @@ sa.Table(
     sa.CheckConstraint("sold = 0 OR approved_at IS NOT NULL", name="flash_sales_sold_with_consent"),
     sa.Index("flash_sales_of_product", "product_id", "ends_at"),
     sa.Index("flash_sales_newest", "created_at", "id"),
+    sa.Index("flash_sales_prepared", "vendor_id", "created_at", "id", postgresql_where=sa.text("approved_at IS NULL")),
 )
 
 sa.Table(

@@ -19,6 +19,7 @@ sa.Table(
     sa.Column("ended_at", INSTANT),
     sa.Column("charge_outcome", sa.Text),
     sa.Column("charge_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Index("order_disputes_open", "raised_at", postgresql_where=sa.text("ended_at IS NULL")),
 )
 
 sa.Table(

@@ -11,6 +11,8 @@ from payments.domain.errors import ChargeCannotBeAccepted
 Outcome = Literal["accept", "return"]
 # `accepted` pays its order, `returned` becomes a refund; both are final.
 ChargeStatus = Literal["quarantined", "prepared", "accepted", "returned"]
+# The steps of its decision.
+QuarantineStep = Literal["preparation", "approval"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ RefundKind = Literal["order", "overpayment", "quarantine"]
 # failed, and its decision waits for the checker.
 RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
 RefundAction = Literal["retry", "other_destination"]
+# The steps of the decision about a failed refund.
+RefundStep = Literal["preparation", "approval"]
 # The gateway cannot refund by the payer's own means, and waits for an account of theirs.
 NEEDS_ACCOUNT: Final = "needs-attention"
 FAILED_STATUSES: Final = frozenset({"failed", "prepared"})

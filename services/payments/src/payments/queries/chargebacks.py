@@ -16,6 +16,11 @@ SELECT b.id, b.identity, b.order_id, b.amount_minor, b.currency, b.status, b.rea
 FROM chargebacks b
 """
 _FILTER: Final = "($1::text IS NULL OR b.status = $1) AND ($2::uuid IS NULL OR b.order_id = $2)"
+# An open dispute without a resolution, sent or on its way.
+AWAITING_ANSWER: Final = """b.status = 'opened' AND b.responded_at IS NULL AND NOT EXISTS (
+    SELECT FROM chargeback_responses r
+    WHERE r.chargeback_id = b.id AND r.kind = 'resolution' AND r.status IN ('submitting', 'submitted')
+)"""
 _SORTS: Final = {"created_at": "b.opened_at", "amount": "b.amount_minor", "due_at": "b.due_at"}
 _RESPONSES: Final = """
 SELECT id, kind, resolution, message, amount_minor, content_hash, status, failure, created_by, created_at, finished_at
@@ -23,12 +28,15 @@ FROM chargeback_responses WHERE chargeback_id = $1 ORDER BY created_at, id
 """
 
 
-async def page_of_chargebacks(uow: UnitOfWork, page: OffsetPage, status: str | None, order_id: UUID | None) -> Found:
-    """Chargebacks by status and order. `lossMinor` is the uncovered part of a loss."""
-    total = await uow.fetch_value(f"SELECT count(*) FROM chargebacks b WHERE {_FILTER}", status, order_id)
+async def page_of_chargebacks(
+    uow: UnitOfWork, page: OffsetPage, status: str | None, order_id: UUID | None, *, awaiting_answer: bool = False
+) -> Found:
+    """Chargebacks by status and order, and those that await an answer. `lossMinor` is the uncovered part of a loss."""
+    where = f"WHERE {_FILTER} AND {AWAITING_ANSWER if awaiting_answer else 'true'}"
+    total = await uow.fetch_value(f"SELECT count(*) FROM chargebacks b {where}", status, order_id)
     order = page.order_by(_SORTS[page.sort], "b.id")
     rows = await uow.fetch(
-        f"{_CHARGEBACK} WHERE {_FILTER} {order} LIMIT $3 OFFSET $4", status, order_id, page.limit, page.offset
+        f"{_CHARGEBACK} {where} {order} LIMIT $3 OFFSET $4", status, order_id, page.limit, page.offset
     )
     return [_chargeback(row) for row in rows], total
 

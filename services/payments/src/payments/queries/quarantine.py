@@ -1,5 +1,6 @@
 """Quarantined charges with their newest decision."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 from payments.domain.decisions import QuarantineDecision
+from payments.domain.quarantine import QuarantineStep
 
 # Only the newest decision counts; the earlier ones were rejected.
 _CHARGE: Final = """
@@ -21,12 +23,23 @@ FROM quarantined_charges q LEFT JOIN LATERAL (
 ) d ON true
 """
 _FILTER: Final = "($1::text IS NULL OR q.status = $1)"
+AWAITING_CHARGES: Final[Mapping[QuarantineStep, str]] = {
+    "preparation": "q.status = 'quarantined'",
+    "approval": """q.status = 'prepared' AND EXISTS (
+        SELECT FROM quarantine_decisions w
+        WHERE w.quarantined_charge_id = q.id AND w.status = 'prepared' AND w.prepared_by <> (SELECT app_user_id())
+    )""",
+}
 
 
-async def page_of_quarantined_charges(uow: UnitOfWork, page: OffsetPage, status: str | None) -> Found:
-    total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q WHERE {_FILTER}", status)
+async def page_of_quarantined_charges(
+    uow: UnitOfWork, page: OffsetPage, status: str | None, awaiting: QuarantineStep | None = None
+) -> Found:
+    """Quarantined charges by status, and those that await a step of the caller."""
+    where = f"WHERE {_FILTER} AND {AWAITING_CHARGES[awaiting] if awaiting else 'true'}"
+    total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q {where}", status)
     order = page.order_by({"created_at": "q.created_at"}[page.sort], "q.id")
-    rows = await uow.fetch(f"{_CHARGE} WHERE {_FILTER} {order} LIMIT $2 OFFSET $3", status, page.limit, page.offset)
+    rows = await uow.fetch(f"{_CHARGE} {where} {order} LIMIT $2 OFFSET $3", status, page.limit, page.offset)
     return [_charge(row) for row in rows], total
 
 

@@ -1,5 +1,6 @@
 """Refunds: the buyer's own, and all for finance, support and auditors."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from common.web.pages import Found, OffsetPage
 from payments.domain.decisions import RefundDecision
 from payments.domain.destinations import names_match
 from payments.domain.identifiers import refund_reference
+from payments.domain.refunds import RefundStep
 from payments.queries.quarantine import decision_view
 
 _REFUND: Final = """
@@ -31,16 +33,30 @@ _OWN: Final = """
 _FILTER: Final = f"""
 {_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2) AND ($3::uuid IS NULL OR f.order_id = $3)
 """
+AWAITING_REFUNDS: Final[Mapping[RefundStep, str]] = {
+    "preparation": "f.status = 'failed'",
+    "approval": """f.status = 'prepared' AND EXISTS (
+        SELECT FROM refund_decisions w
+        WHERE w.refund_id = f.id AND w.status = 'prepared' AND w.prepared_by <> (SELECT app_user_id())
+    )""",
+}
 _SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor"}
 
 
 async def page_of_refunds(
-    uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None, order_id: UUID | None
+    uow: UnitOfWork,
+    page: OffsetPage,
+    status: str | None,
+    kind: str | None,
+    order_id: UUID | None,
+    awaiting: RefundStep | None = None,
 ) -> Found:
+    """Refunds by status, kind and order, and those that await a step of the caller."""
     filters = (status, kind, order_id)
-    total = await uow.fetch_value(f"SELECT count(*) FROM refunds f WHERE {_FILTER}", *filters)
+    where = f"WHERE {_FILTER} AND {AWAITING_REFUNDS[awaiting] if awaiting else 'true'}"
+    total = await uow.fetch_value(f"SELECT count(*) FROM refunds f {where}", *filters)
     order = page.order_by(_SORTS[page.sort], "f.id")
-    rows = await uow.fetch(f"{_REFUND} WHERE {_FILTER} {order} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset)
+    rows = await uow.fetch(f"{_REFUND} {where} {order} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset)
     return [_refund(row) for row in rows], total
 
 

@@ -40,10 +40,13 @@ async def list_chargebacks(
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount", "due_at"))],
     status: Status | None = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    awaiting: Annotated[
+        Literal["answer"] | None, Query(description="Only open ones without a resolution of finance.")
+    ] = None,
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_chargebacks(uow, page, status, order_id)
+        found = await page_of_chargebacks(uow, page, status, order_id, awaiting_answer=awaiting is not None)
     return respond_offset_page(request, page, found)
 
 

@@ -13,7 +13,7 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
-from payments.domain.quarantine import ChargeStatus
+from payments.domain.quarantine import ChargeStatus, QuarantineStep
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
 from payments.schemas.decisions import (
     QuarantinedChargeListResponse,
@@ -40,10 +40,16 @@ async def list_quarantined_charges(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Annotated[ChargeStatus | None, Query()] = None,
+    awaiting: Annotated[
+        QuarantineStep | None,
+        Query(
+            description="Only those that await this step of a decision; `approval` leaves out what the caller prepared."
+        ),
+    ] = None,
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_quarantined_charges(uow, page, status)
+        found = await page_of_quarantined_charges(uow, page, status, awaiting)
     return respond_offset_page(request, page, found)
 
 

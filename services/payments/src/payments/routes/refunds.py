@@ -14,7 +14,7 @@ from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
-from payments.domain.refunds import RefundKind, RefundStatus
+from payments.domain.refunds import RefundKind, RefundStatus, RefundStep
 from payments.queries.refunds import find_refund, page_of_refunds
 from payments.schemas.decisions import (
     RefundListResponse,
@@ -42,10 +42,16 @@ async def list_refunds(
     status: Annotated[RefundStatus | None, Query()] = None,
     kind: Annotated[RefundKind | None, Query()] = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    awaiting: Annotated[
+        RefundStep | None,
+        Query(
+            description="Only those that await this step of a decision; `approval` leaves out what the caller prepared."
+        ),
+    ] = None,
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_refunds(uow, page, status, kind, order_id)
+        found = await page_of_refunds(uow, page, status, kind, order_id, awaiting)
     return respond_offset_page(request, page, found)
 
 

@@ -33,6 +33,7 @@ sa.Table(
     sa.Index("chargebacks_of_charge", "charge_id"),
     sa.Index("chargebacks_of_order", "order_id"),
     sa.Index("chargebacks_newest", "opened_at", "id"),
+    sa.Index("chargebacks_open", "opened_at", "id", postgresql_where=sa.text("status = 'opened'")),
     sa.Index(
         "chargebacks_due",
         "due_at",

@@ -34,6 +34,7 @@ sa.Table(
     sa.UniqueConstraint("attempt_id", name="refunds_attempt_once"),
     sa.Index("refunds_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
     sa.Index("refunds_newest", "created_at", "id"),
+    sa.Index("refunds_failed", "created_at", "id", postgresql_where=sa.text("status = 'failed'")),
     sa.Index("refunds_of_gateway", "gateway_refund_id"),
     sa.Index("refunds_of_order", "order_id"),
     sa.Index("refunds_of_buyer", "buyer_id", "created_at"),
@@ -56,6 +57,7 @@ sa.Table(
     sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="quarantined_charges_charge"),
     sa.UniqueConstraint("charge_id", name="quarantined_charges_charge_once"),
     sa.Index("quarantined_charges_newest", "created_at", "id"),
+    sa.Index("quarantined_charges_undecided", "created_at", "id", postgresql_where=sa.text("status = 'quarantined'")),
 )
 sa.Table(
     "quarantine_decisions",

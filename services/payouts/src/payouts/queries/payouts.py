@@ -1,5 +1,7 @@
 """Reads of payouts."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -7,7 +9,9 @@ from asyncpg import Record
 
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
+from common.web.pending_work import COUNT_MAX
 from payouts.queries.rows import response_of
+from payouts.store.payouts import READY
 
 _PAYOUT_COLUMNS: Final = """
 SELECT p.id, p.vendor_id, p.amount AS amount_minor, p.currency, p.status, v.bank_code, v.last4 AS account_last4, p.retry_count,
@@ -26,11 +30,14 @@ LEFT JOIN LATERAL (
 LEFT JOIN payout_exceptions AS e ON e.payout_id = p.id AND e.status = 'open'
 """
 _FIND_PAYOUT: Final = _PAYOUT_COLUMNS + "WHERE p.id = $1"
-_PAYOUT_FILTER: Final = "WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2)"
+_PAYOUT_FILTER: Final = """
+WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2) AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
+"""
+_LIST_READY: Final = f"SELECT p.id {READY} ORDER BY p.created_at, p.id LIMIT {COUNT_MAX}"
 _COUNT_PAYOUTS: Final = f"SELECT count(*) FROM payout_requests AS p {_PAYOUT_FILTER}"
 _PAYOUT_SORTS: Final = {"created_at": "p.created_at", "amount": "p.amount"}
 _PAGES_OF_PAYOUTS: Final = {
-    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $3 OFFSET $4"
+    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $4 OFFSET $5"
     for sort, column in _PAYOUT_SORTS.items()
     for descending, way in ((True, "DESC"), (False, "ASC"))
 }
@@ -41,11 +48,18 @@ async def find_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None
     return None if row is None else _payout(row)
 
 
-async def page_of_payouts(uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None) -> Found:
-    """Returns one page and the total, both from one transaction."""
-    total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id)
+async def list_ready(uow: UnitOfWork, now: datetime) -> list[UUID]:
+    """The payouts that a dispatch would send now, oldest first. Callers may not read all that decides it."""
+    return [row["id"] for row in await uow.fetch(_LIST_READY, now)]
+
+
+async def page_of_payouts(
+    uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None, only: Sequence[UUID] | None = None
+) -> Found:
+    """Returns one page and the total, both from one transaction; `only` names the payouts to choose from."""
+    total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id, only)
     statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]
-    rows = await uow.fetch(statement, status, vendor_id, page.limit, page.offset)
+    rows = await uow.fetch(statement, status, vendor_id, only, page.limit, page.offset)
     return [_payout(row) for row in rows], total
 
 

@@ -14,10 +14,12 @@ SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount
 FROM reconciliations AS r JOIN payout_requests AS p ON p.id = r.payout_id
 """
 _FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NULL OR r.payout_id = $2)"
+# Nobody approves what they prepared.
+AWAITING_RECONCILIATION: Final = "r.status = 'prepared' AND r.prepared_by <> (SELECT app_user_id())"
 _FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
-_COUNT: Final = f"SELECT count(*) FROM reconciliations AS r {_FILTER}"
+_COUNT: Final = f"SELECT count(*) FROM reconciliations AS r {_FILTER} {{awaiting}}"
 _PAGES: Final = {
-    descending: f"{_COLUMNS} {_FILTER} ORDER BY r.prepared_at {way}, r.id {way} LIMIT $3 OFFSET $4"
+    descending: f"{_COLUMNS} {_FILTER} {{awaiting}} ORDER BY r.prepared_at {way}, r.id {way} LIMIT $3 OFFSET $4"
     for descending, way in ((True, "DESC"), (False, "ASC"))
 }
 
@@ -31,9 +33,11 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[
 
 
 async def page_of_reconciliations(
-    uow: UnitOfWork, page: OffsetPage, status: str | None, payout_id: UUID | None
+    uow: UnitOfWork, page: OffsetPage, status: str | None, payout_id: UUID | None, *, awaiting_approval: bool = False
 ) -> Found:
-    """Returns one page, newest first by default, and the total."""
-    total: int = await uow.fetch_value(_COUNT, status, payout_id)
-    rows = await uow.fetch(_PAGES[page.descending], status, payout_id, page.limit, page.offset)
+    """Returns one page, newest first by default, and the total; with `awaiting_approval` those that the caller may approve."""
+    awaiting = f"AND {AWAITING_RECONCILIATION}" if awaiting_approval else ""
+    total: int = await uow.fetch_value(_COUNT.format(awaiting=awaiting), status, payout_id)
+    statement = _PAGES[page.descending].format(awaiting=awaiting)
+    rows = await uow.fetch(statement, status, payout_id, page.limit, page.offset)
     return [response_of(row) for row in rows], total

@@ -47,10 +47,18 @@ async def list_payouts(
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
     status: Literal["pending", "processed", "failed"] | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+    awaiting: Annotated[
+        Literal["dispatch"] | None, Query(description="Only those that a dispatch would send now, at most 1,000.")
+    ] = None,
 ) -> Response:
     """Lists the merchant's own payouts; finance and auditors see all."""
-    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        found = await queries.page_of_payouts(uow, page, status, vendor_id)
+    dependencies = dependencies_of(request, Dependencies)
+    only = None
+    if awaiting is not None:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            only = await queries.list_ready(uow, dependencies.clock.now())
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await queries.page_of_payouts(uow, page, status, vendor_id, only)
     return respond_offset_page(request, page, found)
 
 

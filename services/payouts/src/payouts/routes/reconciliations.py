@@ -3,7 +3,7 @@
 """
 
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
@@ -72,10 +72,13 @@ async def list_reconciliations(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: ReconciliationStatus | None = None,
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
+    awaiting: Annotated[
+        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
+    ] = None,
 ) -> Response:
     """Lists reconciliations with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_reconciliations(uow, page, status, payout_id)
+        found = await page_of_reconciliations(uow, page, status, payout_id, awaiting_approval=awaiting is not None)
     return respond_offset_page(request, page, found)
 
 

@@ -68,11 +68,12 @@ WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
 ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NOT {_HAS_DEBT} AND NOT {_HELD} DESC,
          p.created_at, p.id LIMIT $1
 """
-_COUNT_READY: Final = f"""
-SELECT count(*) {_WITH_DETAILS}
+# The payouts that a dispatch would send now; $1 is the present time.
+READY: Final = f"""{_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_HAS_DEBT} AND NOT {_HELD}
   AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
 """
+_COUNT_READY: Final = f"SELECT count(*) {READY}"
 _LIST_VENDORS: Final = "SELECT DISTINCT vendor_id FROM payout_requests WHERE id = ANY ($1) ORDER BY vendor_id"
 # Always in one order: two batches never wait for each other in a circle.
 _LOCK_PAYOUTS: Final = "SELECT id FROM payout_requests WHERE id = ANY ($1) ORDER BY id FOR UPDATE"

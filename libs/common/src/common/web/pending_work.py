@@ -1,0 +1,115 @@
+"""Work that waits for the caller: a service's part of `GET /api/work` (contract section 13.6, decision 53).
+
+A service declares its kinds, each a SELECT of waiting rows; the gateway merges the parts of all services.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import Caller, ServiceItself
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock, iso, iso_or_none
+from common.web.http import CurrentCaller, guarded_router, ok, requires
+from common.web.responses import EnvelopeMeta, response_of, responses_for
+from common.web.schemas import ResponseShape
+from contracts.work import WorkKindName
+
+WORK_PATH: Final = "/api/work"
+# Nobody works through more at once, and the cost of a request stays bounded.
+COUNT_MAX: Final = 1_000
+COUNTING: Final = ServiceItself("the caller may read the list, but not each table that decides on the step")
+
+# Both values are named even if a kind does not use them, so that each has a type.
+_COUNT: Final = """
+SELECT {place} AS place, count(*) AS rows, min(since) AS oldest_at, min(due) AS respond_by
+FROM (
+    SELECT since, due FROM ({rows}) AS waiting WHERE $1::timestamptz IS NOT NULL AND ($2::uuid IS NULL OR true)
+    ORDER BY since LIMIT {limit}
+) AS counted
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkKind:
+    """A kind of work for callers who hold all `permissions`.
+
+    `rows` selects the time since when each row waits (`since`) and its deadline or null (`due`); $1 is the present
+    time, $2 the caller's vendor. It runs under the caller's row policies, or without them (`past_policies`). `link` is
+    the path of the list of exactly these rows; `{vendor_id}` in it is the caller's vendor.
+    """
+
+    kind: WorkKindName
+    permissions: tuple[str, ...]
+    link: str
+    rows: str
+    past_policies: bool = False
+
+
+class WorkItem(ResponseShape):
+    """Rows that wait for a step of the caller."""
+
+    kind: WorkKindName
+    count: Annotated[int, Field(ge=1, le=COUNT_MAX, description=f"{COUNT_MAX} means: so many or more.")]
+    oldest_at: Annotated[str, Field(description="Since when the oldest of them waits.")]
+    respond_by: Annotated[str | None, Field(description="The earliest deadline among them; null without one.")]
+    link: Annotated[str, Field(description="The path and query of the list of exactly these rows.")]
+
+
+class WorkMeta(EnvelopeMeta):
+    unavailable: Annotated[
+        list[str], Field(description="Services that did not respond; their part of the work is missing.")
+    ]
+
+
+def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Clock) -> APIRouter:
+    """The endpoint of this service's part. Other services' work is not in it."""
+    router = guarded_router(tags=["work"])
+
+    @router.get(WORK_PATH, responses=responses_for(response_of("WorkResponse", list[WorkItem], WorkMeta), 403, 422))
+    @requires("work:read")
+    async def list_work(request: Request, caller: CurrentCaller) -> Response:
+        """The work that waits for the caller, by kind. Rows that the caller prepared and cannot approve are not counted."""
+        items = await count_work(database, kinds, caller, clock.now())
+        return ok(request, items, unavailable=[])
+
+    return router
+
+
+async def count_work(
+    database: Database, kinds: Sequence[WorkKind], caller: Caller, now: datetime
+) -> list[dict[str, Any]]:
+    """The non-empty kinds that the caller has the permissions for, in the shape of `WorkItem`."""
+    held = [kind for kind in kinds if caller.permissions.issuperset(kind.permissions)]
+    found = [
+        *await _count(database, [kind for kind in held if not kind.past_policies], caller, caller, now),
+        *await _count(database, [kind for kind in held if kind.past_policies], COUNTING, caller, now),
+    ]
+    return sorted(found, key=lambda item: str(item["kind"]))
+
+
+async def _count(
+    database: Database, kinds: Sequence[WorkKind], acting_as: Caller | ServiceItself, caller: Caller, now: datetime
+) -> list[dict[str, Any]]:
+    if not kinds:
+        return []
+    parts = [_COUNT.format(place=place, rows=kind.rows, limit=COUNT_MAX) for place, kind in enumerate(kinds)]
+    async with database.unit_of_work(acting_as=acting_as) as uow:
+        rows = await uow.fetch(" UNION ALL ".join(parts), now, caller.vendor_id)
+    return [
+        {
+            "kind": kinds[row["place"]].kind,
+            "count": row["rows"],
+            "oldestAt": iso(row["oldest_at"]),
+            "respondBy": iso_or_none(row["respond_by"]),
+            "link": kinds[row["place"]].link.format(vendor_id=caller.vendor_id),
+        }
+        for row in rows
+        if row["rows"]
+    ]

@@ -1,0 +1,26 @@
+"""The kinds of work that `GET /api/work` counts (contract section 13.6), for all services and the document."""
+
+from typing import Literal
+
+WorkKindName = Literal[
+    "alerts",
+    "chargebacks_to_answer",
+    "commission_changes_to_approve",
+    "dead_letters",
+    "dead_webhooks",
+    "dispute_resolutions_to_approve",
+    "disputes_to_resolve",
+    "flash_sales_to_approve",
+    "orders_to_dispatch",
+    "payout_exceptions",
+    "payouts_to_dispatch",
+    "quarantined_charges_to_approve",
+    "quarantined_charges_to_prepare",
+    "reconciliation_cases",
+    "reconciliations_to_approve",
+    "refunds_to_approve",
+    "refunds_to_prepare",
+    "staff_grants_to_approve",
+    "tickets_to_answer",
+    "vendor_applications_to_decide",
+]

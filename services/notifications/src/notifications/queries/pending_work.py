@@ -1,0 +1,22 @@
+"""Work that waits for staff in notifications (contract section 13.6)."""
+
+from typing import Final
+
+from common.web.pending_work import WorkKind
+from notifications.queries.tickets import AWAITING_TICKET
+
+PENDING_WORK: Final = (
+    # `webhooks:replay` tells the people on call from auditors, who read alerts too.
+    WorkKind(
+        "alerts",
+        ("alerts:read", "webhooks:replay"),
+        "/api/alerts?status=open",
+        "SELECT raised_at AS since, NULL::timestamptz AS due FROM alerts WHERE closed_at IS NULL",
+    ),
+    WorkKind(
+        "tickets_to_answer",
+        ("tickets:manage",),
+        "/api/support-tickets?awaiting=answer",
+        f"SELECT updated_at AS since, NULL::timestamptz AS due FROM support_tickets WHERE {AWAITING_TICKET}",
+    ),
+)

@@ -1,0 +1,65 @@
+"""Work that waits for staff in payments (contract section 13.6)."""
+
+from typing import Final
+
+from common.web.pending_work import WorkKind
+from payments.queries.chargebacks import AWAITING_ANSWER
+from payments.queries.quarantine import AWAITING_CHARGES
+from payments.queries.refunds import AWAITING_REFUNDS
+
+_PREPARED_REFUNDS: Final = """
+SELECT d.prepared_at AS since, NULL::timestamptz AS due
+FROM refunds f JOIN refund_decisions d ON d.refund_id = f.id AND d.status = 'prepared' WHERE {}
+"""
+_PREPARED_CHARGES: Final = """
+SELECT d.prepared_at AS since, NULL::timestamptz AS due
+FROM quarantined_charges q JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'prepared' WHERE {}
+"""
+
+PENDING_WORK: Final = (
+    WorkKind(
+        "quarantined_charges_to_prepare",
+        ("quarantine:prepare",),
+        "/api/quarantined-charges?awaiting=preparation",
+        f"SELECT q.created_at AS since, NULL::timestamptz AS due FROM quarantined_charges q WHERE {AWAITING_CHARGES['preparation']}",
+    ),
+    WorkKind(
+        "quarantined_charges_to_approve",
+        ("quarantine:approve",),
+        "/api/quarantined-charges?awaiting=approval",
+        _PREPARED_CHARGES.format(AWAITING_CHARGES["approval"]),
+    ),
+    WorkKind(
+        "refunds_to_prepare",
+        ("refunds:prepare",),
+        "/api/refunds?awaiting=preparation",
+        f"SELECT f.created_at AS since, NULL::timestamptz AS due FROM refunds f WHERE {AWAITING_REFUNDS['preparation']}",
+    ),
+    WorkKind(
+        "refunds_to_approve",
+        ("refunds:approve",),
+        "/api/refunds?awaiting=approval",
+        _PREPARED_REFUNDS.format(AWAITING_REFUNDS["approval"]),
+    ),
+    WorkKind(
+        "chargebacks_to_answer",
+        ("ledger:read", "chargebacks:respond"),
+        "/api/chargebacks?awaiting=answer",
+        f"SELECT b.opened_at AS since, b.due_at AS due FROM chargebacks b WHERE {AWAITING_ANSWER}",
+    ),
+    WorkKind(
+        "reconciliation_cases",
+        ("exceptions:read", "exceptions:classify"),
+        "/api/reconciliation-cases?status=open",
+        "SELECT opened_at AS since, NULL::timestamptz AS due FROM reconciliation_cases WHERE status = 'open'",
+    ),
+    WorkKind(
+        "dead_webhooks",
+        ("dead_letters:read", "webhooks:replay"),
+        "/api/dead-letter-webhooks?outcome=dead",
+        """
+        SELECT d.failed_at AS since, NULL::timestamptz AS due
+        FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id WHERE w.outcome = 'dead'
+        """,
+    ),
+)

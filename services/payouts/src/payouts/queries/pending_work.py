@@ -1,0 +1,29 @@
+"""Work that waits for staff in payouts (contract section 13.6)."""
+
+from typing import Final
+
+from common.web.pending_work import WorkKind
+from payouts.queries.reconciliations import AWAITING_RECONCILIATION
+from payouts.store.payouts import READY
+
+PENDING_WORK: Final = (
+    WorkKind(
+        "payouts_to_dispatch",
+        ("payouts:read", "payouts:dispatch"),
+        "/api/payouts?awaiting=dispatch",
+        f"SELECT p.created_at AS since, NULL::timestamptz AS due {READY}",
+        past_policies=True,
+    ),
+    WorkKind(
+        "payout_exceptions",
+        ("exceptions:read", "exceptions:classify"),
+        "/api/payout-exceptions?status=open",
+        "SELECT opened_at AS since, respond_by AS due FROM payout_exceptions WHERE status = 'open'",
+    ),
+    WorkKind(
+        "reconciliations_to_approve",
+        ("payouts:read", "reconciliations:approve"),
+        "/api/reconciliations?awaiting=approval",
+        f"SELECT r.prepared_at AS since, NULL::timestamptz AS due FROM reconciliations AS r WHERE {AWAITING_RECONCILIATION}",
+    ),
+)

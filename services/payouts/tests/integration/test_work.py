@@ -1,0 +1,69 @@
+"""The part of `GET /api/work` that payouts counts (contract section 13.6)."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from common.primitives.ids import new_id
+from testkit.work import work_of
+
+from .conftest import Sandbox, Scenario
+from .staff import AMOUNT, Staff
+
+
+@pytest.fixture
+def staff(scenario: Scenario, sandbox: Sandbox) -> Staff:
+    return Staff(scenario, sandbox)
+
+
+async def _work(staff: Staff, *roles: str, user: UUID | None = None) -> dict[str, dict[str, Any]]:
+    return await work_of(staff.scenario.app.client, staff.scenario.app.headers(user or new_id(), roles=roles))
+
+
+async def _kinds(staff: Staff, *roles: str, user: UUID | None = None) -> dict[str, int]:
+    return {kind: item["count"] for kind, item in (await _work(staff, *roles, user=user)).items()}
+
+
+async def test_a_payout_that_a_dispatch_would_send_waits_for_finance(staff: Staff) -> None:
+    ready, changed = [await staff.scenario.ready_vendor(AMOUNT) for _ in range(2)]
+    for vendor in (ready, changed):
+        await staff.scenario.payout(vendor, AMOUNT)
+    assert await _kinds(staff, "finance_maker") == {"payouts_to_dispatch": 2}
+    # A dispatch skips it: the account is not the one of the request any more.
+    await staff.scenario.put_bank_details(changed, account_number="9876543210")
+    assert await _kinds(staff, "finance_maker") == {"payouts_to_dispatch": 1}
+    for role in ("finance_checker", "ops_oncall", "auditor"):
+        assert await _kinds(staff, role) == {}
+    await staff.scenario.dispatch(uuid4())
+    assert await _kinds(staff, "finance_maker") == {}
+
+
+async def test_a_vendor_sees_only_own_payouts_among_those_to_dispatch(staff: Staff) -> None:
+    one, other = [await staff.scenario.ready_vendor(AMOUNT) for _ in range(2)]
+    payouts = [await staff.scenario.payout(vendor, AMOUNT) for vendor in (one, other)]
+    headers = staff.scenario.app.headers(one.owner, **one.claims())
+    listed = await staff.scenario.app.client.get("/api/payouts?awaiting=dispatch", headers=headers)
+    assert [row["id"] for row in listed.json()["data"]] == payouts[:1]
+    assert await work_of(staff.scenario.app.client, headers) == {}
+
+
+async def test_an_exception_waits_for_who_may_close_it_until_its_deadline(staff: Staff) -> None:
+    await staff.failed()
+    [exception] = (await staff.get("/api/payout-exceptions")).json()["data"]
+    for role in ("finance_maker", "ops_oncall"):
+        waiting = (await _work(staff, role))["payout_exceptions"]
+        assert (waiting["count"], waiting["oldestAt"], waiting["respondBy"]) == (
+            1,
+            exception["openedAt"],
+            exception["respondBy"],
+        )
+    assert await _kinds(staff, "finance_checker") == {}
+
+
+async def test_a_reconciliation_waits_for_another_checker_than_its_maker(staff: Staff) -> None:
+    reconciliation = await staff.prepared(await staff.failed())
+    assert await _kinds(staff, "finance_checker") == {"reconciliations_to_approve": 1}
+    assert await _kinds(staff, "finance_checker", user=staff.maker) == {}
+    assert (await staff.approve(reconciliation)).status_code == 200
+    assert await _kinds(staff, "finance_checker") == {}
