@@ -5,9 +5,10 @@ import asyncio
 import asyncpg
 import pytest
 
-from common.auth.caller import THE_SERVICE
+from common.auth.caller import THE_SERVICE, Caller
 from common.database import connection_pool
 from common.database.connection_pool import ConnectionPool
+from common.primitives.ids import new_id
 from testkit.fixtures import eventually
 
 from .conftest import Mechanisms
@@ -84,8 +85,8 @@ async def test_a_failed_connection_attempt_frees_its_slot(connect) -> None:
     await pool.close()
 
 
-async def test_the_pool_is_usable_after_a_cancelled_public_read(mechanisms: Mechanisms) -> None:
-    reading = asyncio.create_task(mechanisms.database.fetch_public("SELECT pg_sleep(60)"))
+async def test_the_pool_is_usable_after_a_cancelled_single_statement(mechanisms: Mechanisms) -> None:
+    reading = asyncio.create_task(mechanisms.database.fetch_for(Caller(user_id=new_id()), "SELECT pg_sleep(60)"))
     await eventually(lambda: mechanisms.database.api.size > mechanisms.database.api.idle_size)
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):

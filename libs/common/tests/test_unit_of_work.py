@@ -54,6 +54,75 @@ async def test_row_settings_end_with_their_transaction(mechanisms: Mechanisms) -
     assert [len(notes) for notes in seen] == [turn % 2 for turn in range(40)]
 
 
+SHAPES = {
+    "plain": "SELECT id FROM notes",
+    "page": "SELECT id FROM notes WHERE text = $1 ORDER BY id DESC LIMIT 100",
+    "union": "SELECT id FROM notes UNION SELECT id FROM notes AS again",
+    "with": "WITH every AS MATERIALIZED (SELECT id FROM notes) SELECT every.id FROM every",
+    "join": "SELECT a.id FROM notes AS a JOIN notes AS b ON b.id = a.id AND b.owner_id = a.owner_id",
+    "subquery": "SELECT id FROM (VALUES ($1)) AS v (text), LATERAL (SELECT id FROM notes WHERE notes.text = v.text) AS n",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_row_policies_limit_a_single_statement(mechanisms: Mechanisms, shape: str) -> None:
+    database, statement = mechanisms.database, SHAPES[shape]
+    values = ["hello"] if "$1" in statement else []
+    ada, bola = new_id(), new_id()
+    of_ada, of_bola = await note_of(database, ada), await note_of(database, bola)
+    reader = Caller(user_id=new_id(), permissions=frozenset({"orders:read"}))
+    expected = {
+        Caller(user_id=ada): {of_ada},
+        ANONYMOUS: set(),
+        reader: {of_ada, of_bola},
+        THE_SERVICE: {of_ada, of_bola},
+    }
+    for _ in range(3):
+        for caller, visible in expected.items():
+            assert {row["id"] for row in await database.fetch_for(caller, statement, *values)} == visible
+
+
+async def test_a_single_statement_keeps_the_order_of_its_rows(mechanisms: Mechanisms) -> None:
+    ada = new_id()
+    notes = [await note_of(mechanisms.database, ada) for _ in range(5)]
+    reads = mechanisms.database.reads_for(Caller(user_id=ada))
+    newest = "SELECT id, text FROM notes ORDER BY id DESC LIMIT 4"
+    assert [row["id"] for row in await reads.fetch(newest)] == notes[:0:-1]
+    assert (await reads.fetch_row(newest))["id"] == await reads.fetch_value(newest) == notes[-1]
+    assert await reads.fetch_row("SELECT id FROM notes WHERE false") is None
+    assert await reads.fetch_value("SELECT id FROM notes WHERE false") is None
+
+
+async def test_settings_of_a_single_statement_end_with_it(mechanisms: Mechanisms) -> None:
+    database, ada = mechanisms.database, Caller(user_id=new_id(), permissions=frozenset({"orders:read"}))
+    await note_of(database, ada.id)
+    settings = "SELECT current_setting('app.user_id', true) || current_setting('app.permissions', true) AS caller"
+
+    async def left_behind() -> str:
+        """The settings that the next reader of the connection finds."""
+        [row] = await database.fetch_public(settings)
+        return row["caller"] or ""
+
+    assert database.api.size == 1
+    assert [row["caller"] for row in await database.fetch_for(ada, settings)] == [f"{ada.id}orders:read"]
+    assert await left_behind() == ""
+    with pytest.raises(asyncpg.DivisionByZeroError):
+        await database.fetch_for(ada, "SELECT 1 / (count(*) - 1) FROM notes")
+    assert await left_behind() == ""
+    with pytest.raises(asyncpg.QueryCanceledError):
+        await database.fetch_for(ada, "SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)")
+    assert await left_behind() == ""
+    assert database.api.size == 1
+
+
+async def test_callers_that_share_connections_see_their_own_rows(mechanisms: Mechanisms) -> None:
+    database = mechanisms.database
+    notes = {owner: await note_of(database, owner) for owner in (new_id() for _ in range(5))}
+    callers = [Caller(user_id=owner) for owner in notes] * 20
+    seen = await asyncio.gather(*(database.fetch_for(caller, "SELECT id FROM notes") for caller in callers))
+    assert [[row["id"] for row in rows] for rows in seen] == [[notes[caller.id]] for caller in callers]
+
+
 async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms: Mechanisms) -> None:
     owner = new_id()
     with pytest.raises(RuntimeError, match="the process dies here"):

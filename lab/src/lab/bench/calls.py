@@ -86,8 +86,7 @@ def _charge() -> ledger.Posting:
 async def own_orders(database: Database, number: int | None = None) -> None:
     """Read the newest page of a buyer's orders under row security."""
     caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
-    async with database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_orders(uow, _SIGNER, _CONTACTS, caller, _PAGE, None)
+    page = await page_of_orders(database.reads_for(caller), _SIGNER, _CONTACTS, caller, _PAGE, None)
     if len(page.items) != _PAGE:
         raise RuntimeError(f"the page has {len(page.items)} orders, expected {_PAGE}")
 

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from common.primitives.problems import Forbidden, StepUpRequired, Unauthorized
 
+# The settings `app.<name>` that row policies read (docs/decisions/0005).
+ROW_SETTINGS: Final = ("user_id", "vendor_id", "campus_id", "permissions")
 # An AAL2 sign-in older than this is AAL1 again (contract section 5).
 STEP_UP_LIFE = timedelta(minutes=15)
 
@@ -28,10 +30,15 @@ class Caller:
     issuer: str | None = None
     # Whether the mail address is confirmed (contract section 10.1).
     email_confirmed: bool = False
-    row_settings: str = field(default="", compare=False)
+    # The values of ROW_SETTINGS: UUIDs, and permissions of our table.
+    row_settings: tuple[str, ...] = field(init=False, compare=False, default=())
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "row_settings", _row_settings(self))
+        ids = (str(one or "") for one in (self.user_id, self.vendor_id, self.campus_id))
+        settings = (*ids, ",".join(sorted(self.permissions)))
+        if any("'" in value or "\\" in value for value in settings):
+            raise ValueError("a row setting holds ids and permission words only")
+        object.__setattr__(self, "row_settings", settings)
 
     @property
     def id(self) -> UUID:
@@ -64,19 +71,6 @@ class ServiceItself:
     """The service acting without a user: consumers, timers, functions. Bypasses row policies."""
 
     reason: str = "the service's own work"
-
-
-def _row_settings(caller: Caller) -> str:
-    """The statement that sets the caller for the row policies. Every value is a UUID or a permission of our table."""
-    values = {
-        "user_id": str(caller.user_id or ""),
-        "vendor_id": str(caller.vendor_id or ""),
-        "campus_id": str(caller.campus_id or ""),
-        "permissions": ",".join(sorted(caller.permissions)),
-    }
-    if any("'" in value or "\\" in value for value in values.values()):
-        raise ValueError("a row setting holds ids and permission words only")
-    return "SELECT " + ", ".join(f"set_config('app.{name}', '{value}', true)" for name, value in values.items())
 
 
 ANONYMOUS: Final = Caller()

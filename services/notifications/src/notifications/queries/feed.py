@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from notifications.domain.feed import FeedItem
 
@@ -23,16 +23,16 @@ _LAST_POSITIONS: Final = "SELECT user_id, last FROM feeds WHERE user_id = ANY ($
 
 
 async def list_feed(
-    uow: UnitOfWork, user_id: UUID, after: tuple[datetime, UUID] | None, rows_max: int, *, unread: bool = False
+    reads: Reads, user_id: UUID, after: tuple[datetime, UUID] | None, rows_max: int, *, unread: bool = False
 ) -> list[FeedItem]:
     """Return the user's notifications, newest first, after a cursor position; with `unread` only unread ones."""
     at, notification_id = after or (None, None)
-    rows = await uow.fetch(_UNREAD if unread else _FEED, user_id, at, notification_id, rows_max)
+    rows = await reads.fetch(_UNREAD if unread else _FEED, user_id, at, notification_id, rows_max)
     return [FeedItem(*row) for row in rows]
 
 
-async def count_unread(uow: UnitOfWork, user_id: UUID) -> int:
-    unread: int = await uow.fetch_value(_UNREAD_COUNT, user_id)
+async def count_unread(reads: Reads, user_id: UUID) -> int:
+    unread: int = await reads.fetch_value(_UNREAD_COUNT, user_id)
     return unread
 
 

@@ -39,8 +39,8 @@ async def list_notifications(
     dependencies = dependencies_of(request, Dependencies)
     scope = ["notifications", *(["unread"] if unread else []), caller.id]
     after = time_position(dependencies.cursors, scope, cursor)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        items = await queries.list_feed(uow, caller.id, after, limit + 1, unread=unread)
+    reads = dependencies.database.reads_for(caller)
+    items = await queries.list_feed(reads, caller.id, after, limit + 1, unread=unread)
     page = cursor_page(
         dependencies.cursors,
         scope,
@@ -56,10 +56,8 @@ async def list_notifications(
 @signed_in
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
     """The number of the caller's unread notifications."""
-    dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        unread = await queries.count_unread(uow, caller.id)
-    return ok(request, {"unreadCount": unread})
+    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
+    return ok(request, {"unreadCount": await queries.count_unread(reads, caller.id)})
 
 
 @router.get("/api/notifications/stream", status_code=200, response_class=EventStream, responses=_STREAM)

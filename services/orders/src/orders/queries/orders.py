@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from common.auth.caller import Caller
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
@@ -30,12 +30,11 @@ ORDER_COLUMNS: Final = """
     commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
     orders.created_at, updated_at,
     (
-        SELECT jsonb_agg(
-            jsonb_build_object(
-                'id', item.id, 'productId', item.product_id, 'name', item.name, 'quantity', item.quantity,
-                'unitPriceMinor', item.unit_price_minor, 'lineTotalMinor', item.line_total_minor
-            ) ORDER BY item.position
-        ) FROM order_items AS item WHERE item.order_id = orders.id
+        SELECT json_agg(item) FROM (
+            SELECT id, product_id AS "productId", name, quantity, unit_price_minor AS "unitPriceMinor",
+                line_total_minor AS "lineTotalMinor"
+            FROM order_items WHERE order_items.order_id = orders.id ORDER BY position
+        ) AS item
     ) AS items,
     (SELECT vendor.business_name FROM vendors AS vendor WHERE vendor.id = orders.vendor_id) AS vendor_name,
     (SELECT buyer.short_name FROM user_contacts AS buyer WHERE buyer.user_id = orders.buyer_id) AS buyer_name,
@@ -74,7 +73,7 @@ def filter_value(name: str, value: Any) -> Any:
 
 
 async def page_of_orders(
-    uow: UnitOfWork,
+    reads: Reads,
     signer: CursorSigner,
     contacts: ContactEncryption,
     caller: Caller,
@@ -105,7 +104,7 @@ async def page_of_orders(
         conditions.append(" AND ".join([condition.format(f"${len(values)}"), *narrowed]))
     if not conditions:
         return CursorPage([], None, limit)
-    records = await uow.fetch(_page_statement(conditions, limit + 1), *values)
+    records = await reads.fetch(_page_statement(conditions, limit + 1), *values)
 
     def to_row(record: Any) -> Row:
         return order_response(record, caller, contacts)
@@ -141,9 +140,9 @@ def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | 
     return [condition for name, condition in by_role.items() if role in (None, name)]
 
 
-async def find_order(uow: UnitOfWork, order_id: UUID, caller: Caller, contacts: ContactEncryption) -> Row | None:
+async def find_order(reads: Reads, order_id: UUID, caller: Caller, contacts: ContactEncryption) -> Row | None:
     """The order as a response for this caller; None when it is absent or invisible."""
-    record = await uow.fetch_row(_ORDER, order_id)
+    record = await reads.fetch_row(_ORDER, order_id)
     return None if record is None else order_response(record, caller, contacts)
 
 
@@ -157,9 +156,9 @@ class EncryptedPin:
     order_status: State
 
 
-async def find_encrypted_pin(uow: UnitOfWork, order_id: UUID) -> EncryptedPin | None:
+async def find_encrypted_pin(reads: Reads, order_id: UUID) -> EncryptedPin | None:
     """The order's PIN; row policies show it to the buyer only."""
-    record = await uow.fetch_row(_PIN, order_id)
+    record = await reads.fetch_row(_PIN, order_id)
     return None if record is None else EncryptedPin(*record.values())
 
 

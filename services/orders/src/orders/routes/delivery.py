@@ -62,10 +62,10 @@ async def verify(
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer while the PIN is valid; 409 before the payment and after its use. 404 for everyone else."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        stored = await find_encrypted_pin(uow, order_id)
-        if stored is None:
-            await explain_missing_pin(uow, order_id, caller.id)
+    reads = dependencies.database.reads_for(caller)
+    stored = await find_encrypted_pin(reads, order_id)
+    if stored is None:
+        await explain_missing_pin(reads, order_id, caller.id)
     check_pin_visible(stored.order_status)
     pin = dependencies.pins.decrypt_stored(order_id, stored.issue, stored.encrypted)
     shown = {"pin": pin, "attemptsRemaining": attempts_remaining(stored.wrong_tries)}

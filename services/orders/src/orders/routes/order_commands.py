@@ -28,9 +28,8 @@ def found(resource: Resource | None) -> Resource:
 
 async def roles_in_order(request: Request, caller: Caller, order_id: UUID) -> frozenset[OrderRole]:
     """The caller's roles, read under the caller's row policies. Raises NotFound for an absent or invisible order."""
-    dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return await find_order_roles(uow, caller, order_id)
+    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
+    return await find_order_roles(reads, caller, order_id)
 
 
 async def order_after(

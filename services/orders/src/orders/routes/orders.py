@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
+import msgspec
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
@@ -99,10 +100,10 @@ async def list_orders(
 ) -> Response:
     """The caller's orders, newest first: as buyer, vendor or hub agent, or all orders for staff with `orders:read`."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_orders(
-            uow, dependencies.cursors, dependencies.contacts, caller, limit, cursor, filters, role
-        )
+    reads = dependencies.database.reads_for(caller)
+    page = await page_of_orders(
+        reads, dependencies.cursors, dependencies.contacts, caller, limit, cursor, filters, role
+    )
     return respond_page(request, page)
 
 
@@ -126,8 +127,9 @@ async def list_order_items(
     scope = ["items", order_id, caller.id]
     start: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
     end = start + limit
-    next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(order["items"]) else None
-    page = CursorPage(order["items"][start:end], next_cursor, limit)
+    items = msgspec.json.decode(order["items"])
+    next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(items) else None
+    page = CursorPage(items[start:end], next_cursor, limit)
     return respond_page(request, page)
 
 
@@ -161,5 +163,5 @@ async def dispatch(
 
 async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Row:
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return found(await find_order(uow, order_id, caller, dependencies.contacts))
+    reads = dependencies.database.reads_for(caller)
+    return found(await find_order(reads, order_id, caller, dependencies.contacts))

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from orders.domain.orders import Order, Windows, timer_of
 from orders.domain.transitions import State
 
@@ -31,9 +31,9 @@ UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escr
 """
 
 
-async def find_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
+async def find_order(reads: Reads, order_id: UUID) -> Order | None:
     """The order; None when it is absent or invisible to the caller."""
-    return _order(await uow.fetch_row(_FIND_ORDER, order_id))
+    return _order(await reads.fetch_row(_FIND_ORDER, order_id))
 
 
 async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:

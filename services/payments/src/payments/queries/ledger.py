@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.web.pages import Found, OffsetPage
 from payments.domain.accounts import buyer_reward, side_of
 
@@ -59,7 +59,7 @@ async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None
 _REWARD: Final = "SELECT coalesce(-sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
 
 
-async def find_reward_balance(uow: UnitOfWork, user_id: UUID) -> int:
+async def find_reward_balance(reads: Reads, user_id: UUID) -> int:
     """The user's rewards in kobo."""
-    balance: int = await uow.fetch_value(_REWARD, buyer_reward(user_id).name)
+    balance: int = await reads.fetch_value(_REWARD, buyer_reward(user_id).name)
     return balance

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
@@ -27,19 +27,19 @@ _FILTERS: Final[Mapping[str, str]] = {
 }
 
 
-async def page_of_payments(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
+async def page_of_payments(reads: Reads, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
     """One page of the caller's visible payments; `filters` by their public names."""
     clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, start=1)]
     where, values = " AND ".join([_OWN, *clauses]), filters.values()
-    total = await uow.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {where}", *values)
+    total = await reads.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {where}", *values)
     order = page.order_by({"created_at": "created_at"}[page.sort], "id")
-    rows = await uow.fetch(f"{_PAYMENT} WHERE {where} {order} LIMIT {page.limit} OFFSET {page.offset}", *values)
+    rows = await reads.fetch(f"{_PAYMENT} WHERE {where} {order} LIMIT {page.limit} OFFSET {page.offset}", *values)
     return [_payment(row) for row in rows], total
 
 
-async def find_payment(uow: UnitOfWork, payment_id: UUID) -> dict[str, Any]:
+async def find_payment(reads: Reads, payment_id: UUID) -> dict[str, Any]:
     """Raises NotFound."""
-    row = await uow.fetch_row(f"{_PAYMENT} WHERE id = $1", payment_id)
+    row = await reads.fetch_row(f"{_PAYMENT} WHERE id = $1", payment_id)
     if row is None:
         raise NotFound
     return _payment(row)

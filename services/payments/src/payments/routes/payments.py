@@ -51,8 +51,7 @@ async def list_payments(
     dependencies = dependencies_of(request, Dependencies)
     given = {"status": status, "orderId": order_id, "from": start, "to": end}
     filters = {name: value for name, value in given.items() if value is not None}
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_payments(uow, page, filters)
+    found = await page_of_payments(dependencies.database.reads_for(caller), page, filters)
     return respond_offset_page(request, page, found)
 
 
@@ -60,15 +59,12 @@ async def list_payments(
 @signed_in
 async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payment = await find_payment(uow, payment_id)
-    return ok(request, payment)
+    return ok(request, await find_payment(dependencies.database.reads_for(caller), payment_id))
 
 
 @router.get("/api/rewards/balance", responses={200: {"model": RewardBalance}})
 @signed_in
 async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        balance_minor = await find_reward_balance(uow, caller.id)
+    balance_minor = await find_reward_balance(dependencies.database.reads_for(caller), caller.id)
     return ok(request, {"balanceMinor": balance_minor})

@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.clock import iso
 from common.web.pages import TimePosition
 from payouts.domain.bank_accounts import BANK_NAMES
@@ -30,8 +30,8 @@ ORDER BY changed_at DESC, id DESC LIMIT $4
 """
 
 
-async def find_legal_name(uow: UnitOfWork, vendor_id: UUID) -> str | None:
-    name: str | None = await uow.fetch_value(_FIND_LEGAL_NAME, vendor_id)
+async def find_legal_name(reads: Reads, vendor_id: UUID) -> str | None:
+    name: str | None = await reads.fetch_value(_FIND_LEGAL_NAME, vendor_id)
     return name
 
 

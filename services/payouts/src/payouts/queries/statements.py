@@ -7,7 +7,7 @@ from uuid import UUID
 
 from asyncpg import Record
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.clock import iso
 from payouts.domain.lagos import ZONE, Month
 from payouts.domain.wallet import LineKind
@@ -67,10 +67,10 @@ class MonthStatement:
 
 
 async def page_of_statement(
-    uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int, narrowed: StatementFilter
+    reads: Reads, vendor_id: UUID, before: int | None, limit: int, narrowed: StatementFilter
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Returns lines from newest to oldest before a position, and the position of the next page."""
-    rows = await uow.fetch(
+    rows = await reads.fetch(
         _PAGE_OF_STATEMENT,
         vendor_id,
         before or _BEYOND_EVERY_POSITION,

@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads
 from payouts.queries.rows import response_of
 
 _READ_WALLET: Final = """
@@ -20,9 +20,9 @@ SELECT
 """
 
 
-async def find_wallet(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
+async def find_wallet(reads: Reads, vendor_id: UUID) -> dict[str, Any]:
     """Returns the amounts available, in escrow, in transit, owed and held, in kobo."""
-    row = await uow.fetch_row(_READ_WALLET, vendor_id)
+    row = await reads.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
     return response_of(row)

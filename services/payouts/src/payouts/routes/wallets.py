@@ -37,20 +37,18 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Returns the amounts available, in escrow and in transit."""
     vendor_id = vendor_of(caller)
-    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        wallet = await queries.find_wallet(uow, vendor_id)
-    return ok(request, wallet)
+    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
+    return ok(request, await queries.find_wallet(reads, vendor_id))
 
 
 @router.get("/api/vendors/{id}/wallet", responses=responses_for(schemas.Wallet, 403, 404))
 @requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns any vendor's wallet."""
-    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        if await queries.find_legal_name(uow, id) is None:
-            raise NotFound
-        wallet = await queries.find_wallet(uow, id)
-    return ok(request, wallet)
+    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
+    if await queries.find_legal_name(reads, id) is None:
+        raise NotFound
+    return ok(request, await queries.find_wallet(reads, id))
 
 
 @router.get("/api/wallets/current/statement", responses=responses_for(list[schemas.StatementLine], 403, 422))
@@ -82,9 +80,9 @@ async def _statement(
     dependencies = dependencies_of(request, Dependencies)
     scope = ["statement", vendor_id, filters.start, filters.end, filters.kind, caller.id]
     before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        if vendor_id != caller.vendor_id and await queries.find_legal_name(uow, vendor_id) is None:
-            raise NotFound
-        lines, ends_at = await queries.page_of_statement(uow, vendor_id, before, limit, filters)
+    reads = dependencies.database.reads_for(caller)
+    if vendor_id != caller.vendor_id and await queries.find_legal_name(reads, vendor_id) is None:
+        raise NotFound
+    lines, ends_at = await queries.page_of_statement(reads, vendor_id, before, limit, filters)
     next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, [ends_at])
     return respond_page(request, CursorPage(lines, next_cursor, limit))

@@ -3,15 +3,15 @@
 from typing import NoReturn
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads
 from common.primitives.problems import NotFound
 from orders import store
 from orders.domain.pins import missing_pin_error
 
 
-async def explain_missing_pin(uow: UnitOfWork, order_id: UUID, caller_id: UUID) -> NoReturn:
+async def explain_missing_pin(reads: Reads, order_id: UUID, caller_id: UUID) -> NoReturn:
     """Raises the reason for the order's buyer (409), NotFound for everyone else."""
-    order = await store.find_order(uow, order_id)
+    order = await store.find_order(reads, order_id)
     if order is None or order.buyer_id != caller_id:
         raise NotFound
     raise missing_pin_error(order.status)
