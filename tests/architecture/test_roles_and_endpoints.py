@@ -99,6 +99,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/vendors/:id/bank-details/history": ({"merchant", "auditor", *FINANCE}, False),
     "POST /api/vendors/:id/bank-details/quarantine": ({"finance_maker"}, True),
     "POST /api/payouts": ({"merchant"}, False),
+    "POST /api/wallets/current/waiver": ({"merchant"}, False),
     "GET /api/payouts": ({"merchant", "auditor", *FINANCE}, False),
     "GET /api/payouts/:id": ({"merchant", "auditor", *FINANCE}, False),
     "POST /api/payouts/dispatch": ({"finance_maker"}, True),

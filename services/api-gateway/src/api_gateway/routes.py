@@ -248,6 +248,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _webhook("/api/webhooks/flutterwave", PAYMENTS, MIB, Media.ANY),
     # Payouts (section 8)
     _read("/api/wallets/current", PAYOUTS),
+    _post("/api/wallets/current/waiver", PAYOUTS, Quota.SENSITIVE, guard=_guard("wallet:own")),
     _read("/api/wallets/current/statement", PAYOUTS),
     _read("/api/wallets/current/statements/:month", PAYOUTS),
     _read("/api/wallets/current/statements/:month/export", PAYOUTS),

@@ -148,6 +148,7 @@ def test_tier_4_is_what_the_contract_lists() -> None:
         "DELETE /api/profiles/current",
         "POST /api/payments/intent",
         "POST /api/payouts",
+        "POST /api/wallets/current/waiver",
         "POST /api/payouts/dispatch",
         "PUT /api/vendors/:id/bank-details",
         "POST /api/vendors/:id/bank-details/quarantine",

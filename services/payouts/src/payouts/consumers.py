@@ -75,8 +75,11 @@ async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfW
     await close_vendor(uow, event.vendor_id, event.owner_user_id, received.sequence)
 
 
-async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, _: object) -> None:
-    await evaluate_erasure(uow, event.request_id, event.user_id, event.vendor_id)
+async def on_erasure_requested(
+    event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    minimum_minor = dependencies.transfer_minimum_minor
+    await evaluate_erasure(uow, event.request_id, event.user_id, event.vendor_id, minimum_minor)
 
 
 async def _project_vendor(

@@ -38,7 +38,12 @@ class Dependencies:
     @property
     def payout_minimum_minor(self) -> int:
         """The smallest payout, in kobo: ours, and never less than the gateway sends."""
-        return max(self.settings.payout_minimum_minor, self.gateway.transfer_minimum_minor)
+        return max(self.settings.payout_minimum_minor, self.transfer_minimum_minor)
+
+    @property
+    def transfer_minimum_minor(self) -> int:
+        """The smallest transfer that the gateway of new transfers sends, in kobo."""
+        return self.gateway.transfer_minimum_minor
 
     @property
     def cooling(self) -> timedelta:

@@ -20,6 +20,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "quarantined_charges": "a payment that we are checking",
     "open_chargebacks": "a payment that a bank has asked back",
     "wallet_balance": "money in your wallet",
+    "wallet_remainder": "less in your wallet than the smallest payout: give it up there, or sell on until a payout can pay it",
     "wallet_held": "money held in your wallet",
     "wallet_debt": "money that your wallet owes",
     "wallet_locked": "money of your sales that is not released yet",

@@ -8,6 +8,7 @@
 | `vendor_debt:<vendor>` | debit, guarded | what the vendor owes after a refund or chargeback found the wallet empty |
 | `escrow_released` | debit | what payments released: **equal to the sum of the credit balances of its `vendor_payable:*`** |
 | `gateway_cash` | debit | minus what left through the gateway; plus payments' `gateway_cash` it is the gateway's own balance |
+| `waived_balances` | credit | remainders below the smallest transfer that vendors gave up (decision 46) |
 | `transfer_fees` | debit | what the gateway charged for transfers, as it reported |
 
 Both equalities are exact: `balance(escrow_released) == sum(balance(vendor_payable:*))` with each account on its normal
@@ -22,6 +23,7 @@ from common.ledger.posting import Account, Posting, balanced, credit, debit
 ESCROW_RELEASED: Final = Account("escrow_released", "debit", guarded=False)
 GATEWAY_CASH: Final = Account("gateway_cash", "debit", guarded=False)
 TRANSFER_FEES: Final = Account("transfer_fees", "debit", guarded=False)
+WAIVED_BALANCES: Final = Account("waived_balances", "credit", guarded=False)
 
 
 def wallet(vendor_id: UUID) -> Account:
@@ -77,6 +79,11 @@ def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int
     """
     debt_minor = settled_minor if surplus_minor > 0 else -settled_minor
     return _debit("correction", key, ESCROW_RELEASED, vendor_id, surplus_minor, debt_minor)
+
+
+def waiver(key: str, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0) -> Posting:
+    """Moves a remainder that the vendor gave up from the wallet to the platform."""
+    return _debit("waiver", key, WAIVED_BALANCES, vendor_id, amount_minor, shortfall_minor)
 
 
 def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0) -> Posting:

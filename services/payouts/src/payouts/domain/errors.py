@@ -1,5 +1,7 @@
 """Errors of this service, each named by its condition."""
 
+from collections.abc import Sequence
+
 from common.messaging.faults import NotYetKnown
 from common.primitives.problems import Conflict, InvalidParam, Problem, Unavailable, ValidationFailed
 
@@ -20,6 +22,24 @@ class BelowMinimum(ValidationFailed):
         """Returns the error of a parameter in kobo."""
         reason = f"must be at least {minimum_minor} kobo, the smallest payout"
         return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
+
+
+class WaiverNotWholeRemainder(ValidationFailed):
+    """The amount is not what the wallet has: 422 with invalid param `amountMinor`."""
+
+
+class RemainderPayable(Conflict):
+    def __init__(self, minimum_minor: int) -> None:
+        super().__init__(f"The wallet has {minimum_minor} kobo or more, which a payout can pay: request one.")
+
+
+class WalletUnsettled(Conflict):
+    """More money may arrive in the wallet, and the next payout can then pay the remainder."""
+
+    def __init__(self, matters: Sequence[str]) -> None:
+        super().__init__(
+            f"The wallet is not settled ({', '.join(matters)}), and a later payout may pay its remainder. Wait until nothing else is open."
+        )
 
 
 class BankDetailsUnverified(Conflict):

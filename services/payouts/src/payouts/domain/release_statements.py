@@ -13,8 +13,8 @@ STATEMENTS_TRIED_MAX: Final = 20
 
 # Lines of payments' releases, refunds and chargebacks, and of their corrections.
 RECEIVED_KINDS: Final = ("release", "refund", "chargeback", "chargeback_won", "correction")
-# Lines of the vendor's own payouts.
-PAID_KINDS: Final = ("payout", "restitution", "reversal", "recovery", "recovery_returned")
+# Lines of the vendor's own payouts, and of remainders that the vendor gave up.
+PAID_KINDS: Final = ("payout", "restitution", "reversal", "recovery", "recovery_returned", "waiver")
 
 Cover = Literal["covered", "waiting", "not_released"]
 

@@ -1,8 +1,8 @@
 """Movements of a vendor's wallet, as statement lines whose net amounts sum to the balance (contract section 8)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from payouts.domain.errors import (
@@ -12,7 +12,10 @@ from payouts.domain.errors import (
     BelowMinimum,
     DebtOutstanding,
     EscrowLocked,
+    RemainderPayable,
     VendorSuspended,
+    WaiverNotWholeRemainder,
+    WalletUnsettled,
 )
 
 LineKind = Literal[
@@ -30,7 +33,12 @@ LineKind = Literal[
     "recovery",
     "recovery_returned",
     "correction",
+    "waiver",
 ]
+
+
+# The open matter of a wallet with less than the smallest transfer: only its vendor can end it, by a waiver.
+WALLET_REMAINDER: Final = "wallet_remainder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +131,19 @@ def check_payout_request(wallet: WalletSnapshot, amount_minor: int, minimum_mino
     if amount_minor > wallet.available_minor:
         raise EscrowLocked
     return wallet.bank_details_version_id
+
+
+def check_waiver(wallet: WalletSnapshot, open_matters: Sequence[str], amount_minor: int, minimum_minor: int) -> None:
+    """Raises the error for a remainder that its vendor may not give up, because it can be paid out now or later.
+
+    `amount_minor` is the remainder as the vendor saw it, `minimum_minor` the smallest transfer, in kobo.
+    """
+    if wallet.suspended:
+        raise VendorSuspended
+    if wallet.available_minor >= minimum_minor:
+        raise RemainderPayable(minimum_minor)
+    others = [matter for matter in open_matters if matter != WALLET_REMAINDER]
+    if others:
+        raise WalletUnsettled(others)
+    if amount_minor != wallet.available_minor:
+        raise WaiverNotWholeRemainder.of("amountMinor", f"must be the whole remainder, {wallet.available_minor} kobo")

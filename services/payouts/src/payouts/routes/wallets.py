@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
-from common.auth.caller import Caller
+from common.auth.caller import THE_SERVICE, Caller
 from common.primitives.problems import NotFound
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
 from common.web.pages import CursorPage, respond_page
@@ -16,6 +16,7 @@ from payouts.dependencies import Dependencies
 from payouts.domain.wallet import LineKind
 from payouts.queries.statements import StatementFilter
 from payouts.routes.permissions import vendor_of
+from payouts.use_cases.wallets.waive_remainder import waive_remainder
 
 router = guarded_router(tags=["wallets"])
 
@@ -39,6 +40,19 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     vendor_id = vendor_of(caller)
     reads = dependencies_of(request, Dependencies).database.reads_for(caller)
     return ok(request, await queries.find_wallet(reads, vendor_id))
+
+
+@router.post("/api/wallets/current/waiver", responses=responses_for(schemas.Wallet, 403, 409, 422))
+@requires("wallet:own")
+async def waive(request: Request, caller: CurrentCaller, body: schemas.WaiverRequest) -> Response:
+    """Gives up a remainder that is smaller than the smallest transfer. 409 when a payout can pay it, now or later."""
+    dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        minimum_minor, now = dependencies.transfer_minimum_minor, dependencies.clock.now()
+        await waive_remainder(uow, vendor_id, body.amount_minor, minimum_minor, now)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        wallet = await queries.find_wallet(uow, vendor_id)
+    return ok(request, wallet)
 
 
 @router.get("/api/vendors/{id}/wallet", responses=responses_for(schemas.Wallet, 403, 404))

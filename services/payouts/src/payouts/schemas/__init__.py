@@ -21,7 +21,7 @@ from payouts.schemas.exceptions import (
 )
 from payouts.schemas.payouts import OpenException, Payout, PayoutCancellation, PayoutRequest, PayoutTransfer
 from payouts.schemas.schedules import PayoutSchedule, PayoutScheduleRequest, ScheduledPayout
-from payouts.schemas.wallets import StatementLine, StatementMonth, StatementMonthKind, Wallet
+from payouts.schemas.wallets import StatementLine, StatementMonth, StatementMonthKind, WaiverRequest, Wallet
 
 __all__ = [
     "BankDetails",
@@ -53,5 +53,6 @@ __all__ = [
     "StatementLine",
     "StatementMonth",
     "StatementMonthKind",
+    "WaiverRequest",
     "Wallet",
 ]

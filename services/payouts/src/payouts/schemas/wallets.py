@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.web.schemas import ResponseShape
+from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 from payouts.domain.wallet import LineKind
 
 
@@ -16,6 +16,10 @@ class Wallet(ResponseShape):
     debt_minor: int
     held_minor: int
     currency: str
+
+
+class WaiverRequest(RequestBody):
+    amount_minor: Annotated[PositiveKobo, Field(description="The whole remainder, as the wallet shows it.")]
 
 
 class StatementLine(ResponseShape):

@@ -8,7 +8,9 @@ from common.database.unit_of_work import UnitOfWork
 # The column names are the public names of the matters.
 _FIND_OPEN_MATTERS: Final = """
 SELECT
-    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) <> 0 AS wallet_balance,
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) >= $2 AS wallet_balance,
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) BETWEEN 1 AND $2 - 1
+        AS wallet_remainder,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) <> 0 AS wallet_debt,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'held:' || $1::uuid), 0) <> 0 AS wallet_held,
     EXISTS (SELECT FROM order_shares WHERE vendor_id = $1 AND remaining_vendor_minor > 0) AS wallet_locked,
@@ -38,9 +40,12 @@ _FORGET: Final = (
 )
 
 
-async def list_open_matters(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
-    """Returns the public names of the vendor's open matters. The wallet must be locked."""
-    row = await uow.fetch_row(_FIND_OPEN_MATTERS, vendor_id)
+async def list_open_matters(uow: UnitOfWork, vendor_id: UUID, minimum_minor: int) -> list[str]:
+    """Returns the public names of the vendor's open matters. The wallet must be locked.
+
+    A wallet with less than `minimum_minor`, the smallest transfer, has a remainder, which no payout can pay.
+    """
+    row = await uow.fetch_row(_FIND_OPEN_MATTERS, vendor_id, minimum_minor)
     return [] if row is None else [matter for matter, is_open in row.items() if is_open]
 
 

@@ -57,7 +57,7 @@ wallet_lines = sa.Table(
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
     sa.CheckConstraint(
         "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
-        "'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned', 'correction')",
+        "'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned', 'correction', 'waiver')",
         name="wallet_lines_kind_known",
     ),
     sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
@@ -65,6 +65,7 @@ wallet_lines = sa.Table(
         "kind NOT IN ('restitution', 'reversal', 'recovery', 'recovery_returned') OR payout_id IS NOT NULL",
         name="wallet_lines_return_names_payout",
     ),
+    sa.CheckConstraint("kind <> 'waiver' OR net_minor < 0", name="wallet_lines_waiver_only_debits"),
     sa.Index(
         "wallet_lines_returned_once",
         "payout_id",

@@ -8,10 +8,15 @@ from payouts import store
 from payouts.store import erasure
 
 
-async def evaluate_erasure(uow: UnitOfWork, request_id: UUID, user_id: UUID, vendor_id: UUID | None) -> None:
-    """Publishes what is in, owed to or leaving the wallet of the user's vendor; nothing for a user without a vendor."""
+async def evaluate_erasure(
+    uow: UnitOfWork, request_id: UUID, user_id: UUID, vendor_id: UUID | None, minimum_minor: int
+) -> None:
+    """Publishes the open matters of the wallet of the user's vendor; none for a user without a vendor.
+
+    `minimum_minor` is the smallest transfer, in kobo.
+    """
     matters: list[str] = []
     if vendor_id is not None:
         await store.lock_wallet(uow, vendor_id)
-        matters = await erasure.list_open_matters(uow, vendor_id)
+        matters = await erasure.list_open_matters(uow, vendor_id, minimum_minor)
     uow.publish(ErasureJudged(request_id=request_id, user_id=user_id, open_matters=tuple(matters)))

@@ -1,5 +1,12 @@
 """Postings to vendors' wallets."""
 
-__all__ = ["credit_release", "debit_refund", "hold_disputed", "record_chargeback", "record_escrow_share"]
+__all__ = [
+    "credit_release",
+    "debit_refund",
+    "hold_disputed",
+    "record_chargeback",
+    "record_escrow_share",
+    "waive_remainder",
+]
 
 STEPS = ("credit_wallet", "debit_wallet")
