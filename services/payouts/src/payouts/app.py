@@ -43,13 +43,13 @@ from payouts.timers import (
     check_failures_once,
     check_releases_once,
     compare_transfers_once,
-    observe_balance_once,
+    observe_balances_once,
     process_due_transfers_once,
+    refresh_banks_once,
     request_scheduled_payouts_once,
 )
 from payouts.use_cases.bank_details.check_encryption_key import check_encryption_key
 from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
-from payouts.use_cases.bank_details.refresh_banks import refresh_banks
 from payouts.use_cases.releases.correct_wallet import correct_wallet
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 from payouts.use_cases.transfers.pause_payouts import pause_payouts
@@ -165,10 +165,10 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         return await check_releases_once(dependencies.database, dependencies.clock)
 
     async def observe_balance() -> None:
-        await observe_balance_once(dependencies.database, dependencies.gateway, dependencies.clock)
+        await observe_balances_once(dependencies.database, dependencies.gateways, dependencies.clock)
 
-    async def list_banks() -> bool:
-        return await refresh_banks(dependencies.database, dependencies.gateway, dependencies.clock)
+    async def list_banks() -> int:
+        return await refresh_banks_once(dependencies.database, dependencies.gateways, dependencies.clock)
 
     async def compare() -> None:
         numbers, clock = dependencies.account_numbers, dependencies.clock

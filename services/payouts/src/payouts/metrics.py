@@ -10,8 +10,11 @@ PAYOUT_FAILURE_RATE = Gauge(
 )
 # Registers the gauges payouts_book_unsealed, payouts_book_length and payouts_book_broken.
 LEDGER = LedgerChain("payouts")
-GATEWAY_BALANCE_MINOR = Gauge("payouts_gateway_balance_minor", "Our balance at the payment gateway, in kobo.")
+GATEWAY_BALANCE_MINOR = Gauge(
+    "payouts_gateway_balance_minor", "Our balance at a payment gateway, in kobo.", ["gateway"]
+)
 GATEWAY_BALANCE_TIME = Gauge(
     "payouts_gateway_balance_timestamp_seconds",
-    "Time of the last balance response of the payment gateway, Unix seconds.",
+    "Time of the last balance response of a payment gateway in use, Unix seconds.",
+    ["gateway"],
 )

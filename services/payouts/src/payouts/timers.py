@@ -18,6 +18,7 @@ from payouts.domain.gateway_faults import key_alert
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
 from payouts.store import found_transfers, open_alerts, release_statements
 from payouts.store.account_numbers import AccountNumbers
+from payouts.use_cases.bank_details.refresh_banks import refresh_banks
 from payouts.use_cases.exceptions.check_bank_outages import check_bank_outages
 from payouts.use_cases.exceptions.check_failure_rate import check_failure_rate
 from payouts.use_cases.releases.check_released_credits import check_released_credits
@@ -118,17 +119,39 @@ async def check_releases_once(database: Database, clock: Clock) -> int:
     return len(vendors)
 
 
+async def observe_balances_once(database: Database, gateways: Gateways, clock: Clock) -> None:
+    """Observes our balance at each gateway in use. The time of one that is out of use is not published any more."""
+    in_use = await list_gateways_in_use(database, gateways)
+    for gateway in in_use:
+        await observe_balance_once(database, gateway, clock)
+    for name in {gateway.name for gateway in gateways.all()} - {gateway.name for gateway in in_use}:
+        GATEWAY_BALANCE_TIME.remove(name)
+
+
+async def refresh_banks_once(database: Database, gateways: Gateways, clock: Clock) -> int:
+    """Refreshes the list of banks of each gateway in use; returns how many were due."""
+    return sum([await refresh_banks(database, used, clock) for used in await list_gateways_in_use(database, gateways)])
+
+
+async def list_gateways_in_use(database: Database, gateways: Gateways) -> list[Gateway]:
+    """The gateway of new transfers, and those with transfers that are not final. One without either may have no key."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        names = {gateways.for_new_transfers, *await store.list_gateways_with_open_transfers(uow)}
+    return [gateway for gateway in gateways.all() if gateway.name in names]
+
+
 async def observe_balance_once(database: Database, gateway: Gateway, clock: Clock) -> None:
-    """Publishes our balance at the payment gateway with its time. Without a response both gauges keep their values.
+    """Publishes our balance at the gateway with its time. Without a response both gauges keep their values.
 
     A response ends the pause of a rejected key.
     """
+    published, published_at = GATEWAY_BALANCE_MINOR.labels(gateway.name), GATEWAY_BALANCE_TIME.labels(gateway.name)
     try:
         balance_minor = await gateway.balance_minor()
     except GatewayUnavailable as error:
-        log.warning("gateway balance query failed", error=repr(error))
+        log.warning("gateway balance query failed", gateway=gateway.name, error=repr(error))
         return
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await resume_payouts(uow, gateway.name)
-    GATEWAY_BALANCE_MINOR.set(balance_minor)
-    GATEWAY_BALANCE_TIME.set(clock.now().timestamp())
+    published.set(balance_minor)
+    published_at.set(clock.now().timestamp())

@@ -10,7 +10,14 @@ from common.primitives.clock import ManualClock
 from contracts.payments import TransferFailed, TransferSucceeded
 from payouts.app import SERVICE
 from payouts.domain.gateway_results import Absent, Reported, Unclear
-from payouts.timers import compare_transfers_once
+from payouts.metrics import GATEWAY_BALANCE_TIME
+from payouts.timers import (
+    compare_transfers_once,
+    list_gateways_in_use,
+    observe_balances_once,
+    refresh_banks_once,
+)
+from payouts.use_cases.transfers.pause_payouts import pause_payouts
 from testkit.fixtures import DatabaseUrls
 from testkit.service_kit import opened
 
@@ -200,6 +207,32 @@ async def test_a_key_that_is_rejected_pauses_this_gateway_alone(open_with, sandb
         staff.scenario.clock.advance(timedelta(hours=1))
         await staff.run_timers()
         assert (await staff.payout(case))["status"] == "processed"
+
+
+async def test_a_gateway_with_open_transfers_is_observed_after_a_change_of_the_setting(open_with, sandbox) -> None:
+    await fund(sandbox)
+    async with open_with("paystack") as staff:
+        case = await staff.dispatched()
+    async with open_with("flutterwave") as staff:
+        parts = staff.scenario.app.dependencies
+        used = await list_gateways_in_use(parts.database, parts.gateways)
+        assert [gateway.name for gateway in used] == ["paystack", "flutterwave"]
+        # A rejected key of the old gateway pauses its transfers, and is cleared although nothing new is sent there.
+        await pause_payouts(parts.database, parts.clock, "paystack")
+        assert await refresh_banks_once(parts.database, parts.gateways, parts.clock) == 2
+        await observe_balances_once(parts.database, parts.gateways, parts.clock)
+        [cleared] = await staff.scenario.app.published("operations.alert_cleared.v1")
+        assert cleared["dedupKey"] == "payouts:gateway-key:paystack"
+        for name in ("paystack", "flutterwave"):
+            assert GATEWAY_BALANCE_TIME.labels(name)._value.get() == parts.clock.now().timestamp()
+        await staff.settle_at_gateway(case.reference, "fail")
+        staff.scenario.clock.advance(timedelta(hours=1))
+        await staff.run_timers()
+        used = await list_gateways_in_use(parts.database, parts.gateways)
+        assert [gateway.name for gateway in used] == ["flutterwave"]
+        await observe_balances_once(parts.database, parts.gateways, parts.clock)
+        [published] = GATEWAY_BALANCE_TIME.collect()
+        assert {sample.labels["gateway"] for sample in published.samples} == {"flutterwave"}
 
 
 async def test_a_success_by_webhook_completes_the_payout(staff) -> None:

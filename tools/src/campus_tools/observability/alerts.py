@@ -161,16 +161,16 @@ MONEY: Final = (
     Alert(
         "escrow-not-covered",
         "SEV-1",
-        "max(payments_escrow_liability_minor) > max(payouts_gateway_balance_minor)",
+        "max(payments_escrow_liability_minor) > sum(max by (gateway) (payouts_gateway_balance_minor))",
         "1h",
-        "{{ $value }} kobo are held in escrow: more than the balance at the payment gateway.",
+        "{{ $value }} kobo are held in escrow: more than the balance at the payment gateways.",
     ),
     Alert(
         "gateway-balance-unknown",
         "SEV-3",
-        "time() - max(payouts_gateway_balance_timestamp_seconds) > 3600",
+        "time() - min(max by (gateway) (payouts_gateway_balance_timestamp_seconds)) > 3600",
         "5m",
-        "The balance at the payment gateway was not updated for an hour.",
+        "The balance at a payment gateway was not updated for an hour.",
     ),
     Alert(
         "payout-failure-rate",

@@ -74,6 +74,8 @@ _LOCK_DUE: Final = """
 SELECT id, status FROM payout_transfers WHERE due_at <= $1 AND gateway = ANY ($3::text[])
 ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
+# The partial index on `due_at` has the few transfers that are not final.
+_LIST_GATEWAYS: Final = "SELECT DISTINCT gateway FROM payout_transfers WHERE due_at IS NOT NULL"
 _CLAIM: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
 _FIND_TRANSFER: Final = "SELECT reference, status, gateway FROM payout_transfers WHERE id = $1"
 # The attempt that was paid becomes the payout's transfer.
@@ -197,6 +199,11 @@ async def lock_due_transfers(
 ) -> list[DueTransfer]:
     """Locks due transfers of these gateways, each for one worker."""
     return [DueTransfer(*row) for row in await uow.fetch(_LOCK_DUE, now, limit, gateways)]
+
+
+async def list_gateways_with_open_transfers(uow: UnitOfWork) -> list[GatewayName]:
+    """Returns the gateways whose transfers are still sent or queried."""
+    return [row["gateway"] for row in await uow.fetch(_LIST_GATEWAYS)]
 
 
 async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: State, until: datetime) -> None:

@@ -17,7 +17,7 @@ MONEY: Final = Dashboard(
         ),
         Panel(
             "At the payment gateway",
-            {"naira": minor("max(payouts_gateway_balance_minor)")},
+            {"naira": minor("sum(max by (gateway) (payouts_gateway_balance_minor))")},
             NAIRA,
             single=True,
             width=6,
@@ -41,7 +41,7 @@ MONEY: Final = Dashboard(
             "Escrow and its cover",
             {
                 "held": minor("max(payments_escrow_liability_minor)"),
-                "at the gateway": minor("max(payouts_gateway_balance_minor)"),
+                "at the gateway": minor("sum(max by (gateway) (payouts_gateway_balance_minor))"),
             },
             NAIRA,
             width=12,

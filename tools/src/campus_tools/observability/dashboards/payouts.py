@@ -13,14 +13,14 @@ PAYOUTS: Final = Dashboard(
         Panel("Attempts in the window", {"attempts": "max(payout_attempts_in_window)"}, single=True, width=6),
         Panel(
             "Balance at the gateway",
-            {"naira": minor("max(payouts_gateway_balance_minor)")},
+            {"naira": minor("sum(max by (gateway) (payouts_gateway_balance_minor))")},
             NAIRA,
             single=True,
             width=6,
         ),
         Panel(
             "Age of the balance",
-            {"ago": "time() - max(payouts_gateway_balance_timestamp_seconds)"},
+            {"ago": "time() - min(max by (gateway) (payouts_gateway_balance_timestamp_seconds))"},
             "s",
             single=True,
             threshold=3600,
