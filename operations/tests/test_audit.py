@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from operations.audit import __main__ as command
 from operations.audit.findings import Finding, Offence, Report
-from operations.audit.gateway import Gateway
+from operations.audit.gateway import FlutterwaveAccount, Gateway
 from operations.audit.report import check_once, print_report, report_as_json
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
@@ -40,10 +40,17 @@ class Outside:
     transfers: list[dict[str, Any]] = field(default_factory=list)
     settlements: list[dict[str, Any]] = field(default_factory=list)
     status: int = 200
+    # Those of the second gateway; None where it is not used.
+    second_settlements: list[dict[str, Any]] | None = None
 
     async def respond(self, request: Request) -> Response:
         if request.headers.get("authorization") != f"Bearer {KEY}" or self.status != 200:
             return JSONResponse({"status": False}, 401 if self.status == 200 else self.status)
+        if request.url.path == "/v3/balances/NGN":
+            return JSONResponse({"status": "success", "data": {"ledger_balance": 0}})
+        if request.url.path.startswith("/v3/"):
+            listed = self.second_settlements if request.url.path == "/v3/settlements" else []
+            return JSONResponse({"status": "success", "data": listed, "meta": {"page_info": {"total_pages": 1}}})
         if request.url.path == "/balance":
             return JSONResponse({"status": True, "data": [{"currency": "NGN", "balance": self.balance_minor}]})
         lines = {"/transfer": self.transfers, "/settlement": self.settlements}[request.url.path]
@@ -59,7 +66,10 @@ class World:
     outside: Outside
 
     async def audit(self, key: str = KEY) -> Report:
-        return await check_once(self.databases, Gateway(self.outside.url, key))
+        second = FlutterwaveAccount(f"{self.outside.url}/v3", KEY)
+        is_used = self.outside.second_settlements is not None
+        gateway = Gateway(self.outside.url, key, flutterwave=second if is_used else None)
+        return await check_once(self.databases, gateway)
 
     async def kinds(self) -> dict[str, str]:
         return {finding.rule: finding.kind for finding in (await self.audit()).findings}
@@ -335,6 +345,19 @@ async def test_a_settlement_to_the_bank_waits_for_the_daily_run_and_is_open_with
     await world.databases["payments"].execute("DELETE FROM reconciliation_cases")
     await world.entry("payments", "settlement", "settlement:3090024", ("bank_account", 300), ("gateway_cash", -300))
     assert GATEWAY not in await world.kinds()
+
+
+async def test_a_settlement_of_the_second_gateway_is_compared_by_its_own_id(world: World) -> None:
+    settlement = {"id": 41748, "status": "completed", "currency": "NGN", "net_amount": 3, "destination": "account"}
+    world.outside.second_settlements = [settlement, {**settlement, "id": 2, "destination": "autowallet"}]
+    await world.entry("payments", "charge", "charge:1", ("gateway_cash", 300), ("gateway_fees", -300))
+    assert await kind_of(world, GATEWAY) == "waiting"
+    await world.entry("payments", "settlement", "settlement:flw:41748", ("bank_account", 300), ("gateway_cash", -300))
+    assert GATEWAY not in await world.kinds()
+    # Posted once: a settlement of the first gateway with the same number is another one.
+    world.outside.balance_minor = -300
+    world.outside.settlements = [{"id": 41748, "status": "success", "currency": "NGN", "effective_amount": 300}]
+    assert await kind_of(world, GATEWAY) == "waiting"
 
 
 async def _required_of_a_webhook(world: World) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from testkit.providers.flutterwave import chargebacks, fields, refunds, transactions, transfers
+from testkit.providers.flutterwave import chargebacks, fields, refunds, settlements, transactions, transfers
 
 from .conftest import Receiver, Sandbox
 
@@ -167,6 +167,25 @@ async def test_a_failed_transfer_has_the_banks_text_as_its_message(
     assert (found["id"], found["amount"]) == (event["data"]["id"], Decimal("4000.75"))
     again = await flutterwave.transfer("payout-1", 4_000.75, status=400)
     assert again["data"] is None
+
+
+async def test_a_settlement_has_its_transactions_and_takes_the_money_to_the_bank(flutterwave, sandbox: Sandbox) -> None:
+    await flutterwave.charge("order-1", 1_000)
+    before = await flutterwave.balance()
+    body = {"gateway": "flutterwave"}
+    assert (await sandbox.client.post("/control/settlements", json=body)).status_code == 200
+    (listed,) = await flutterwave.call("GET", "settlements", settlements.SETTLEMENTS)
+    assert (listed["status"], listed["destination"]) == ("completed", "account")
+    assert listed["net_amount"] == before["available_balance"]
+    found = await flutterwave.call("GET", f"settlements/{listed['id']}", settlements.SETTLEMENT)
+    assert [line["tx_ref"] for line in found["transactions"]] == ["order-1"]
+    assert (await flutterwave.balance())["available_balance"] == 0
+    await flutterwave.charge("order-2", 1_000)
+    body["destination"] = "autowallet"
+    assert (await sandbox.client.post("/control/settlements", json=body)).status_code == 200
+    assert (await flutterwave.balance())["available_balance"] == before["available_balance"]
+    paystacks = (await sandbox.client.get("/gateway/settlement")).json()
+    assert paystacks["data"] == []
 
 
 async def test_a_chargeback_holds_its_amount_until_it_is_decided(

@@ -33,6 +33,7 @@ NEWER_COLUMNS = {
     "movements": (OF_THE_FIRST_GATEWAY,),
     "transactions": ("fees_minor INTEGER", "settlement_id INTEGER", OF_THE_FIRST_GATEWAY),
     "transfers": (OF_THE_FIRST_GATEWAY,),
+    "settlements": (OF_THE_FIRST_GATEWAY, "destination TEXT NOT NULL DEFAULT 'account'"),
     "disputes": ("due_at TEXT", "resolved_at TEXT", "evidence_id INTEGER", "attachments TEXT", "message TEXT"),
 }
 

@@ -134,7 +134,9 @@ CREATE TABLE IF NOT EXISTS settlements (
     fees_minor INTEGER NOT NULL,
     deductions_minor INTEGER NOT NULL,
     created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL
+    updated_at TEXT NOT NULL,
+    gateway TEXT NOT NULL DEFAULT 'paystack',
+    destination TEXT NOT NULL DEFAULT 'account'
 ) STRICT;
 
 CREATE TABLE IF NOT EXISTS accounts (

@@ -87,10 +87,10 @@ FROM reconciliation_cases WHERE status = 'open' AND currency = 'NGN' AND kind <>
 """
 # The daily reconciliation posts a settlement; one of unknown charges has an open case.
 _POSTED_SETTLEMENTS: Final = (
-    "SELECT split_part(posting_key, ':', 2) AS id FROM ledger_transactions WHERE type = 'settlement'"
+    "SELECT substr(posting_key, 1 + length('settlement:')) AS id FROM ledger_transactions WHERE type = 'settlement'"
 )
 _UNDECIDED_SETTLEMENTS: Final = """
-SELECT split_part(subject, ':', 2) AS id FROM reconciliation_cases
+SELECT substr(subject, 1 + length('settlement:')) AS id FROM reconciliation_cases
 WHERE status = 'open' AND kind = 'settlement_not_in_book' AND currency = 'NGN'
 """
 _WEBHOOKS_QUEUED: Final = """

@@ -13,6 +13,8 @@ _PAGE_LENGTH: Final = 1000
 _PAGES_MAX: Final = 2000
 # Flutterwave's states; any other one is under way.
 _STATUSES: Final = {"SUCCESSFUL": "success", "FAILED": "failed"}
+# Destinations of Flutterwave's settlements that are no bank account.
+_WALLETS: Final = ("autowallet", "wallet")
 # A transfer in these states has moved no money.
 CAME_BACK: Final = ("failed", "rejected", "blocked", "abandoned", "reversed")
 
@@ -110,22 +112,16 @@ class FlutterwaveAccount:
     key: str
 
     async def read(self) -> "GatewayStatement":
-        """Fetch the ledger balance, which includes the amounts of open chargebacks, and all transfers.
+        """Fetch the ledger balance, which includes the amounts of open chargebacks, all transfers and the settlements to the bank.
 
-        Settlements are not read: they must stay in the account there (decision 45). Raises GatewayNotCompared.
+        Raises GatewayNotCompared.
         """
         headers = {"Authorization": f"Bearer {self.key}"}
         try:
             async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
                 balance = (await self._get(client, "balances/NGN"))["data"]["ledger_balance"]
-                transfers: list[dict[str, Any]] = []
-                for page in range(1, _PAGES_MAX + 1):
-                    listed = await self._get(client, "transfers", page=page)
-                    transfers += listed["data"]
-                    if int(listed["meta"]["page_info"]["total_pages"]) <= page:
-                        break
-                else:
-                    raise GatewayNotCompared(f"Flutterwave lists more than {_PAGES_MAX} pages of transfers")
+                transfers = await self._all(client, "transfers")
+                settled = await self._all(client, "settlements")
             in_naira = {str(line["reference"]): line for line in transfers if line["currency"] == "NGN"}
             statuses = {reference: _STATUSES.get(line["status"], "pending") for reference, line in in_naira.items()}
             # A transfer that paid nothing costs nothing.
@@ -134,9 +130,24 @@ class FlutterwaveAccount:
                 for reference, line in in_naira.items()
             }
             held_minor = _kobo(balance)
+            # Others stay in the wallet, which is a part of the balance.
+            settlements = {
+                f"flw:{line['id']}": _kobo(line["net_amount"])
+                for line in settled
+                if line["currency"] == "NGN" and line["status"] == "completed" and line["destination"] not in _WALLETS
+            }
         except (httpx.HTTPError, KeyError, TypeError, ValueError, ArithmeticError) as error:
             raise GatewayNotCompared(f"Flutterwave: {type(error).__name__}: {error}") from error
-        return GatewayStatement(held_minor, statuses, fees, settlements={})
+        return GatewayStatement(held_minor, statuses, fees, settlements)
+
+    async def _all(self, client: httpx.AsyncClient, path: str) -> list[dict[str, Any]]:
+        lines: list[dict[str, Any]] = []
+        for page in range(1, _PAGES_MAX + 1):
+            listed = await self._get(client, path, page=page)
+            lines += listed["data"]
+            if int(listed["meta"]["page_info"]["total_pages"]) <= page:
+                return lines
+        raise GatewayNotCompared(f"Flutterwave lists more than {_PAGES_MAX} pages of {path}")
 
     async def _get(self, client: httpx.AsyncClient, path: str, **params: int) -> dict[str, Any]:
         response = await client.get(f"{self.url}/{path}", params=params)

@@ -145,11 +145,16 @@ async def show_evidence(request: Request) -> Response:
 
 
 async def make_settlement(request: Request) -> Response:
-    """`POST .../settlements`, optionally with `{currency}` and `{deductions}` in kobo: automatic settlement runs once."""
+    """`POST .../settlements`: automatic settlement of one gateway runs once.
+
+    Optional: `{currency}`, `{deductions}` in kobo, `{gateway}` (`flutterwave`), and its `{destination}` (`autowallet`, else the bank).
+    """
     world = world_of(request)
     body = await _optional_json(request)
     deductions_minor = read_amount_minor(body["deductions"]) if body.get("deductions") else 0
-    return JsonResponse(settlement_view(settle_balance(world, read_currency(body), deductions_minor)))
+    gateway, destination = read_text(body, "gateway", "paystack"), read_text(body, "destination", "account")
+    settled = settle_balance(world, read_currency(body), deductions_minor, gateway, destination)
+    return JsonResponse(settlement_view(settled))
 
 
 async def _optional_json(request: Request) -> dict[str, Any]:

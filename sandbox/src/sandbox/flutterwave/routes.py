@@ -17,6 +17,7 @@ from sandbox.flutterwave.payments import (
     verify_by_id,
     verify_by_reference,
 )
+from sandbox.flutterwave.settlements import list_settlements, show_settlement
 from sandbox.flutterwave.transfers import (
     create_beneficiary,
     create_transfer,
@@ -61,6 +62,8 @@ CALLS: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/refunds", list_refunds),
     ("GET", "/refunds/{id}", show_refund),
     ("GET", "/chargebacks", list_chargebacks),
+    ("GET", "/settlements", list_settlements),
+    ("GET", "/settlements/{id}", show_settlement),
     ("POST", "/beneficiaries", create_beneficiary),
     ("POST", "/transfers", create_transfer),
     ("GET", "/transfers", list_transfers),

@@ -16,19 +16,28 @@ from sandbox.gateway.paging import respond_page
 from sandbox.web import RefusedError
 from sandbox.world import World, world_of
 
+_OF_PAYSTACK = "SELECT 1 FROM settlements WHERE id = ? AND gateway = 'paystack'"
 # The amount is what a list sums.
 SETTLEMENTS = "(SELECT *, processed_minor - fees_minor - deductions_minor AS amount_minor FROM settlements) AS listed"
 
 
-def settle_balance(world: World, currency: str, deductions_minor: int) -> Row:
-    """Settles every paid transaction of the currency that is not settled yet, less fees and deductions.
+# The destination of a settlement that stays at the gateway, as money that transfers use.
+WALLET = "autowallet"
 
-    Raises RefusedError 409 without such a transaction, or when the balance does not cover it.
+
+def settle_balance(
+    world: World, currency: str, deductions_minor: int, gateway: str = "paystack", destination: str = "account"
+) -> Row:
+    """Settles every paid transaction of the currency at a gateway that is not settled yet, less fees and deductions.
+
+    The money leaves the balance unless the destination is WALLET. Raises RefusedError 409 without such a transaction, or when the
+    balance does not cover it.
     """
     database = world.database
     found = database.one(
         "SELECT coalesce(sum(amount_minor), 0) AS processed, coalesce(sum(fees_minor), 0) AS fees FROM transactions"
-        " WHERE status = 'success' AND settlement_id IS NULL AND gateway = 'paystack' AND currency = ?",
+        " WHERE status = 'success' AND settlement_id IS NULL AND gateway = ? AND currency = ?",
+        gateway,
         currency,
     )
     processed_minor, fees_minor = (0, 0) if found is None else (found["processed"], found["fees"])
@@ -38,22 +47,26 @@ def settle_balance(world: World, currency: str, deductions_minor: int) -> Row:
     try:
         with database.transaction():
             settlement_id = database.run(
-                "INSERT INTO settlements (status, currency, processed_minor, fees_minor, deductions_minor, created_at, updated_at)"
-                " VALUES ('success', ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO settlements (status, currency, processed_minor, fees_minor, deductions_minor, created_at, updated_at,"
+                " gateway, destination) VALUES ('success', ?, ?, ?, ?, ?, ?, ?, ?)",
                 currency,
                 processed_minor,
                 fees_minor,
                 deductions_minor,
                 now_text(),
                 now_text(),
+                gateway,
+                destination,
             )
             database.run(
                 "UPDATE transactions SET settlement_id = ?"
-                " WHERE status = 'success' AND settlement_id IS NULL AND gateway = 'paystack' AND currency = ?",
+                " WHERE status = 'success' AND settlement_id IS NULL AND gateway = ? AND currency = ?",
                 settlement_id,
+                gateway,
                 currency,
             )
-            database.post("settlement", str(settlement_id), -effective_minor, currency)
+            if destination != WALLET:
+                database.post("settlement", str(settlement_id), -effective_minor, currency, gateway)
     except InsufficientBalance:
         raise RefusedError(409, "The balance does not cover the settlement") from None
     settled = database.one("SELECT * FROM settlements WHERE id = ?", settlement_id)
@@ -63,13 +76,13 @@ def settle_balance(world: World, currency: str, deductions_minor: int) -> Row:
 
 
 async def list_settlements(request: Request) -> Response:
-    conditions = [("listed.status = ?", request.query_params.get("status"))]
+    conditions = [("gateway = ?", "paystack"), ("listed.status = ?", request.query_params.get("status"))]
     return await respond_page(request, "Settlements retrieved", SETTLEMENTS, conditions, settlement_view)
 
 
 async def list_settlement_transactions(request: Request) -> Response:
     number = row_id(request.path_params["id"])
-    if number is None or world_of(request).database.one("SELECT 1 FROM settlements WHERE id = ?", number) is None:
+    if number is None or world_of(request).database.one(_OF_PAYSTACK, number) is None:
         raise RefusedError(404, "Settlement not found")
     conditions = [("listed.settlement_id = ?", number)]
     return await respond_page(request, "Transactions retrieved", CHARGES, conditions, charge_view)

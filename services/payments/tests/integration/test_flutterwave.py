@@ -19,6 +19,7 @@ from payments.timers import (
     settle_refunds_once,
 )
 from payments.use_cases.reconciliation.reconcile import reconcile
+from payments.use_cases.reconciliation.reconcile_settlements import reconcile_settlements
 
 WEBHOOK = "/api/webhooks/flutterwave"
 HASH = "webhook-hash-of-payments"
@@ -265,6 +266,50 @@ async def test_reconciliation_recovers_a_missing_webhook_of_this_gateway(app: An
     await reconcile_all(app)
     [case] = await app.service.fetch("SELECT status FROM reconciliation_cases")
     assert case["status"] == "explained"
+
+
+async def test_a_settlement_to_the_bank_is_posted_once(app: Any) -> None:
+    _, reference = await paid_order(app)
+    settled = await app.gateway.control("POST", "settlements", {"gateway": "flutterwave"})
+    for _ in range(2):
+        await reconcile_all(app)
+    balances = await app.balances()
+    assert balances["bank_account"] == 500_000 - COST_MINOR
+    gateway = app.service.dependencies.gateways.of(FLUTTERWAVE)
+    assert balances.get("gateway_cash", 0) == await gateway.balance_minor("NGN") == 0
+    [posted] = await app.service.fetch("SELECT posting_key FROM ledger_transactions WHERE type = 'settlement'")
+    assert posted["posting_key"] == f"settlement:flw:{settled['id']}"
+    raised = await app.service.published("operations.alert_raised.v1")
+    assert [alert["dedupKey"] for alert in raised] == ["gateway-settlement"]
+    listed = await gateway.page_of_settlement_charges(f"flw:{settled['id']}", 1)
+    assert [charge.reference for charge in listed.rows] == [reference]
+    assert await app.service.fetch("SELECT 1 FROM reconciliation_cases") == []
+    await app.check_ledger()
+
+
+async def test_a_settlement_to_the_wallet_moves_nothing(app: Any) -> None:
+    await paid_order(app)
+    await app.gateway.control("POST", "settlements", {"gateway": "flutterwave", "destination": "autowallet"})
+    await reconcile_all(app)
+    balances = await app.balances()
+    assert "bank_account" not in balances
+    gateway = app.service.dependencies.gateways.of(FLUTTERWAVE)
+    assert balances["gateway_cash"] == await gateway.balance_minor("NGN") == 500_000 - COST_MINOR
+    assert await app.service.published("operations.alert_raised.v1") == []
+
+
+async def test_a_settlement_of_unknown_charges_is_a_case_of_this_gateway(app: Any) -> None:
+    # Paid at the gateway; neither its webhook nor a query was processed.
+    intent = await app.open_intent((await app.place_order()).order_id)
+    await app.gateway.control("POST", f"charges/{intent['reference']}/pay", {})
+    await app.gateway.control("POST", "settlements", {"gateway": "flutterwave"})
+    needs, now = app.service.dependencies, datetime.now(UTC)
+    gateway = needs.gateways.of(FLUTTERWAVE)
+    period = (now - timedelta(days=1), now + timedelta(days=1))
+    found = [batch async for batch in reconcile_settlements(needs.database, gateway, *period)]
+    [difference] = [difference for batch in found for difference in batch]
+    assert (difference.kind, difference.theirs_minor) == ("settlement_not_in_book", 500_000 - COST_MINOR)
+    assert "bank_account" not in await app.balances()
 
 
 async def test_a_payment_opened_before_a_change_of_the_setting_is_settled_where_it_began(

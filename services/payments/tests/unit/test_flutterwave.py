@@ -16,7 +16,7 @@ from payments.clients.flutterwave import FlutterwaveGateway
 from payments.clients.gateway import GatewayRejected, GatewayUnavailable
 from payments.domain.errors import MalformedEvent
 from payments.domain.revisions import GatewaySubject
-from testkit.providers.flutterwave import chargebacks, fields, refunds, transactions, transfers
+from testkit.providers.flutterwave import chargebacks, fields, refunds, settlements, transactions, transfers
 
 PAID: dict[str, Any] = {
     "id": 8415006,
@@ -391,3 +391,57 @@ def test_each_status_of_an_object_is_an_event_of_its_own() -> None:
         for status in ("SUCCESSFUL", "FAILED")
     }
     assert len(keys) == 2
+
+
+SETTLED: dict[str, Any] = {
+    "id": 41_748,
+    "settlement_account": "0031318432",
+    "bank_code": "063",
+    "due_date": "2026-01-01T04:00:00.000Z",
+    "status": "completed",
+    "currency": "NGN",
+    "gross_amount": 1_220,
+    "app_fee": 21.08,
+    "merchant_fee": 0,
+    "chargeback": 0,
+    "refund": 0,
+    "stampduty_charge": 0,
+    "net_amount": 1_198.92,
+    "disburse_ref": None,
+    "destination": "account",
+    "created_at": "2026-01-02T01:30:00.000Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, [("settled", 119_892)]),
+        ({"status": "pending"}, [("pending", 119_892)]),
+        ({"status": "failed"}, [("failed", 119_892)]),
+        ({"status": "flagged"}, [("pending", 119_892)]),
+        ({"destination": "bank"}, [("settled", 119_892)]),
+        ({"destination": "autowallet"}, []),
+        ({"destination": "wallet"}, []),
+    ],
+)
+async def test_a_settlement_is_read_unless_its_money_stays(changes: Any, expected: Any) -> None:
+    valid(settlements.SETTLEMENTS, json.loads(json.dumps(page_of(SETTLED | changes)), parse_float=Decimal))
+    gateway, calls = gateway_with(lambda _: (200, page_of(SETTLED | changes)))
+    listed = await gateway.page_of_settlements(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC), 1)
+    assert [(row.status, row.amount_minor) for row in listed.rows] == expected
+    assert {row.id for row in listed.rows} <= {"flw:41748"}
+    assert set(calls[0].url.params) <= settlements.LIST_QUERY
+
+
+@pytest.mark.parametrize("changes", [{"net_amount": None}, {"net_amount": 1.005}, {"net_amount": -5}, {"id": None}])
+async def test_a_settlement_that_cannot_be_read_is_left_to_people(changes: Any) -> None:
+    gateway, _ = gateway_with(lambda _: (200, page_of(SETTLED | changes)))
+    listed = await gateway.page_of_settlements(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC), 1)
+    assert (list(listed.rows), len(listed.unreadable)) == ([], 1)
+
+
+async def test_a_settlement_without_its_transactions_proves_nothing() -> None:
+    gateway, _ = gateway_with(lambda _: (200, success(SETTLED)))
+    with pytest.raises(GatewayUnavailable):
+        await gateway.page_of_settlement_charges("flw:41748", 1)

@@ -196,12 +196,18 @@ class FlutterwaveGateway:
         raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
 
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
-        """None: payouts need the money in the account, and a settlement to a bank shows in the audit of its balance."""
-        return Page([], [], is_last=True)
+        """`GET /settlements`. The gateway takes days. Those to the wallet are left out: their money stays in our balance."""
+        listed = await self._page("/settlements", {**_days(start, end), "page": page}, records.read_settlement)
+        to_bank = [settlement for settlement in listed.rows if settlement is not None]
+        return Page(to_bank, listed.unreadable, listed.is_last)
 
     async def page_of_settlement_charges(self, settlement_id: str, page: int) -> Page[Charge]:
-        """None, as there are no settlements."""
-        return Page([], [], is_last=True)
+        """`GET /settlements/:id` has all transactions of a settlement in one response."""
+        found = await self._get(f"/settlements/{quote(_bare(settlement_id), safe='')}")
+        listed = None if found is None else found.get("transactions")
+        if not isinstance(listed, list):
+            raise GatewayUnavailable("the settlement response has no transactions")
+        return _read_rows(listed, records.read_charge, is_last=True)
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """`POST /accounts/resolve`."""
@@ -291,14 +297,7 @@ class FlutterwaveGateway:
 
     async def _page(self, path: str, query: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Row]) -> Page[Row]:
         rows, is_last = await self._list(path, query)
-        readable: list[Row] = []
-        unreadable: list[UnreadableRow] = []
-        for row in rows:
-            try:
-                readable.append(read(row))
-            except MalformedEvent as fault:
-                unreadable.append(records.unreadable_row(row, str(fault)))
-        return Page(readable, unreadable, is_last)
+        return _read_rows(rows, read, is_last=is_last)
 
     async def _list(self, path: str, query: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
         """The rows of a page, and whether it is the last."""
@@ -346,6 +345,17 @@ class FlutterwaveGateway:
         if status >= 400 or body["status"] != "success":
             raise GatewayRejected(status, str(body.get("message", ""))[:200])
         return body
+
+
+def _read_rows(rows: Sequence[Any], read: Callable[[Mapping[str, Any]], Row], *, is_last: bool) -> Page[Row]:
+    readable: list[Row] = []
+    unreadable: list[UnreadableRow] = []
+    for row in map(fields_of, rows):
+        try:
+            readable.append(read(row))
+        except MalformedEvent as fault:
+            unreadable.append(records.unreadable_row(row, str(fault)))
+    return Page(readable, unreadable, is_last)
 
 
 def _bare(identifier: str) -> str:

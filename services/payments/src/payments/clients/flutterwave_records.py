@@ -20,6 +20,7 @@ from payments.domain.gateways import FLUTTERWAVE
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
 from payments.domain.revisions import GatewaySubject, SubjectKind, is_gateway_response
+from payments.domain.settlements import Settlement, SettlementStatus
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import UNKNOWN_EVENT, Arrival
 
@@ -44,6 +45,9 @@ _REFUND_STATUSES: Final[Mapping[str, str]] = {
     "failed": "failed",
 }
 _TRANSFER_OUTCOMES: Final[Mapping[str, TransferOutcome]] = {"SUCCESSFUL": "success", "FAILED": "failed"}
+_SETTLEMENT_STATUSES: Final[Mapping[str, SettlementStatus]] = {"completed": "settled", "failed": "failed"}
+# The destinations of a settlement that stays at the gateway; any other one is a bank account.
+_WALLETS: Final = ("autowallet", "wallet")
 _CHARGEBACK_OUTCOMES: Final[Mapping[str, Outcome | None]] = {
     "initiated": None,
     "pending": None,
@@ -253,6 +257,30 @@ def read_chargeback(data: Mapping[str, Any]) -> ChargebackUpdate:
         reason=phrase_of(data.get("comment")),
         due_at=instant_of(data.get("due_date")),
         awaits_response=status == AWAITING_STATUS,
+    )
+
+
+def read_settlement(data: Mapping[str, Any]) -> Settlement | None:
+    """Read a settlement to our bank account; None for one to the wallet that transfers use, which stays in our balance.
+
+    Raises MalformedEvent without an id, and for a settled one without a usable amount.
+    """
+    identifier = identifier_of(data.get("id"))
+    if identifier is None:
+        raise MalformedEvent("settlement without an id")
+    if data.get("destination") in _WALLETS:
+        return None
+    status = _SETTLEMENT_STATUSES.get(text_of(data.get("status")) or "", "pending")
+    amount_minor = _optional_minor(data.get("net_amount"))
+    if not amount_minor and status == "settled":
+        raise MalformedEvent(f"settlement {identifier} without a usable amount")
+    currency = text_of(data.get("currency"))
+    return Settlement(
+        id=PREFIX + identifier,
+        status=status,
+        amount_minor=amount_minor or 0,
+        currency=currency.upper() if currency and len(currency) == 3 and currency.isalpha() else NO_CURRENCY,
+        created_at=instant_of(data.get("created_at")),
     )
 
 

@@ -1,0 +1,48 @@
+"""Settlements to the bank account or to the wallet.
+
+https://developer.flutterwave.com/v3.0/docs/settlements, https://developer.flutterwave.com/reference/endpoints/settlements,
+Flutterwave/Node-v3 documentation/settlements.md. `destination` is `account` for the bank, and `autowallet` for the wallet.
+"""
+
+from typing import Final
+
+from testkit.providers.flutterwave.fields import (
+    CURRENCY,
+    IDENTIFIER,
+    INSTANT,
+    NAIRA,
+    NULLABLE_TEXT,
+    TEXT,
+    listing,
+    record,
+    success,
+)
+
+_AMOUNTS: Final = ("gross_amount", "app_fee", "merchant_fee", "chargeback", "refund", "stampduty_charge", "net_amount")
+_FIELDS: Final = {
+    "id": IDENTIFIER,
+    "settlement_account": TEXT,
+    "bank_code": TEXT,
+    "due_date": INSTANT,
+    "status": TEXT,
+    "currency": CURRENCY,
+    **dict.fromkeys(_AMOUNTS, NAIRA),
+    "disburse_ref": NULLABLE_TEXT,
+    "destination": TEXT,
+    "created_at": INSTANT,
+}
+TRANSACTION: Final = record(
+    {
+        "id": IDENTIFIER,
+        "tx_ref": TEXT,
+        "flw_ref": TEXT,
+        "charged_amount": NAIRA,
+        "app_fee": NAIRA,
+        "settlement_amount": NAIRA,
+        "status": TEXT,
+        "currency": CURRENCY,
+    }
+)
+SETTLEMENT: Final = success(record({**_FIELDS, "transactions": {"type": "array", "items": TRANSACTION}}))
+SETTLEMENTS: Final = listing(record(_FIELDS))
+LIST_QUERY: Final = frozenset({"page", "from", "to", "subaccount_id"})
