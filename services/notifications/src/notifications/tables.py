@@ -204,6 +204,7 @@ notification_preferences = sa.Table(
     sa.Column("locale", sa.Text, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
     sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.Column("optional_mail", sa.Boolean, nullable=False, server_default=sa.text("true")),
     sa.CheckConstraint("(quiet_from IS NULL) = (quiet_to IS NULL)", name="notification_preferences_quiet_whole"),
 )
 
@@ -300,6 +301,7 @@ support_tickets = sa.Table(
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Column("updated_at", _INSTANT, nullable=False),
     sa.Column("closed_at", _INSTANT),
+    sa.Column("app_user_key", sa.Text),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_tickets_source_known"),
     sa.CheckConstraint("status IN ('open', 'pending', 'closed')", name="support_tickets_status_known"),
     sa.CheckConstraint("priority IN ('low', 'normal', 'high', 'urgent')", name="support_tickets_priority_known"),

@@ -90,6 +90,7 @@ async def test_preferences_are_replaced_at_their_revision(scenario: Scenario, cl
     default = (await client.get(path, headers=scenario.headers(owner_id))).json()["data"]
     assert default == {
         "channels": {**ALL_ON, "messaging": False},
+        "optionalMail": True,
         "quietHours": None,
         "locale": "en",
         "revision": 0,
@@ -97,7 +98,13 @@ async def test_preferences_are_replaced_at_their_revision(scenario: Scenario, cl
     quiet = {"from": "22:00", "to": "06:30", "timezone": "Europe/Berlin"}
     changed = await scenario.set_preferences(owner_id, channels=ALL_ON, quietHours=quiet, locale="en-NG", revision=0)
     stored = changed.json()["data"]
-    assert stored == {"channels": ALL_ON, "quietHours": quiet, "locale": "en-NG", "revision": 1}
+    assert stored == {
+        "channels": ALL_ON,
+        "optionalMail": True,
+        "quietHours": quiet,
+        "locale": "en-NG",
+        "revision": 1,
+    }
     assert (await client.get(path, headers=scenario.headers(owner_id))).json()["data"] == stored
     assert (await scenario.set_preferences(owner_id, channels=ALL_ON, revision=0)).status_code == 409
     assert changed.headers["etag"] == '"1"'

@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from common.primitives.ids import new_id
+from contracts.identity import CredentialsChanged
 from notifications.clients.mail import Mail, is_loopback
 from notifications.domain.deliveries import Message, OutboundMessage
 from notifications.domain.errors import AccountFault, ProviderRejected
@@ -146,14 +147,39 @@ async def test_one_click_switches_optional_mails_off(scenario: Scenario, provide
         done = await scenario.client.post(link, data={"List-Unsubscribe": "One-Click"})
         assert (done.status_code, "switched off" in done.text) == (200, True)
     preferences = (await scenario.client.get("/api/notification-preferences", headers=headers)).json()["data"]
-    assert (preferences["channels"]["email"], preferences["channels"]["push"], preferences["revision"]) == (
-        False,
-        True,
-        1,
-    )
+    assert (preferences["optionalMail"], preferences["revision"]) == (False, 1)
+    assert (preferences["channels"]["email"], preferences["channels"]["push"]) == (True, True)
     await scenario.receive(scenario.delivered())
     await scenario.send_queued()
     assert len(providers.mails) == 3
+
+
+async def test_mails_without_a_link_go_on_after_one_click(scenario: Scenario, providers: Providers) -> None:
+    await scenario.project_users()
+    await scenario.project_order()
+    links = scenario.app.dependencies.delivery_sender.unsubscribe_links
+    link = urlsplit(links.link_of(scenario.buyer_id))
+    assert (await scenario.client.post(f"{link.path}?{link.query}")).status_code == 200
+    await scenario.receive(scenario.dispatched())
+    await scenario.receive(scenario.held())
+    await scenario.receive(CredentialsChanged(user_id=scenario.buyer_id, change="password_changed"))
+    await scenario.send_queued()
+    own = [mail for mail in providers.mails if mail["To"] == "chidi@unilag.edu.ng"]
+    assert [mail["List-Unsubscribe"] for mail in own] == [None, None]
+
+
+async def test_only_an_explicit_choice_undoes_an_unsubscription(scenario: Scenario) -> None:
+    await scenario.project_users()
+    links = scenario.app.dependencies.delivery_sender.unsubscribe_links
+    link = urlsplit(links.link_of(scenario.buyer_id))
+    await scenario.client.post(f"{link.path}?{link.query}")
+    body = {"channels": {"push": True, "messaging": False, "sms": True, "email": True}}
+    headers = scenario.headers(scenario.buyer_id)
+    shown = []
+    for change in ({}, {"optionalMail": True}, {}, {"optionalMail": False}):
+        saved = await scenario.client.put("/api/notification-preferences", json={**body, **change}, headers=headers)
+        shown.append(saved.json()["data"]["optionalMail"])
+    assert shown == [False, True, True, False]
 
 
 @pytest.mark.parametrize(

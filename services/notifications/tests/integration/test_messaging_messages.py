@@ -9,6 +9,7 @@ import pytest_asyncio
 from common.messaging.faults import PermanentFault
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
+from contracts.identity import UserErased
 from notifications.use_cases.messaging.process_messaging_item import process_messaging_item
 from testkit.service_kit import OpenService
 
@@ -256,6 +257,24 @@ async def test_a_number_identifies_the_user_who_has_both(scenario: Scenario) -> 
     both = text("wamid.1", "Hello", from_user_id=USER_ID, from_parent_user_id="NG.ENT.11815799212886844830")
     await process(scenario, {"messages": [both]})
     assert [row["user_id"] for row in await tickets(scenario)] == [scenario.buyer_id]
+
+
+async def test_erasure_reaches_the_ticket_of_the_id_that_was_named_beside_the_number(scenario: Scenario) -> None:
+    await scenario.project_users()
+    both = text("wamid.1", "Hello", from_user_id=USER_ID)
+    another = hidden("wamid.3", "Leave me here")
+    another["messages"][0]["from_user_id"] = "NG.99999999999999999999"
+    await process(scenario, hidden("wamid.0", "I hide my number"), {"messages": [both]}, another)
+    assert [row["user_id"] for row in await tickets(scenario)].count(scenario.buyer_id) == 1
+    await scenario.receive_twice(UserErased(user_id=scenario.buyer_id), sequence=9)
+    left = await scenario.fetch("SELECT body FROM support_messages WHERE body <> ''")
+    assert [row["body"] for row in left] == ["Leave me here"]
+    kept = await scenario.fetch("SELECT phone_key, app_user_key FROM support_tickets ORDER BY phone_key NULLS FIRST")
+    assert [(row["phone_key"] is None, row["app_user_key"] is None) for row in kept] == [
+        (True, True),
+        (True, True),
+        (False, False),
+    ]
 
 
 @pytest.mark.parametrize("sender", [None, 7, "", "NG", "NG.1 2", "NG." + "1" * 200, ["NG.1"], {"id": "NG.1"}])

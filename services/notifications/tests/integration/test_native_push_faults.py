@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 from starlette.responses import JSONResponse
 
+from contracts.operations import AlertRaised
 from notifications.domain.errors import ProviderUnavailable
 
 from .conftest import Providers, Scenario
@@ -45,6 +47,21 @@ async def test_a_device_of_another_project_stays_and_an_operator_is_alerted(
     # Other devices are not affected.
     await push(full_scenario)
     assert len(providers.native) == 1
+
+
+async def test_the_alert_of_another_project_closes_with_the_first_success(
+    full_scenario: Scenario, providers: Providers
+) -> None:
+    await with_device(full_scenario)
+    providers.native_faults.append(fault(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH"))
+    await push(full_scenario)
+    for alert in await full_scenario.published("operations.alert_raised.v1"):
+        await full_scenario.receive(msgspec.convert(alert, AlertRaised))
+    assert await full_scenario.published("operations.alert_cleared.v1") == []
+    await push(full_scenario)
+    await push(full_scenario)
+    [cleared] = await full_scenario.published("operations.alert_cleared.v1")
+    assert cleared["dedupKey"] == "provider-account:fcm"
 
 
 async def test_a_fault_of_the_project_pauses_pushes_with_one_alert(

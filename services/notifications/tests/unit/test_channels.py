@@ -81,5 +81,5 @@ def test_the_messaging_app_needs_an_opt_in() -> None:
         True,
         True,
     ]
-    assert not preferences.opted_out("messaging")
-    assert Preferences({"messaging": False}).opted_out("messaging")
+    assert not preferences.opted_out("order_confirmation", "messaging")
+    assert Preferences({"messaging": False}).opted_out("order_confirmation", "messaging")

@@ -62,8 +62,8 @@ _MANDATORY: Final = frozenset(
     {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
     | {("already_registered", "email")}
 )
-# Mails with a link to switch them off (RFC 8058): news of an order that the app shows as well. Codes, security notices,
-# receipts, and everything about money or an account have none.
+# Optional mails, with a link to switch them off (RFC 8058): updates of an order or ticket that the app shows as well.
+# Codes, security notices, receipts, and everything about money or an account have none.
 _UNSUBSCRIBABLE: Final = frozenset(
     {"order_dispatched", "order_delivered", "order_cancelled", "order_expired", "vendor_dispatch_alert"}
     | {"return_requested", "return_request_update", "ticket_reply"}
@@ -78,21 +78,30 @@ _CODE_LIFETIME: Final = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The preferences of a user. `channels` holds the explicitly set ones."""
+    """The preferences of a user. `channels` holds the explicitly set ones. `optional_mail` is about unsubscribable mails."""
 
     channels: Mapping[str, bool] = field(default_factory=dict)
     quiet: QuietHours | None = None
     timezone: str = TIMEZONE_DEFAULT
     locale: str = "en"
     revision: int = 0
+    optional_mail: bool = True
 
     def allows(self, channel: str) -> bool:
         """Return whether ordinary messages may use the channel."""
         return self.channels.get(channel, _DEFAULTS[channel])
 
-    def opted_out(self, channel: str) -> bool:
-        """Return whether the user explicitly switched the channel off."""
-        return self.channels.get(channel) is False
+    def permits(self, template: str, channel: str) -> bool:
+        """Return whether a message of this template may use the channel unasked."""
+        return is_mandatory(template, channel) or (self.allows(channel) and not self._unsubscribed(template, channel))
+
+    def opted_out(self, template: str, channel: str) -> bool:
+        """Return whether the user explicitly switched messages of this template off on the channel."""
+        is_off = self.channels.get(channel) is False or self._unsubscribed(template, channel)
+        return is_off and not is_mandatory(template, channel)
+
+    def _unsubscribed(self, template: str, channel: str) -> bool:
+        return channel == "email" and not self.optional_mail and is_unsubscribable(template)
 
     def quiet_hours_for(self, template: str, channel: str) -> QuietHours | None:
         """Return the quiet hours that delay the message; None for a mandatory one."""
@@ -100,7 +109,7 @@ class Preferences:
 
 
 def is_unsubscribable(template: str) -> bool:
-    """Return whether a mail of this template offers to switch mails off."""
+    """Return whether a mail of this template is optional, and offers to switch optional mails off."""
     return template in _UNSUBSCRIBABLE
 
 

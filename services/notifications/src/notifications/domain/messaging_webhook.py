@@ -90,7 +90,13 @@ def errors_of(body: Any) -> list[MessagingError]:
 
 def _message(message: Mapping[str, Any]) -> Item:
     kind, text = text_of_message(message)
-    content = {"from": _sender(message), "kind": kind, "text": text, "at": _seconds(message.get("timestamp"))}
+    content = {
+        "from": _sender(message),
+        "userId": _app_user_id(message),
+        "kind": kind,
+        "text": text,
+        "at": _seconds(message.get("timestamp")),
+    }
     return Item(f"message:{_id_of(message)}", "message", content)
 
 
@@ -98,10 +104,14 @@ def _sender(message: Mapping[str, Any]) -> str:
     """Return the sender's number, else the app's id of a user who hides it; empty for a group or without either."""
     if message.get("group_id"):
         return ""
-    number, user_id = message.get("from"), message.get("from_user_id")
-    if isinstance(number, str) and number:
-        return cleaned(number, 40)
-    return user_id if isinstance(user_id, str) and is_app_user_id(user_id) else ""
+    number = message.get("from")
+    return cleaned(number, 40) if isinstance(number, str) and number else _app_user_id(message) or ""
+
+
+def _app_user_id(message: Mapping[str, Any]) -> str | None:
+    """Return the app's id of the sender, which it names beside a number too."""
+    user_id = message.get("from_user_id")
+    return user_id if isinstance(user_id, str) and is_app_user_id(user_id) else None
 
 
 def _status(status: Mapping[str, Any]) -> Item:

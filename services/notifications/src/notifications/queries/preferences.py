@@ -8,7 +8,8 @@ from notifications.domain.channels import CHANNELS, Preferences
 from notifications.domain.quiet_hours import QuietHours
 
 _PREFERENCES: Final = """
-SELECT channels, quiet_from, quiet_to, timezone, locale, revision FROM notification_preferences WHERE user_id = $1
+SELECT channels, quiet_from, quiet_to, timezone, locale, revision, optional_mail
+FROM notification_preferences WHERE user_id = $1
 """
 
 
@@ -19,7 +20,8 @@ async def find_preferences(uow: UnitOfWork, user_id: UUID) -> Preferences:
         return Preferences()
     start, end = row["quiet_from"], row["quiet_to"]
     quiet = None if start is None else QuietHours(start, end, row["timezone"])
-    return Preferences(row["channels"], quiet, row["timezone"], row["locale"], row["revision"])
+    channels, timezone, locale = row["channels"], row["timezone"], row["locale"]
+    return Preferences(channels, quiet, timezone, locale, row["revision"], optional_mail=row["optional_mail"])
 
 
 def preferences_response(preferences: Preferences) -> dict[str, Any]:
@@ -34,6 +36,7 @@ def preferences_response(preferences: Preferences) -> dict[str, Any]:
             "to": quiet.end.strftime("%H:%M"),
             "timezone": quiet.timezone,
         },
+        "optionalMail": preferences.optional_mail,
         "locale": preferences.locale,
         "revision": preferences.revision,
     }

@@ -35,7 +35,12 @@ async def put_preferences(
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         preferences = await change_preferences(
-            uow, caller.id, body.to_preferences(), dependencies.clock.now(), revision=revision
+            uow,
+            caller.id,
+            body.to_preferences(),
+            dependencies.clock.now(),
+            revision=revision,
+            keeps_optional_mail=body.optional_mail is None,
         )
     shown = queries.preferences_response(preferences)
     return ok(request, shown, headers=etag(shown))

@@ -18,10 +18,14 @@ PATH: Final = "/functions/v1/mail-unsubscribe"
 _HEADERS: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 _HEAD: Final = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Mails</title>'
 _QUESTION: Final = (
-    f"{_HEAD}<p>Switch off mails about your orders and tickets? Codes and security notices still arrive.</p>"
+    f"{_HEAD}<p>Switch off mails about the progress of orders and tickets? Receipts, refunds, payouts, codes and security notices "
+    "still arrive.</p>"
     '<form method="post"><button>Switch off</button></form></html>'
 )
-_DONE: Final = f"{_HEAD}<p>Mails are switched off. You can switch them on again in the app.</p></html>"
+_DONE: Final = (
+    f"{_HEAD}<p>Mails about the progress of orders and tickets are switched off. "
+    "You can switch them on again in the app.</p></html>"
+)
 
 router = APIRouter(route_class=RawRoute, tags=["notifications"])
 

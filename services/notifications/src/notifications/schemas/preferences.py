@@ -45,10 +45,14 @@ class QuietHoursPreference(RequestBody):
 
 
 class ReplacePreferencesRequest(RequestBody):
-    """Replace the preferences. Without `revision` the last writer wins; a stale one is 409."""
+    """Replace the preferences. Without `revision` the last writer wins; a stale one is 409.
+
+    Without `optionalMail` it stays as it is: a client that does not know it must not undo an unsubscription.
+    """
 
     channels: ChannelPreferences
     quiet_hours: QuietHoursPreference | None = None
+    optional_mail: Annotated[bool, Field(strict=True)] | None = None
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] = "en"
     revision: Annotated[int, Field(strict=True, ge=0)] | None = None
 
@@ -56,7 +60,8 @@ class ReplacePreferencesRequest(RequestBody):
         window = self.quiet_hours
         quiet = None if window is None else QuietHours(window.start, window.end, window.timezone)
         zone = TIMEZONE_DEFAULT if window is None else window.timezone
-        return Preferences(self.channels.model_dump(), quiet, zone, self.locale)
+        is_wanted = self.optional_mail is not False
+        return Preferences(self.channels.model_dump(), quiet, zone, self.locale, optional_mail=is_wanted)
 
 
 class QuietHoursWindow(ResponseShape):
@@ -66,9 +71,13 @@ class QuietHoursWindow(ResponseShape):
 
 
 class NotificationPreferences(ResponseShape):
-    """The effective preferences, defaults included. `revision` is 0 before the first change."""
+    """The effective preferences, defaults included. `revision` is 0 before the first change.
+
+    `optionalMail`: mails that carry a link to unsubscribe, about orders and tickets that the app shows as well.
+    """
 
     channels: dict[str, bool]
     quiet_hours: QuietHoursWindow | None
+    optional_mail: bool
     locale: str
     revision: int

@@ -30,7 +30,8 @@ VALUES ($1, $2, $3, $4, $5, 'open', 'normal', 1, 1, $6, $6)
 """
 _NUMBER: Final = """
 UPDATE support_tickets
-SET user_id = coalesce(user_id, $2), phone_key = $3, phone_sealed = $4, phone_masked = $5, heard_at = greatest(heard_at, $6)
+SET user_id = coalesce(user_id, $2), phone_key = $3, phone_sealed = $4, phone_masked = $5, heard_at = greatest(heard_at, $6),
+    app_user_key = coalesce($7, app_user_key)
 WHERE id = $1
 """
 _RECORD_ACTIVITY: Final = """
@@ -62,12 +63,18 @@ _ATTACH: Final = """
 INSERT INTO support_attachments (id, ticket_id, author, author_id, byte_count, created_at)
 VALUES ($1, $2, $3, $4, $5, $6)
 """
+# The tickets of the number name the user's ids in the messaging app, under which tickets without a number have their key.
 _LOCK_OF_USER: Final = """
-SELECT id FROM support_tickets WHERE user_id = $1 OR (user_id IS NULL AND phone_key = $2) ORDER BY id FOR UPDATE
+SELECT id FROM support_tickets
+WHERE user_id = $1 OR (user_id IS NULL AND (phone_key = $2 OR phone_key IN (
+    SELECT app_user_key FROM support_tickets WHERE user_id = $1 OR (user_id IS NULL AND phone_key = $2)
+)))
+ORDER BY id FOR UPDATE
 """
 _EMPTY_TICKETS: Final = """
 UPDATE support_tickets
-SET subject = '', phone_key = NULL, phone_sealed = NULL, phone_masked = NULL, heard_at = NULL, status = 'closed',
+SET subject = '', phone_key = NULL, phone_sealed = NULL, phone_masked = NULL, app_user_key = NULL, heard_at = NULL,
+    status = 'closed',
     closed_at = coalesce(closed_at, $2), updated_at = $2, revision = revision + 1
 WHERE id = ANY ($1)
 """
@@ -156,9 +163,12 @@ async def save_number(
     phone_encrypted: str,
     phone_masked: str,
     last_message_at: datetime,
+    app_user_key: str | None,
 ) -> None:
-    """Store the number that receives replies, and the user of a ticket without one."""
-    await uow.execute(_NUMBER, ticket_id, user_id, phone_key, phone_encrypted, phone_masked, last_message_at)
+    """Store the number that receives replies, the sender's id in the app, and the user of a ticket without one."""
+    await uow.execute(
+        _NUMBER, ticket_id, user_id, phone_key, phone_encrypted, phone_masked, last_message_at, app_user_key
+    )
 
 
 async def record_ticket_activity(uow: UnitOfWork, ticket_id: UUID, status: str, author: str, now: datetime) -> None:

@@ -7,7 +7,6 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from notifications import queries, store
-from notifications.domain.channels import is_mandatory
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest
 from notifications.domain.errors import ChannelNotConfigured
 from notifications.domain.templates import names_to_encrypt, read_parameters, template_of
@@ -61,6 +60,6 @@ async def accept_message(
         in_feed=definition.sensitive or not sensitive,
         complete=False,
         preferences=preferences,
-        is_opted_out=preferences.opted_out(channel) and not is_mandatory(template, channel),
+        is_opted_out=preferences.opted_out(template, channel),
     )
     return await queries.find_delivery(uow, notification_id, channel, recipients)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications import queries, store
-from notifications.domain.channels import CHANNELS_BY_TEMPLATE, is_mandatory
+from notifications.domain.channels import CHANNELS_BY_TEMPLATE
 from notifications.domain.deliveries import NotificationRequest, notification_id_of
 from notifications.domain.errors import AddressMissing, ContactUnknown
 from notifications.templates.renderer import RECIPIENT_NAME
@@ -36,8 +36,7 @@ async def notify_user(
     preferences = await queries.find_preferences(uow, user_id)
     is_sent = False
     for channel in CHANNELS_BY_TEMPLATE[template]:
-        is_enabled = preferences.allows(channel) or is_mandatory(template, channel)
-        if channel not in delivery_context.channels or not is_enabled:
+        if channel not in delivery_context.channels or not preferences.permits(template, channel):
             continue
         request = NotificationRequest(notification_id, channel, template, parameters, user_id=user_id)
         try:

@@ -158,10 +158,13 @@ async def _attempt(claimed: _Claimed, sender: DeliverySender) -> None:
         undecryptable = ProviderRejected(provider, "the encrypted value cannot be decrypted")
         await _record_rejection(sender, claimed, undecryptable, undecryptable.reason)
     else:
+        takes_devices_again = sender.circuits.of(_devices_of(provider)).succeeded()
 
         async def record_sent(uow: UnitOfWork) -> None:
             if await store.save_sent(uow, delivery.id, claimed.claim_id, provider_message_id):
                 publish_delivery_settled(uow, delivery, "sent")
+            if takes_devices_again:
+                await clear_provider_alerts(uow, provider)
 
         await _record_response(sender, claimed, record_sent)
 
@@ -211,6 +214,10 @@ def _status_after_failure(error: ProviderUnavailable, delivery: LockedDelivery, 
 
 
 async def _record_rejection(sender: DeliverySender, claimed: _Claimed, error: ProviderRejected, reason: str) -> None:
+    if isinstance(error, DeviceOfOtherAccount):
+        # No call is stopped by this circuit: it remembers the alert until the first success.
+        sender.circuits.of(_devices_of(error.provider)).suspend()
+
     async def record(uow: UnitOfWork) -> None:
         if isinstance(error, DeviceUnregistered) and claimed.device is not None:
             await store.delete_unregistered_device(uow, claimed.device.device_id, claimed.device.address)
@@ -348,6 +355,11 @@ def _circuit_name(client: ChannelProvider, device: Device | None) -> str:
     if device is None:
         return client.provider
     return f"{client.provider} {device.origin if device.kind == 'web' else device.kind}"
+
+
+def _devices_of(provider: str) -> str:
+    """The circuit of devices that registered with another account of the provider."""
+    return f"{provider} devices"
 
 
 def _compose(claimed: _Claimed, sender: DeliverySender, secrets: dict[str, str]) -> OutboundMessage:

@@ -10,7 +10,9 @@ from notifications.use_cases.feed.change_preferences import change_preferences
 
 
 async def unsubscribe_from_mail(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
-    """Switch the channel off; a repetition has no effect. Return False for an unknown or erased user.
+    """Switch off the mails that carry such a link; all others go on. A repetition has no effect.
+
+    Return False for an unknown or erased user.
 
     Raises PreferencesChanged when the preferences change at the same time.
     """
@@ -18,8 +20,8 @@ async def unsubscribe_from_mail(uow: UnitOfWork, user_id: UUID, now: datetime) -
     if contact is None or contact.is_erased:
         return False
     preferences = await queries.find_preferences(uow, user_id)
-    if preferences.opted_out("email"):
+    if not preferences.optional_mail:
         return True
-    changed = replace(preferences, channels={**preferences.channels, "email": False})
+    changed = replace(preferences, optional_mail=False)
     await change_preferences(uow, user_id, changed, now, revision=preferences.revision)
     return True

@@ -59,7 +59,9 @@ async def _record_message(
     address = sender if is_app_user_id(sender) else e164_of(sender)
     if address is None or not content["text"]:
         return None
-    message = CustomerMessage(address, content["kind"], content["text"], reported_instant(content["at"], now))
+    # An item of the release before has no `userId`.
+    at, user_id = reported_instant(content["at"], now), content.get("userId")
+    message = CustomerMessage(address, content["kind"], content["text"], at, app_user_id=user_id)
     return await record_customer_message(uow, message, phone_hasher, encryptor, now)
 
 

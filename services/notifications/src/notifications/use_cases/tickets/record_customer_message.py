@@ -32,12 +32,13 @@ class PhoneHasher:
 @dataclass(frozen=True, slots=True)
 class CustomerMessage:
     """A message of the messaging app. `phone` is E.164, or the app's id of a user who hides the number; `sent_at` is the
-    app's time."""
+    app's time. `app_user_id` is that id, also beside a number."""
 
     phone: str
     kind: str
     text: str
     sent_at: datetime
+    app_user_id: str | None = None
 
 
 async def record_customer_message(
@@ -62,7 +63,10 @@ async def record_customer_message(
     else:
         await tickets.record_ticket_activity(uow, ticket_id, "open", "customer", now)
     encrypted = encryptor.encrypt(message.phone, str(ticket_id))
-    await tickets.save_number(uow, ticket_id, user_id, phone_key, encrypted, masked(message.phone), message.sent_at)
+    app_user_key = phone_hasher.key_of(message.app_user_id) if message.app_user_id else None
+    await tickets.save_number(
+        uow, ticket_id, user_id, phone_key, encrypted, masked(message.phone), message.sent_at, app_user_key
+    )
     await tickets.save_ticket_message(
         uow, new_id(), ticket_id, "customer", user_id, SOURCE, message.kind, text, message.sent_at
     )
