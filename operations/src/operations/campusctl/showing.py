@@ -11,6 +11,7 @@ from rich.text import Text
 
 from operations.campusctl.exits import DONE, Refused
 
+TAB_COLUMNS: Final = 4
 _PAGE_FIELDS: Final = {"page": "page", "limit": "limit", "total": "total", "total_pages": "totalPages"}
 
 
@@ -94,8 +95,13 @@ def _fields(content: Mapping[str, Any]) -> Table:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in content.items():
-        table.add_row(name, _cell(name, value))
+        table.add_row(name, _text(value) if isinstance(value, str) else _cell(name, value))
     return table
+
+
+def _text(text: str) -> Text:
+    """A value of any length, with its line breaks and indentation."""
+    return Text("\n").join(_cell("", line) for line in text.expandtabs(TAB_COLUMNS).splitlines())
 
 
 def _cell(name: str, value: Any) -> Text:
@@ -107,5 +113,6 @@ def _cell(name: str, value: Any) -> Text:
         return Text(naira(value))
     if isinstance(value, list | dict):
         return Text(json.dumps(value, ensure_ascii=True))
-    # Stored text: control characters are shown as question marks.
-    return Text("".join(character if character.isprintable() else "?" for character in str(value)))
+    # Stored text: it stays on its line, and control characters are shown as question marks.
+    line = " ".join(str(value).splitlines())
+    return Text("".join(character if character.isprintable() else "?" for character in line))
