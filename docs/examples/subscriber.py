@@ -2,7 +2,7 @@
 
     SUBSCRIBER_BROKER_URL=amqp://... python docs/examples/subscriber.py --queue sub.demo.orders --types 'orders.#'
 
-It needs aio-pika alone. Each event is told once on standard output as `<sequence> <type> <subject>`; `--count` ends it after
+It needs aio-pika alone. Each event is printed once on standard output as `<sequence> <type> <subject>`; `--count` ends it after
 so many. What it has seen it keeps in a SQLite file, in the same transaction as its own effect.
 """
 
@@ -20,7 +20,7 @@ PREFETCH = 50
 
 
 def remember(store: sqlite3.Connection, event: dict[str, Any]) -> bool:
-    """Does the subscriber's own work with an event, once; tells whether this was the first time.
+    """Does the subscriber's own work with an event, once; returns whether this was the first time.
 
     Events come at least once: the id of each is kept beside the effect. They come in any order: what is older than what is
     already known of its subject changes nothing.

@@ -69,10 +69,14 @@ async def test_a_declined_payment_can_be_retried(
     assert declined.json()["data"]["status"] == "failed"
     assert await sandbox.balance() == 0
     await eventually(lambda: receiver.events("charge.failed"))
-    told = receiver.events("charge.failed")[0]["data"]
-    assert (told["status"], told["gateway_response"], told["paid_at"]) == ("failed", "Insufficient Funds", None)
+    reported = receiver.events("charge.failed")[0]["data"]
+    assert (reported["status"], reported["gateway_response"], reported["paid_at"]) == (
+        "failed",
+        "Insufficient Funds",
+        None,
+    )
     shown = (await sandbox.client.get("/gateway/transaction/verify/order-1")).json()["data"]
-    assert (shown["id"], shown["status"], shown["gateway_response"]) == (told["id"], "failed", "Insufficient Funds")
+    assert (shown["id"], shown["status"], shown["gateway_response"]) == (reported["id"], "failed", "Insufficient Funds")
     assert (await sandbox.pay(access_code)).json()["data"]["status"] == "success"
 
 
@@ -82,9 +86,9 @@ async def test_a_webhook_reports_the_amount_that_was_paid(
     await sandbox.charge("short", 500_000, amount="5000")
     await sandbox.charge("foreign", 500_000, currency="GHS")
     await eventually(lambda: len(receiver.events("charge.success")) == 2)
-    told = {event["data"]["reference"]: event["data"] for event in receiver.events()}
-    assert (told["short"]["amount"], told["short"]["currency"]) == (5_000, "NGN")
-    assert (told["foreign"]["amount"], told["foreign"]["currency"]) == (500_000, "GHS")
+    reported = {event["data"]["reference"]: event["data"] for event in receiver.events()}
+    assert (reported["short"]["amount"], reported["short"]["currency"]) == (5_000, "NGN")
+    assert (reported["foreign"]["amount"], reported["foreign"]["currency"]) == (500_000, "GHS")
     assert await sandbox.balance("NGN") == 5_000
     assert await sandbox.balance("GHS") == 500_000
 

@@ -20,9 +20,13 @@ async def test_a_dispute_deducts_money_only_when_it_is_lost(
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 200_000})).json()
     await eventually(lambda: receiver.events("charge.dispute.create"))
-    told = receiver.events("charge.dispute.create")[0]["data"]
-    assert (told["id"], told["refund_amount"], told["transaction"]["reference"]) == (opened["id"], 200_000, "order-1")
-    assert (told["resolution"], await sandbox.balance()) == (None, 500_000)
+    reported = receiver.events("charge.dispute.create")[0]["data"]
+    assert (reported["id"], reported["refund_amount"], reported["transaction"]["reference"]) == (
+        opened["id"],
+        200_000,
+        "order-1",
+    )
+    assert (reported["resolution"], await sandbox.balance()) == (None, 500_000)
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/remind")).status_code == 200
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/lose")).json()["status"] == "resolved"
     await eventually(lambda: receiver.events("charge.dispute.resolve"))

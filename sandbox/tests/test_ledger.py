@@ -133,8 +133,8 @@ def test_movements_sum_to_the_balance(steps) -> None:
                     currency,
                 )
                 assert moved == came - back - away
-        told = total(book, "SELECT count(*) FROM webhooks WHERE event = 'charge.success'")
-        assert told == total(book, "SELECT count(*) FROM transactions WHERE status = 'success'")
+        reported = total(book, "SELECT count(*) FROM webhooks WHERE event = 'charge.success'")
+        assert reported == total(book, "SELECT count(*) FROM transactions WHERE status = 'success'")
         book.close()
 
 

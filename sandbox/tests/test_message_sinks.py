@@ -159,9 +159,9 @@ async def test_images_and_manual_statuses_have_the_platform_s_form(
     body = {"from": "2348012345678", "message": picture, "id": "wamid.7"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
     assert (await sandbox.client.post("/control/messaging/incoming", json={"from": "234"})).status_code == 400
-    told = {"messaging_product": "whatsapp", "to": "2348012345678", "type": "text", "text": {"body": "Hello"}}
+    body = {"messaging_product": "whatsapp", "to": "2348012345678", "type": "text", "text": {"body": "Hello"}}
     path, given = "/messaging/v21.0/1065/messages", {"biz_opaque_callback_data": "ours"}
-    message_id = (await sandbox.client.post(path, json={**told, **given})).json()["messages"][0]["id"]
+    message_id = (await sandbox.client.post(path, json={**body, **given})).json()["messages"][0]["id"]
     statuses = "/control/messaging/statuses"
     assert (await sandbox.client.post(statuses, json={"id": message_id, "status": "read"})).status_code == 202
     assert (await sandbox.client.post(statuses, json={"id": message_id, "status": "eaten"})).status_code == 400
@@ -215,8 +215,8 @@ RECEIPT_KEY = "receipt-key"
 async def test_each_sms_provider_sends_delivery_receipts(
     environment: dict[str, str], running_sandbox: Callable[..., Any], receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
-    told = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": RECEIPT_KEY}
-    async with running_sandbox(told) as sandbox:
+    with_receipts = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": RECEIPT_KEY}
+    async with running_sandbox(with_receipts) as sandbox:
         await sandbox.settings_are(sms_receipt_delay_seconds=0.01)
         message_id = (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).json()["message_id"]
         form = {"username": "campus", "to": "+2348012345678", "message": "x"}

@@ -16,9 +16,9 @@ async def test_a_refund_is_deducted_from_the_balance(
     queued = (await refund(sandbox, "order-1", 200_000)).json()["data"]
     assert queued["status"] == "pending"
     await eventually(lambda: receiver.events("refund.processed"))
-    told = receiver.events("refund.processed")[0]["data"]
-    assert (told["transaction_reference"], told["amount"]) == ("order-1", "200000")
-    assert not {"id", "merchant_note", "reason"} & set(told)
+    reported = receiver.events("refund.processed")[0]["data"]
+    assert (reported["transaction_reference"], reported["amount"]) == ("order-1", "200000")
+    assert not {"id", "merchant_note", "reason"} & set(reported)
     assert await sandbox.balance() == 300_000
     shown = (await sandbox.client.get(f"/gateway/refund/{queued['id']}")).json()["data"]
     assert shown["status"] == "processed"

@@ -17,9 +17,9 @@ async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_says_so(
     await sandbox.settings_are(charge_fees="standard")
     await sandbox.charge("order-1", 500_000)
     await eventually(lambda: len(receiver.events("charge.success")) == 2)
-    told = {event["data"]["reference"]: event["data"] for event in receiver.events("charge.success")}
-    assert [told[name]["fees"] for name in ("free", "order-1")] == [None, 17_500]
-    assert told["order-1"]["fees_split"] is None
+    reported = {event["data"]["reference"]: event["data"] for event in receiver.events("charge.success")}
+    assert [reported[name]["fees"] for name in ("free", "order-1")] == [None, 17_500]
+    assert reported["order-1"]["fees_split"] is None
     assert await sandbox.balance() == 982_500
     verified = (await sandbox.client.get("/gateway/transaction/verify/order-1")).json()["data"]
     listed = (await sandbox.client.get("/gateway/transaction")).json()["data"]

@@ -19,17 +19,17 @@ async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, ev
     assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-0000000000000001", 100_000)
     assert data["transfer_code"].startswith("TRF_")
     await eventually(lambda: receiver.events("transfer.success"))
-    told = receiver.events("transfer.success")[0]["data"]
-    assert set(told) == {
+    reported = receiver.events("transfer.success")[0]["data"]
+    assert set(reported) == {
         "amount", "createdAt", "currency", "domain", "failures", "fee_charged", "gateway_response", "id", "integration",
         "reason", "recipient", "reference", "session", "source", "source_details", "status", "titan_code",
         "transfer_code", "transferred_at", "updatedAt",
     }  # fmt: skip
-    assert told["recipient"]["details"] == {
+    assert reported["recipient"]["details"] == {
         "account_name": None, "account_number": "0123456785", "authorization_code": None, "bank_code": "058",
         "bank_name": "Guaranty Trust Bank",
     }  # fmt: skip
-    assert (told["status"], told["reason"]) == ("success", "Payout")
+    assert (reported["status"], reported["reason"]) == ("success", "Payout")
     assert await funded.transfer_status("po-0000000000000001") == "success"
     assert await funded.balance() == 400_000
 

@@ -48,7 +48,7 @@ async def test_the_example_subscriber_receives_events_and_after_a_restart_the_mi
         assert await asyncio.wait_for(process.stdout.readline(), SECONDS_MAX) == b"listening\n"
         return process
 
-    async def told(process: asyncio.subprocess.Process) -> list[str]:
+    async def printed_event(process: asyncio.subprocess.Process) -> list[str]:
         said, _ = await asyncio.wait_for(process.communicate(), SECONDS_MAX)
         assert process.returncode == 0
         return said.decode().split()
@@ -56,9 +56,9 @@ async def test_the_example_subscriber_receives_events_and_after_a_restart_the_mi
     async with own_queue(url) as queue:
         process = await listening(queue)
         order = await placed_order(market, people)
-        assert await told(process) == ["1", "orders.order_placed.v1", order["id"]]
+        assert await printed_event(process) == ["1", "orders.order_placed.v1", order["id"]]
         while_away = await placed_order(market, people)
-        assert await told(await listening(queue)) == ["1", "orders.order_placed.v1", while_away["id"]]
+        assert await printed_event(await listening(queue)) == ["1", "orders.order_placed.v1", while_away["id"]]
 
 
 async def publish(channel: aio_pika.abc.AbstractChannel, exchange: str, routing_key: str) -> None:

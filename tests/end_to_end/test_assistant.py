@@ -31,8 +31,8 @@ async def test_the_built_in_assistant_answers_about_the_catalog_and_ones_own_ord
     one = await ask(people.buyer, f"How far is {order['id']}?")
     assert "status Processing: it waits for its payment" in one["reply"]
     for stranger in (people.other_buyer, people.support, people.auditor):
-        told = await ask(stranger, f"How far is {order['id']}?")
-        assert "You have no order with this number." in told["reply"]
+        response = await ask(stranger, f"How far is {order['id']}?")
+        assert "You have no order with this number." in response["reply"]
         assert order["id"] not in (await ask(stranger, "show my orders"))["reply"]
     sold = await ask(people.vendor, f"How far is {order['id']}?")
     assert order["id"] in sold["reply"]

@@ -12,7 +12,7 @@ from tests.end_to_end.conftest import new_address
 
 from .conftest import People
 
-# What a page of the edge lives when nobody tells it of a change (EDGE_CACHE_SECONDS).
+# The lifetime of a page at the edge without an invalidation (EDGE_CACHE_SECONDS).
 PAGE_SECONDS = 5
 
 
@@ -51,7 +51,7 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Market
     assert [await price(path, **query) for path, query in reads] == [150_000, [150_000], [150_000]]
     prices = itertools.count(175_000)
 
-    async def the_gateway_is_told():
+    async def the_gateway_shows_it():
         """Whether everybody saw a new price sooner than the pages of the old one would have ended by themselves. On a machine that
         was too busy for that, the price moves once more."""
         new = next(prices)
@@ -67,7 +67,7 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Market
         await eventually(everybody_sees_it, every=0.2)
         return time.monotonic() - kept_since < PAGE_SECONDS
 
-    assert await eventually(the_gateway_is_told)
+    assert await eventually(the_gateway_shows_it)
     stale = await market.http.patch(url, json={"stock": 9}, headers={**merchant, "If-Match": '"1"'})
     assert (stale.status_code, stale.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     tag = (await market.http.get(url, headers=anybody)).headers["ETag"]

@@ -17,7 +17,7 @@ def in_base64(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-async def told(market: Marketplace, person_id, channel):
+async def notices_of(market: Marketplace, person_id, channel):
     """The id of a message that was taken; None while the service has not heard of the person yet."""
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
     notice = {"notificationId": str(uuid4()), "userId": person_id, "channel": channel}
@@ -50,7 +50,7 @@ async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far
 
     notices = {}
     for channel in ("push", "messaging", "sms", "email"):
-        notices[channel] = await market.until(f"{channel} is taken", lambda: told(market, person_id, channel), 60)  # noqa: B023
+        notices[channel] = await market.until(f"{channel} is taken", lambda: notices_of(market, person_id, channel), 60)  # noqa: B023
 
     async def arrived():
         logs = await market.get("/api/notification-delivery-logs", people.auditor, params={"limit": 100})

@@ -151,11 +151,11 @@ async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_
     await refunded_at_the_gateway(market, people, order, order["totalMinor"], first["refundId"], rest["refundId"])
     for person in (people.buyer, people.vendor):
 
-        async def told(person=person):
+        async def notices(person=person):
             feed = await market.get("/api/notifications", person, params={"limit": 100})
             return [line for line in feed if line["title"] == "Return request"] or None
 
-        assert len(await market.until("the news of the return", told, 60)) >= 1
+        assert len(await market.until("the notice of the return", notices, 60)) >= 1
     await books_agree(system, market)
 
 

@@ -39,7 +39,7 @@ SIGNED = (
     "/functions/v1/gateway-webhook", "/api/webhooks/flutterwave", "/functions/v1/sms-receipts/", "/functions/v1/mail-unsubscribe",
     "/api/messaging/webhook",
 )  # fmt: skip
-# Where only somebody's request adds a row, so that nothing that still goes on behind an earlier test shows here. Every column of
+# Tables to which only a request adds a row, so that nothing that still goes on behind an earlier test shows here. Every column of
 # the rows is left out of it: timers and consumers move them.
 WRITTEN_BY_PEOPLE = {
     "identity": (
@@ -93,7 +93,7 @@ class Cast:
     service_key: str
 
     def allowed(self, route: Route) -> dict[str, str]:
-        """The headers of somebody whom the route's guard lets in."""
+        """The headers of a caller whom the route's guard accepts."""
         if route.access is Access.OPEN:
             return {"Authorization": f"Bearer {self.service_key}"}
         if route.access is Access.CREDENTIALS:
@@ -109,7 +109,7 @@ class Cast:
         raise AssertionError(f"nobody of the demo may use {route.name}")
 
     def forbidden(self, route: Route) -> dict[str, str] | None:
-        """The headers of somebody who lacks the permission; None when everybody has it, or none is asked for."""
+        """The headers of a caller without the permission; None when every caller has it, or none is required."""
         endpoint = ENDPOINTS[route.upstream, route.name]
         for user in demo.USERS:
             if (
@@ -121,7 +121,7 @@ class Cast:
         return None
 
     def not_stepped_up(self, route: Route) -> dict[str, str]:
-        """The headers of somebody who has the permission, signed in with a password only."""
+        """The headers of a caller with the permission, signed in with a password only."""
         endpoint = ENDPOINTS[route.upstream, route.name]
         for user in demo.USERS:
             if endpoint.permissions and not permissions_of(user.roles).isdisjoint(endpoint.permissions):

@@ -19,40 +19,40 @@ EVERYWHERE_SECONDS_MAX = 60
 
 @asynccontextmanager
 async def following(market: Marketplace, person: SignedInUser, last: str | None = None) -> AsyncIterator[Any]:
-    """`await next_told()` gives the next notification of the stream; StopAsyncIteration at its end."""
+    """`await next_entry()` gives the next notification of the stream; StopAsyncIteration at its end."""
     headers = {**person.headers, **({"Last-Event-ID": last} if last else {})}
     async with market.http.stream("GET", "/api/notifications/stream", headers=headers) as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
         lines = answer.aiter_lines()
 
-        async def next_told() -> Any:
+        async def next_entry() -> Any:
             async with asyncio.timeout(EVERYWHERE_SECONDS_MAX):
                 while True:
                     line = await anext(lines)
                     if line.startswith("data: "):
                         return json.loads(line.removeprefix("data: "))
 
-        # The stream has begun when its first line is here: what happens from now on is told.
+        # The stream has begun when its first line is here: later notifications arrive on it.
         assert (await anext(lines)).startswith("retry:")
-        yield next_told
+        yield next_entry
 
 
 async def test_a_purchase_is_streamed_resumes_and_ends_with_a_log_out(market: Marketplace, people: People) -> None:
     buyer = await market.sign_up(f"live.{uuid4().hex}@unilag.edu.ng", "Live Buyer", f"+23480{uuid4().int % 10**8:08d}")
-    async with following(market, buyer) as next_told:
+    async with following(market, buyer) as next_entry:
         order = await market.checkout(buyer, (await a_product(market))["id"])
         await market.pay(await market.pay_intent(buyer, order["id"]))
-        told = [await next_told() for _ in range(2)]
-        assert {one["template"] for one in told} == {"order_confirmation", "delivery_pin"}
+        entries = [await next_entry() for _ in range(2)]
+        assert {one["template"] for one in entries} == {"order_confirmation", "delivery_pin"}
     await market.dispatch(people.vendor, order["id"])
-    async with following(market, buyer, told[0]["id"]) as next_told:
-        assert await next_told() == told[1]
-        dispatched = await next_told()
+    async with following(market, buyer, entries[0]["id"]) as next_entry:
+        assert await next_entry() == entries[1]
+        dispatched = await next_entry()
         assert dispatched["template"] == "order_dispatched"
         assert (await market.get("/api/notifications", buyer))[0] == dispatched
         assert await market.get("/api/notifications/unread-count", buyer) == {"unreadCount": 3}
         assert await market.post("/api/notifications/read-all", {}, buyer) == {"read": 3}
         await market.post("/api/auth/logout", {}, buyer)
         with pytest.raises(StopAsyncIteration):
-            await next_told()
+            await next_entry()

@@ -1,4 +1,4 @@
-"""Charges that pay nothing as they stand, and charges that are told many times."""
+"""Charges that do not pay their order, and charges that are reported many times."""
 
 import asyncio
 import hashlib

@@ -37,12 +37,12 @@ async def new_student(market: Marketplace, **more: Any):
 async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(market: Marketplace) -> None:
     universities = twenty_universities()
     assert len(universities) == 20
-    told = await asyncio.gather(
+    created = await asyncio.gather(
         *(create_user(market, {"id": str(uuid4()), "email": f"Fresher@student.{domain}"}) for domain in universities)
     )
     names = {campus["id"]: campus["name"] for campus in await market.get("/api/campuses", params={"limit": 100})}
-    assert [names[student["campusId"]] for student in told] == list(universities.values())
-    assert all(student["referral"] == {"applied": False, "rewardMinor": 0} for student in told)
+    assert [names[student["campusId"]] for student in created] == list(universities.values())
+    assert all(student["referral"] == {"applied": False, "rewardMinor": 0} for student in created)
 
 
 async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_kobo(market: Marketplace) -> None:
@@ -51,9 +51,9 @@ async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_ko
     student = await new_student(market, referral_token=token)
     profile = await market.get("/api/profiles/current", student)
     user = {"id": profile["id"], "email": student.email, "user_metadata": {"referral_token": token}}
-    told = await asyncio.gather(*(create_user(market, user) for _ in range(100)))
-    assert all(answer == told[0] for answer in told)
-    assert told[0] == {
+    created = await asyncio.gather(*(create_user(market, user) for _ in range(100)))
+    assert all(answer == created[0] for answer in created)
+    assert created[0] == {
         "profileId": profile["id"],
         "role": "buyer",
         "campusId": profile["campusId"],
@@ -93,8 +93,8 @@ async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
         }
         for number in range(100)
     ]
-    told = await asyncio.gather(*(create_user(market, student) for student in students * 2))
-    assert all(answer["referral"] == {"applied": True, "rewardMinor": REWARD_MINOR} for answer in told)
+    created = await asyncio.gather(*(create_user(market, student) for student in students * 2))
+    assert all(answer["referral"] == {"applied": True, "rewardMinor": REWARD_MINOR} for answer in created)
     assert (await market.get("/api/referrals/current", friend))["count"] == 100
 
     async def all_credited() -> bool | None:

@@ -133,8 +133,8 @@ async def waiting_messages(system: System) -> list[str]:
 
 
 async def spans_of(system: System, shown_at: int) -> list[str]:
-    """Every span that was told to the sandbox, as it keeps it, once each process that had a secret in hand has told a later one:
-    a process tells its spans in their order, some seconds late."""
+    """Every span that the sandbox received, once each process that handled a secret has exported a later one: a process
+    exports its spans in their order, some seconds late."""
     [book] = system.state_dir.rglob("sandbox.db")
     with closing(sqlite3.connect(f"file:{book}?mode=ro", uri=True)) as connection:
 
@@ -152,13 +152,13 @@ async def test_no_pin_or_code_of_a_run_is_in_any_log_table_queue_event_or_trace(
     found = await where_a_secret_stands(market, people, system)
     if found:
         # An amount, a size or the number of a process may have the six digits of a PIN. What stands somewhere by chance does not do
-        # so twice; what is told there is told again.
+        # so twice; what is exported there is exported again.
         found &= await where_a_secret_stands(market, people, system)
     assert found == set()
 
 
 async def where_a_secret_stands(market: Marketplace, people: People, system: System) -> set[tuple[str, str]]:
-    """Plays once, and tells which of its secrets stand where afterwards."""
+    """Play the story once, and return where its secrets are found afterwards."""
     async with heard_events(system) as heard:
         order_id, secrets, shown_at = await play(market, people)
     said = b"\n".join(heard).decode(errors="replace")

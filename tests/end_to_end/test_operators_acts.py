@@ -31,8 +31,8 @@ FRESH_SECONDS = 600
 AT_THE_GATEWAY = ("pending", "received", "otp")
 
 
-class Desk:
-    """The command line of somebody who is signed in, or of the machine itself."""
+class CommandLine:
+    """The command line of a signed-in user, or of the machine itself."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
@@ -54,19 +54,19 @@ class Desk:
 
 
 @pytest.fixture
-def desk_of(system: System, tmp_path: Path):
-    def desk(person: SignedInUser) -> Desk:
+def cli_of(system: System, tmp_path: Path):
+    def signed_in_cli(person: SignedInUser) -> CommandLine:
         folder = tmp_path / person.email
         kept = SignIn(person.email, person.access_token, person.refresh_token, time.time() + FRESH_SECONDS)
         SignIns(folder / "campusctl.json").keep(system.base_url, kept)
-        return Desk({"STATE_DIR": str(folder), "CAMPUS_URL": system.base_url})
+        return CommandLine({"STATE_DIR": str(folder), "CAMPUS_URL": system.base_url})
 
-    return desk
+    return signed_in_cli
 
 
-def desk_of_the_machine(system: System) -> Desk:
-    """Whoever may read the system's secrets."""
-    return Desk(
+def cli_of_the_machine(system: System) -> CommandLine:
+    """The command line of an operator who may read the system's secrets."""
+    return CommandLine(
         {
             "STATE_DIR": str(system.state_dir),
             "PORT_BASE": str(system.port_base),
@@ -76,19 +76,19 @@ def desk_of_the_machine(system: System) -> Desk:
 
 
 @pytest.fixture
-def machine(system: System) -> Desk:
-    return desk_of_the_machine(system)
+def machine(system: System) -> CommandLine:
+    return cli_of_the_machine(system)
 
 
 async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(
-    market: Marketplace, desk_of, machine: Desk
+    market: Marketplace, cli_of, machine: CommandLine
 ) -> None:
     first, second, person = await newcomer(market), await newcomer(market), await newcomer(market)
     for admin in (first, second):
         said = await machine.done("staff", "bootstrap", admin.email, "--yes")
         assert said["email"] == admin.email
-    maker = desk_of(await stepped_up(market, first.email))
-    checker = desk_of(await stepped_up(market, second.email))
+    maker = cli_of(await stepped_up(market, first.email))
+    checker = cli_of(await stepped_up(market, second.email))
     person_id = str(person.id)
 
     await maker.done("staff", "grant", person_id, "support_agent")
@@ -115,8 +115,8 @@ async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(
     assert person_id in json.dumps(await maker.done("staff", "list", "--role", "finance_maker", "--limit", "100"))
 
 
-async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketplace, people: People, desk_of) -> None:
-    ops, maker, checker = desk_of(people.ops), desk_of(people.maker), desk_of(people.checker)
+async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketplace, people: People, cli_of) -> None:
+    ops, maker, checker = cli_of(people.ops), cli_of(people.maker), cli_of(people.checker)
     shop = await open_shop(market, people)
     assert (await shop.set_account(market, shop.accounts[0]))[0] == 200
     before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
@@ -174,8 +174,8 @@ async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketpl
         await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
 
 
-async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, people: People, system: System, desk_of) -> None:
-    ops = desk_of(people.ops)
+async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, people: People, system: System, cli_of) -> None:
+    ops = cli_of(people.ops)
     body = json.dumps({"event": "unheard.of", "data": {"id": uuid4().int % 2**40}}).encode()
     answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
     assert answer.status_code == 200
@@ -216,7 +216,7 @@ async def given_up(system: System, webhook_id: str) -> str:
 
 
 async def test_keys_are_shown_and_demo_data_loads_while_everybody_works(
-    market: Marketplace, people: People, machine: Desk
+    market: Marketplace, people: People, machine: CommandLine
 ) -> None:
     async def published() -> set[str]:
         return {key["kid"] for key in (await market.http.get("/.well-known/jwks.json")).json()["keys"]}

@@ -74,8 +74,8 @@ async def test_a_rejected_account_alerts_everyone_concerned_and_ends_by_the_gate
         mails = await market.messages(shop.owner.email, "email")
         return [one for one in mails if number in one["text"] and "delayed" in one["subject"]] or None
 
-    [told] = await market.until("the mail", mail, 60)
-    assert "check them on your bank details page" in told["text"]
+    [sent] = await market.until("the mail", mail, 60)
+    assert "check them on your bank details page" in sent["text"]
 
     held = await act(market, exception, "close", people.ops, evidence="It looks fine.")
     assert (held.status_code, held.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
@@ -119,7 +119,7 @@ async def test_failures_above_five_percent_raise_an_alert(market: Marketplace, p
         return next((page for page in paged if page["labels"]["dedup_key"] == "payout-failure-rate"), None)
 
     assert (await market.until("the page", raised, 60))["labels"]["severity"] == "SEV-2"
-    refused_door = await market.http.get("/api/payout-exceptions/observations", headers=people.buyer.headers)
-    assert refused_door.status_code == 403
+    rejected = await market.http.get("/api/payout-exceptions/observations", headers=people.buyer.headers)
+    assert rejected.status_code == 403
     await move(market, reference, "succeed")
     await market.payout_reaches(shop.owner, exception["payoutId"], "processed")

@@ -21,7 +21,7 @@ SURPLUS = 77_700
 
 
 async def publish(url: str, event_type: str, subject: str, data: dict[str, object]) -> None:
-    """An event in the right shape, from somebody with an account of the broker."""
+    """An event of the right shape, from a holder of a broker account."""
     event = {
         "specversion": "1.0",
         "id": str(uuid4()),

@@ -27,7 +27,7 @@ LEAVES_BY_ITSELF = re.compile(r"campus_[a-z_]+\.(outbox|dead_letters|processed_w
 
 
 class Student:
-    """Somebody whose name, addresses and words hold a mark that nothing else in the system holds."""
+    """A user whose name, addresses and texts contain a mark that nothing else in the system contains."""
 
     def __init__(self) -> None:
         # Of letters alone: a ticket shows no run of digits.

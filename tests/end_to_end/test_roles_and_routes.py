@@ -84,7 +84,7 @@ async def stepped_up(market: Marketplace, email: str) -> SignedInUser:
 
 
 def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
-    """The refusal by the contract's order of checks; None for whoever is let in."""
+    """The refusal by the contract's order of checks; None for an accepted caller."""
     if knocker.person is None:
         return None if endpoint.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
     held = permissions_of(knocker.roles)
@@ -97,12 +97,12 @@ def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
 
 async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[int, str]:
     """Status and code of an empty request for a row that nobody has."""
-    # Whoever shows no token is counted by their address.
+    # Requests without a token are counted by address.
     headers = dict(knocker.person.headers) if knocker.person else {"X-Forwarded-For": new_address()}
     if route.idempotency is Idempotency.REQUIRED:
         headers["Idempotency-Key"] = str(uuid4())
     if route.method == "GET":
-        # From after an event that nobody has: a stream that lets somebody in refuses that, instead of lasting.
+        # From after an event that nobody has: a stream that accepts the caller rejects it, and does not last.
         headers["Last-Event-ID"] = str(uuid4())
     content: dict[str, object] = {}
     if route.media is Media.IMAGE:
@@ -123,27 +123,27 @@ async def test_every_route_accepts_exactly_the_roles_of_the_table(market: Market
     turns = asyncio.Semaphore(AT_ONCE)
     wrong: list[str] = []
 
-    async def try_door(route: Route, knocker: Knocker) -> None:
+    async def try_route(route: Route, knocker: Knocker) -> None:
         async with turns:
             status, code = await knock(market, route, knocker)
         refused = (status, code) if status in (401, 403) else None
         if refused != expected(ENDPOINTS[route.upstream, route.name], knocker) or status in (405, 429) or status >= 500:
             wrong.append(f"{route.name} by {knocker.name} at AAL{1 + knocker.stepped_up}: {status} {code}")
 
-    await asyncio.gather(*(try_door(route, knocker) for route in asked for knocker in knockers))
+    await asyncio.gather(*(try_route(route, knocker) for route in asked for knocker in knockers))
     assert wrong == [], "\n".join(sorted(wrong))
 
 
 async def test_a_revoked_role_and_a_suspension_are_felt_at_the_edge_and_in_every_service(
     market: Marketplace, system: System, admin: SignedInUser
 ) -> None:
-    somebody = await newcomer(market)
+    user = await newcomer(market)
 
     async def act(verb: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        return dict(await market.post(f"/api/staff/{somebody.id}/{verb}", body, admin))
+        return dict(await market.post(f"/api/staff/{user.id}/{verb}", body, admin))
 
     assert (await act("grant", {"role": "support_agent"}))["status"] == "granted"
-    agent = await market.sign_in(somebody.email)
+    agent = await market.sign_in(user.email)
     paths = ("/api/campus-orders", "/api/notification-delivery-logs", "/api/profiles/current", "/api/payments")
     for path in paths:
         assert (await market.http.get(path, headers=agent.headers)).status_code == 200
@@ -154,18 +154,18 @@ async def test_a_revoked_role_and_a_suspension_are_felt_at_the_edge_and_in_every
 
     assert (await act("revoke", {"role": "support_agent"}))["roles"] == ["buyer"]
     await market.until("the revoked role is felt", is_refused_everywhere, EVERYWHERE_SECONDS_MAX)
-    agent = await market.sign_in(somebody.email)
+    agent = await market.sign_in(user.email)
     assert (await market.http.get(paths[0], headers=agent.headers)).status_code == 403
     assert (await market.http.get(paths[2], headers=agent.headers)).status_code == 200
     assert (await act("suspend", {"reason": "A test"}))["suspended"] is True
     await market.until("the suspension is felt", is_refused_everywhere, EVERYWHERE_SECONDS_MAX)
     for path, body in (
-        ("/api/auth/login", {"email": somebody.email, "password": system.secrets["DEMO_PASSWORD"]}),
+        ("/api/auth/login", {"email": user.email, "password": system.secrets["DEMO_PASSWORD"]}),
         ("/api/auth/refresh", {"refreshToken": agent.refresh_token}),
     ):
         assert (await market.http.post(path, json=body)).status_code == 401
     assert (await act("reinstate", {}))["suspended"] is False
-    assert (await market.sign_in(somebody.email)).access_token
+    assert (await market.sign_in(user.email)).access_token
 
 
 async def test_an_admin_appointed_by_an_operator_completes_what_the_first_prepared(

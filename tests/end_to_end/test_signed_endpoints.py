@@ -1,4 +1,4 @@
-"""Every fault at the doors that believe a signature or a key of their senders: nothing else opens them, and a refusal leaves no row."""
+"""Every fault of the endpoints that authenticate by a signature or key: they accept nothing else, and a rejection writes no row."""
 
 import base64
 import hmac
@@ -60,7 +60,7 @@ class Fault:
 
 
 def signed(path: str, raw: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
-    """The headers that open the door for these bytes."""
+    """The headers that authenticate these bytes."""
     if path == PAYMENTS:
         return {"X-Gateway-Signature": hmac.digest(secrets["GATEWAY_SECRET_KEY"].encode(), raw, "sha512").hex()}
     if path == FLUTTERWAVE:
@@ -75,7 +75,7 @@ def signed(path: str, raw: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
 
 
 def keyed(path: str, secrets: Mapping[str, str]) -> str:
-    """The query that opens the door of the company that signs nothing."""
+    """The query that authenticates the company without signatures."""
     return f"key={secrets['SMS_RECEIPT_KEY']}" if path == AFRICAS_TALKING else ""
 
 
@@ -134,17 +134,17 @@ def wrong_of(answer: httpx.Response, fault: Fault, base_url: str) -> str | None:
     """What is wrong with a refusal, or None."""
     if answer.status_code != fault.status:
         return f"{answer.status_code} {answer.text[:160]}"
-    told = answer.json()
+    document = answer.json()
     missed = [
         name for name, form in HEADERS.items() if re.fullmatch(form, ", ".join(answer.headers.get_list(name))) is None
     ]
     if fault.code is None:
-        missed += [] if told == BARE else ["body"]
+        missed += [] if document == BARE else ["body"]
     else:
         slug = fault.code.lower().replace("_", "-")
-        missed += [] if (told["code"], told["type"]) == (fault.code, f"{base_url}/errors/{slug}") else ["code"]
+        missed += [] if (document["code"], document["type"]) == (fault.code, f"{base_url}/errors/{slug}") else ["code"]
         missed += [] if answer.headers["content-type"] == "application/problem+json" else ["media type"]
-        missed += [] if told["requestId"] == answer.headers["x-request-id"] else ["requestId"]
+        missed += [] if document["requestId"] == answer.headers["x-request-id"] else ["requestId"]
     missed += [] if ("allow" in answer.headers) == (fault.status == 405) else ["Allow"]
     return f"{', '.join(missed)}: {answer.text[:160]}" if missed else None
 
@@ -185,7 +185,7 @@ def test_every_signed_endpoint_is_tested() -> None:
 
 
 async def rows_with(marker: str, system: System) -> int:
-    """How many rows hold the marker, among all that the doors write."""
+    """How many rows hold the marker, in all tables that the endpoints write."""
     found = 0
     for service in ("payments", "notifications"):
         url = urlsplit(system.secrets["DATABASE_URL"])._replace(path=f"/campus_{service}").geturl()

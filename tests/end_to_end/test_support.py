@@ -65,8 +65,8 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
     await market.until("the student is known", known, 60)
     first = {"from": phone, "name": "Ngozi", "text": "Where is my rice?", "id": f"wamid.{uuid4().hex}"}
     second = {"from": phone, "message": {"type": "image", "image": {"caption": "the empty pot"}}}
-    for told in (first, first, second):
-        assert (await market.sandbox.post("/control/messaging/incoming", json=told)).status_code == 202
+    for message in (first, first, second):
+        assert (await market.sandbox.post("/control/messaging/incoming", json=message)).status_code == 202
 
     async def conversation():
         tickets = await market.get(TICKETS, student)
@@ -98,11 +98,11 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
     assert (log["template"], log["channel"]) == ("ticket_reply", "messaging")
     assert phone not in str(log)
 
-    async def told():
+    async def notices():
         feed = await market.get("/api/notifications", student)
         return [one for one in feed if one["template"] == "ticket_reply"] or None
 
-    assert len(await market.until("the app tells of it too", told, 60)) == 1
+    assert len(await market.until("the notice in the app", notices, 60)) == 1
 
 
 async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_staff(

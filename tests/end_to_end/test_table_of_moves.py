@@ -264,16 +264,16 @@ async def chargeback_after_release(stage: Stage) -> list[str]:
 
 
 async def chargeback_decided(stage: Stage, act: str, outcome: str) -> list[str]:
-    """What the bank decides ends no dispute; whoever resolves it knows."""
+    """A decision of the bank ends no dispute; the resolution shows it."""
     order = await stage.paid()
     dispute_id = await stage.charge_back(order)
     path = [await stage.reach(order, "disputed")]
     await stage.decide_chargeback(dispute_id, act)
 
-    async def told() -> str | None:
+    async def decision() -> str | None:
         return (await stage.dispute_of(order))["chargebackOutcome"]
 
-    path += [await stage.market.until("the bank's decision", told, 60), (await stage.show(order))["status"]]
+    path += [await stage.market.until("the bank's decision", decision, 60), (await stage.show(order))["status"]]
     path.append(await stage.approve(await stage.prepare(order, outcome)))
     path.append(await stage.reach(order, "refunded" if outcome == "buyer" else "paid"))
     return [*path, (await stage.dispute_of(order))["outcome"]]
@@ -294,7 +294,7 @@ async def returns(stage: Stage) -> list[str]:
 
 
 async def failed_refund(stage: Stage) -> list[str]:
-    """The order waits, somebody is called, and maker and checker send the money to another account."""
+    """The order waits, an alert is raised, and maker and checker send the money to another account."""
     order, market, people = await stage.paid(), stage.market, stage.people
     reference = order["intent"]["reference"]
     rule = {"fail": "The card is closed", "times": 1, "match": reference}
@@ -434,7 +434,7 @@ async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_
 # The rows that need a part of the system to stand still, or other windows
 
 
-# Whoever stands in a transaction, or in a statement.
+# Sessions in a transaction or a statement.
 _AT_WORK = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND state <> 'idle'"
 
 
@@ -466,7 +466,7 @@ async def stopped_between_transactions(system: System, name: str, process_id: in
 async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_order_paid(
     system: System, stage: Any
 ) -> None:
-    """The news of a dispute needs a tenth of a second: whoever releases within it finds the money not frozen yet."""
+    """The event of a dispute takes a tenth of a second: a release within it finds the money not frozen yet."""
     order = await stage.dispatched()
     async with standing_still(system, "payments-worker"):
         assert (await stage.act(stage.people.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"

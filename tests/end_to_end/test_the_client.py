@@ -30,7 +30,7 @@ async def test_the_example_of_the_client_buys_something_and_takes_it_over(system
         check=False,
     )
     assert played.returncode == 0, played.stderr
-    told = played.stdout.splitlines()
-    assert told[0].startswith("chosen: ")
-    assert [line.rpartition(": ")[2] for line in told[2:5]] == ["paid_escrow", "dispatched", "delivered"]
-    assert told[-1] == "found again in the list of orders: 1"
+    lines = played.stdout.splitlines()
+    assert lines[0].startswith("chosen: ")
+    assert [line.rpartition(": ")[2] for line in lines[2:5]] == ["paid_escrow", "dispatched", "delivered"]
+    assert lines[-1] == "found again in the list of orders: 1"

@@ -1,4 +1,4 @@
-"""What every answer carries, whoever makes it, and what is refused."""
+"""Headers of every response, of each origin, and rejected requests."""
 
 import json
 import time
@@ -258,7 +258,7 @@ async def test_an_anonymous_reader_gets_the_catalog_compressed_and_revalidates_b
 async def test_readiness_names_every_service(market: Marketplace) -> None:
     shown = (await market.http.get("/health/readiness")).json()["data"]
     assert shown["status"] == "ready"
-    assert {name: told["status"] for name, told in shown["services"].items()} == dict.fromkeys(
+    assert {name: service["status"] for name, service in shown["services"].items()} == dict.fromkeys(
         ("identity", "orders", "payments", "payouts", "notifications"), "ready"
     )
 

@@ -18,7 +18,7 @@ from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from operations.processes import API_PORTS
 from tests.end_to_end.issuers import CLUB, CLUB_SECRET, SCHOOL, FurtherIssuers
-from tests.end_to_end.test_operators_acts import desk_of_the_machine
+from tests.end_to_end.test_operators_acts import cli_of_the_machine
 
 from .conftest import People
 
@@ -34,7 +34,7 @@ def part(content: Any) -> str:
 
 
 def forgeries(good: str, key: dict[str, str]) -> dict[str, str]:
-    """What somebody can make of a good token and our published key."""
+    """Forgeries from a valid token and our published key."""
     head, claims, signature = good.split(".")
     header, said = [json.loads(base64.urlsafe_b64decode(text + "==")) for text in (head, claims)]
     raw, stranger = base64.urlsafe_b64decode(key["x"] + "=="), Ed25519PrivateKey.generate()
@@ -136,7 +136,7 @@ async def test_a_user_of_the_school_is_a_buyer_only_after_create_user(
     await create_user(market, system, user_id)
     for client in (market.http, behind):
         assert await asked(client, token) == (200, None)
-    # What the services ask about somebody is no door of the edge.
+    # The edge does not route the internal user endpoints.
     assert await asked(market.http, token, "/internal/standings/current") == (404, "RESOURCE_NOT_FOUND")
     # The edge counts the person, by the tier of what our service says they are.
     answer = await market.http.get(ORDERS, headers={"Authorization": f"Bearer {token}"})
@@ -155,7 +155,7 @@ async def test_a_user_of_the_club_is_identified_by_issuer_and_subject(
     assert refused.status_code == 403
     await create_user(market, system, refused.json()["userId"])
     assert await asked(market.http, token) == (200, None)
-    # Only the club may say that somebody is staff.
+    # Only the club may grant roles of staff.
     staff = {"app_metadata": {"roles": ["auditor"]}}
     assert await asked(market.http, issuers.club("member-7", **staff), "/api/payouts") == (200, None)
 
@@ -228,7 +228,7 @@ async def test_a_rotation_is_a_command_and_nobody_notices_it(
     assert [line["kid"] for line in logged if line["event"] == "audit: signing key published"] == [new]
     again, said_again = system.command("identity", "rotate-keys")
     assert (again, "Nothing to do" in said_again) == (0, True)
-    assert "Nothing to do" in (await desk_of_the_machine(system).done("keys", "rotate", "--yes"))["said"]
+    assert "Nothing to do" in (await cli_of_the_machine(system).done("keys", "rotate", "--yes"))["said"]
     assert system.command("identity", "retire-keys", "--compromised", "nobody")[0] == 1
     assert system.command("identity", "retire-keys", "--now")[0] == 64
     for person in (people.buyer, people.vendor):
