@@ -60,8 +60,8 @@ class ReplacePreferencesRequest(RequestBody):
         window = self.quiet_hours
         quiet = None if window is None else QuietHours(window.start, window.end, window.timezone)
         zone = TIMEZONE_DEFAULT if window is None else window.timezone
-        is_wanted = self.optional_mail is not False
-        return Preferences(self.channels.model_dump(), quiet, zone, self.locale, optional_mail=is_wanted)
+        is_enabled = self.optional_mail is not False
+        return Preferences(self.channels.model_dump(), quiet, zone, self.locale, optional_mail=is_enabled)
 
 
 class QuietHoursWindow(ResponseShape):

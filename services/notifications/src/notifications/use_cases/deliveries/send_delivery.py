@@ -158,12 +158,12 @@ async def _attempt(claimed: _Claimed, sender: DeliverySender) -> None:
         undecryptable = ProviderRejected(provider, "the encrypted value cannot be decrypted")
         await _record_rejection(sender, claimed, undecryptable, undecryptable.reason)
     else:
-        takes_devices_again = sender.circuits.of(_devices_of(provider)).succeeded()
+        is_recovered = sender.circuits.of(_devices_of(provider)).succeeded()
 
         async def record_sent(uow: UnitOfWork) -> None:
             if await store.save_sent(uow, delivery.id, claimed.claim_id, provider_message_id):
                 publish_delivery_settled(uow, delivery, "sent")
-            if takes_devices_again:
+            if is_recovered:
                 await clear_provider_alerts(uow, provider)
 
         await _record_response(sender, claimed, record_sent)
