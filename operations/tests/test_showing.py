@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations.campusctl.showing import Output, show_output
+from operations.campusctl.showing import Output, amount_of, show_output
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r\n"])
@@ -25,3 +25,8 @@ def test_a_control_character_of_a_long_text_is_replaced(capsys: pytest.CaptureFi
 def test_a_stored_text_never_begins_a_line_of_its_own(output: Output, capsys: pytest.CaptureFixture[str]) -> None:
     show_output(output, as_json=False)
     assert not [line for line in capsys.readouterr().out.splitlines() if line.startswith("ok")]
+
+
+@pytest.mark.parametrize(("currency", "shown"), [("NGN", "₦2,500.50"), ("USD", "250050 USD in minor units")])
+def test_an_amount_is_shown_in_its_currency(currency: str, shown: str) -> None:
+    assert amount_of({"amountMinor": 250_050, "currency": currency}) == shown

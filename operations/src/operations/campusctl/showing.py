@@ -75,6 +75,12 @@ def naira(minor: int) -> str:
     return f"{sign}₦{abs(minor) // 100:,}.{abs(minor) % 100:02d}"
 
 
+def amount_of(document: Mapping[str, Any]) -> str:
+    """Format `amountMinor` in its `currency`: naira, else minor units."""
+    minor, currency = document["amountMinor"], document["currency"]
+    return naira(minor) if currency == "NGN" else f"{minor} {currency} in minor units"
+
+
 def _print_json(document: Any) -> None:
     # ASCII only: stored text must not send control sequences to the terminal.
     print(json.dumps(document, indent=2, ensure_ascii=True, default=str))

@@ -11,7 +11,7 @@ import typer
 
 from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
-from operations.campusctl.showing import Output, naira
+from operations.campusctl.showing import Output, amount_of
 
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _COLUMNS = ("id", "status", "dueAt", "respondedAt", "amountMinor", "currency", "orderId", "disputeId", "createdAt")
@@ -103,7 +103,7 @@ def accept(
     """Accept the claim: the gateway returns the money to the payer."""
     chargeback = operator.api.get(f"{_CHARGEBACKS}/{chargeback_id}").data
     minor = chargeback["amountMinor"] if amount is None else amount
-    shown = naira(minor) if chargeback["currency"] == "NGN" else f"{minor} {chargeback['currency']} in minor units"
+    shown = amount_of({**chargeback, "amountMinor": minor})
     operator.confirm(f"Return {shown} to the payer, order {chargeback['orderId'] or 'unknown'}?", yes=yes)
     body = {"resolution": "accept", "message": message, "attachment": _encoded(attachment), "amountMinor": minor}
     return Output(operator.api.act(f"{_CHARGEBACKS}/{chargeback_id}/resolve", body, key).data)

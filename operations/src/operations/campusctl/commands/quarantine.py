@@ -8,7 +8,7 @@ import typer
 
 from operations.campusctl.approving import Hash, approve_decision
 from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
-from operations.campusctl.showing import Output, naira
+from operations.campusctl.showing import Output, amount_of
 
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _COLUMNS = ("id", "reason", "status", "amountMinor", "currency", "orderId", "reference", "createdAt")
@@ -70,7 +70,7 @@ def approve(
     def question(charge: dict[str, Any]) -> str:
         decision = charge["decision"] or {"outcome": "not prepared", "reason": ""}
         return (
-            f"{decision['outcome']}: {_amount(charge)}, charge {charge['reference']}, order {charge['orderId'] or 'unknown'}"
+            f"{decision['outcome']}: {amount_of(charge)}, charge {charge['reference']}, order {charge['orderId'] or 'unknown'}"
             f" ({decision['reason']})?"
         )
 
@@ -84,8 +84,3 @@ def reject(
 ) -> Output:
     """Reject a decision that another user prepared. The charge stays in quarantine."""
     return Output(operator.api.act(f"{_CHARGES}/{charge_id}/reject", {"reason": reason}, key).data)
-
-
-def _amount(charge: dict[str, Any]) -> str:
-    minor = charge["amountMinor"]
-    return naira(minor) if charge["currency"] == "NGN" else f"{minor} {charge['currency']} in minor units"

@@ -8,7 +8,7 @@ import typer
 
 from operations.campusctl.approving import Hash, approve_decision
 from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
-from operations.campusctl.showing import Output, naira
+from operations.campusctl.showing import Output, amount_of
 
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _COLUMNS = ("id", "kind", "status", "needsAccount", "amountMinor", "currency", "orderId", "failure", "createdAt")
@@ -81,7 +81,7 @@ def approve(
         decision = refund["decision"] or {"action": "not prepared", "reason": "", "destination": None}
         account = decision["destination"]
         to = "the payer's own means" if account is None else _destination(account)
-        return f"{decision['action']}: {_amount(refund)} to {to}, order {refund['orderId']} ({decision['reason']})?"
+        return f"{decision['action']}: {amount_of(refund)} to {to}, order {refund['orderId']} ({decision['reason']})?"
 
     return approve_decision(
         operator, f"{_REFUNDS}/{refund_id}", question, approved_hash=approved_hash, yes=yes, key=key
@@ -102,8 +102,3 @@ def _destination(account: dict[str, Any]) -> str:
         return named
     at_bank = account["nameAtBank"]
     return f"{named} (NOT VERIFIED: {f'the bank names {at_bank}' if at_bank else 'the bank confirmed no name'})"
-
-
-def _amount(refund: dict[str, Any]) -> str:
-    minor = refund["amountMinor"]
-    return naira(minor) if refund["currency"] == "NGN" else f"{minor} {refund['currency']} in minor units"
