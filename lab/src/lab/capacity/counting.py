@@ -183,11 +183,17 @@ class Idle:
     commits: dict[str, float]
 
 
+def cpu_of_a_second(before: Spent, after: Spent) -> dict[str, float]:
+    """Milliseconds of processor time of each second between two readings."""
+    lasted = after.at - before.at
+    return {name: seconds * 1000 / lasted for name, seconds in cpu_between(before, after).items()}
+
+
 def idle_between(before: Reading, after: Reading) -> Idle:
     """The cost of each second between two readings."""
-    lasted, counted = after.spent.at - before.spent.at, after.counts.at - before.counts.at
+    counted = after.counts.at - before.counts.at
     return Idle(
-        {name: seconds * 1000 / lasted for name, seconds in cpu_between(before.spent, after.spent).items()},
+        cpu_of_a_second(before.spent, after.spent),
         {name: (done - before.counts.commits[name]) / counted for name, done in after.counts.commits.items()},
     )
 

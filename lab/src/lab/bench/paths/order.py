@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Effort, Figures, Goal, Row, percentile
-from lab.capacity.counting import Counters, Idle, Reading, cpu_between, idle_between, step_between
+from lab.capacity.counting import Counters, Idle, Reading, cpu_between, cpu_of_a_second, idle_between, step_between
 from lab.capacity.figures import Step
 from lab.orders import Trade
 from lab.systems import Log, RunningSystem
@@ -54,12 +54,34 @@ class Sample:
         return sum(self.step.cpu_ms.values())
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    phase: str
+    before: Reading
+    after: Reading
+    count: int
+    seconds: float
+    times_ms: Sequence[float]
+
+
 @dataclass(slots=True)
 class Measured:
     """The samples of one version by phase."""
 
     idle: Idle
     samples: dict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, runs: Sequence[_Run], resting: Sequence[Idle]) -> "Measured":
+        """The idle second of a process is the median of all rests: a broker has seconds of housekeeping."""
+        names = resting[0].cpu_ms
+        usual = {name: statistics.median(rest.cpu_ms.get(name, 0.0) for rest in resting) for name in names}
+        measured = cls(Idle(usual, resting[0].commits))
+        for run in runs:
+            step = step_between(run.before, run.after, run.count, measured.idle, {})
+            idle_ms = sum(usual.values()) * (run.after.spent.at - run.before.spent.at) / run.count
+            measured.samples[run.phase].append(Sample(step, run.seconds, run.times_ms, idle_ms))
+        return measured
 
     def step(self, phase: str) -> Step:
         """The mean of the rounds."""
@@ -102,23 +124,21 @@ async def _measured(
         first = await counters.read()
         await asyncio.sleep(effort.idle_seconds)
         rested = await counters.read()
-        measured = Measured(idle_between(first, rested))
         await idle.wait()
-        counts = rested.counts
-        for _ in range(effort.rounds):
-            for phase, load in phases.items():
-                async with turn:
-                    log(f"{name} {phase}".strip())
-                    began = await counters.spent()
-                    count, times = await load(trade)
-                    ended_load = time.monotonic()
-                    await _until_quiet(counters, sum(measured.idle.cpu_ms.values()) / 1000)
-                    ended = await counters.spent()
-                before, counts = counts, await counters.counts()
-                step = step_between(Reading(began, before), Reading(ended, counts), count, measured.idle, {})
-                idle_ms = sum(measured.idle.cpu_ms.values()) * (ended.at - began.at) / count
-                measured.samples[phase].append(Sample(step, ended_load - began.at, times, idle_ms))
-    return measured
+        runs, resting, counts = list[_Run](), [idle_between(first, rested)], rested.counts
+        busy_at_rest = sum(resting[0].cpu_ms.values()) / 1000
+        for phase, load in [*phases.items()] * effort.rounds:
+            async with turn:
+                log(f"{name} {phase}".strip())
+                began = await counters.spent()
+                count, times = await load(trade)
+                seconds = time.monotonic() - began.at
+                await _until_quiet(counters, busy_at_rest)
+                ended = await counters.spent()
+            before, counts = counts, await counters.counts()
+            resting.append(replace(resting[0], cpu_ms=cpu_of_a_second(ended, await counters.spent())))
+            runs.append(_Run(phase, Reading(began, before), Reading(ended, counts), count, seconds, times))
+    return Measured.of(runs, resting)
 
 
 @asynccontextmanager
