@@ -57,6 +57,8 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/orders/:id/return-requests": (EVERYBODY, False),
     "POST /api/return-requests/:id/approve": ({"merchant", "support_agent"}, False),
     "POST /api/return-requests/:id/reject": ({"merchant", "support_agent"}, False),
+    "GET /api/vendors/:id/sales": ({"merchant", "campus_admin", "auditor", *FINANCE}, False),
+    "GET /api/sales": ({"campus_admin", "auditor", *FINANCE}, False),
     "GET /api/campus-orders": ({"campus_admin", "support_agent", "auditor"}, False),
     # Section 7
     "POST /api/payments/intent": ({"buyer"}, False),

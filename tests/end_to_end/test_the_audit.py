@@ -27,6 +27,10 @@ COMPARED = {
         "orders",
         "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text",
     ),
+    "the sales of each order are what payments' escrow of it states": (
+        "orders",
+        "UPDATE sale_lines SET commission_minor = commission_minor + 1, net_minor = net_minor - 1 RETURNING order_id::text",
+    ),
     "every vendor's locked share is the same in both books": (
         "payouts",
         "UPDATE order_shares SET remaining_vendor_minor = remaining_vendor_minor + 1 RETURNING order_id::text",

@@ -31,6 +31,21 @@ def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence:
     return f"campus.release-statement.v1|{vendor_id}|{source}|{amount_minor}|{sequence}|{net_minor}".encode("ascii")
 
 
+class EscrowState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The money of one order after a movement, in kobo: `held_minor` came in, and `locked_minor` of it is in escrow.
+
+    `net_minor`, `commission_minor` and `delivery_fee_minor` were released to the vendor and the platform and not taken
+    back. The rest returned to the buyer, as refunds or chargebacks.
+    """
+
+    held_at: str
+    held_minor: MinorAmount
+    locked_minor: MinorAmount
+    net_minor: MinorAmount
+    commission_minor: MinorAmount
+    delivery_fee_minor: MinorAmount
+
+
 class EscrowHeld(Event, frozen=True, kw_only=True):
     """A charge covers the order."""
 
@@ -63,6 +78,7 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
     remaining_minor: MinorAmount
     remaining_vendor_minor: MinorAmount
     statement: ReleaseStatement | None = None
+    escrow: EscrowState | None = None
 
 
 class EscrowRefunded(Event, frozen=True, kw_only=True):
@@ -78,6 +94,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
     remaining_minor: MinorAmount
     remaining_vendor_minor: MinorAmount
     statement: ReleaseStatement | None = None
+    escrow: EscrowState | None = None
 
 
 class RefundSettled(Event, frozen=True, kw_only=True):
@@ -131,6 +148,7 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     remaining_minor: MinorAmount | None = None
     remaining_vendor_minor: MinorAmount | None = None
     statement: ReleaseStatement | None = None
+    escrow: EscrowState | None = None
 
 
 class VendorStatementIssued(Event, frozen=True, kw_only=True):
@@ -139,6 +157,16 @@ class VendorStatementIssued(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.vendor_statement_issued.v1"
     vendor_id: UUID
     statement: ReleaseStatement
+
+
+class EscrowStated(Event, frozen=True, kw_only=True):
+    """The escrow of an order without a movement, for services that began to keep it after the order was paid."""
+
+    TYPE: ClassVar[str] = "payments.escrow_stated.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    escrow: EscrowState
 
 
 class ChargeQuarantined(Event, frozen=True, kw_only=True):

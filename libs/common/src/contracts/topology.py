@@ -57,6 +57,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.EscrowHeld,
         payments.EscrowReleased,
         payments.EscrowRefunded,
+        payments.EscrowStated,
         payments.RefundSettled,
         payments.RefundFailed,
         payments.ChargeDisputed,

@@ -192,6 +192,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     _post("/api/return-requests/:id/reject", ORDERS, guard=_guard("orders:fulfil", "returns:decide")),
     _read("/api/campus-orders", ORDERS),
     _read("/api/campus-orders/export", ORDERS),
+    _read("/api/sales", ORDERS),
+    _read("/api/vendors/:id/sales", ORDERS),
     _read("/api/carts/current", ORDERS),
     Route("DELETE", "/api/carts/current", ORDERS),
     Route("PUT", "/api/carts/current/items/:id", ORDERS),

@@ -1,4 +1,4 @@
-"""Evidence of disputes, contacts of the parties of orders, and indexes for lists of return requests.
+"""Evidence of disputes, contacts of the parties of orders, sales, and indexes for lists of return requests.
 
 The SQL is in the file of the same name. Only additions.
 """
@@ -30,6 +30,7 @@ def downgrade() -> None:
     """Fails while there is evidence: its files would stay without a row."""
     for index in _INDEXES:
         op.execute(f"DROP INDEX {index}")
+    op.execute("DROP TABLE sale_lines")
     op.execute("DROP TABLE user_contacts")
     op.execute("ALTER TABLE dispute_evidence ADD CONSTRAINT dispute_evidence_empty CHECK (false)")
     op.execute("DROP TABLE dispute_evidence")

@@ -43,3 +43,40 @@ CREATE POLICY user_contacts_of_orders ON user_contacts FOR SELECT
             WHERE own.buyer_id = (SELECT app_user_id()) AND vendor.owner_user_id = user_contacts.user_id
         )
     );
+
+-- The share of each item in the money of its paid order, as payments' events state it (decision 52). Payments has the books;
+-- this is their projection, which the next event of the order or `python -m payments publish-escrows` makes good.
+CREATE TABLE sale_lines (
+    item_id uuid PRIMARY KEY,
+    order_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    category text NOT NULL,
+    name text NOT NULL,
+    quantity integer NOT NULL,
+    sold_at timestamptz NOT NULL,
+    sequence bigint NOT NULL,
+    gross_minor bigint NOT NULL,
+    locked_minor bigint NOT NULL,
+    refunded_minor bigint NOT NULL,
+    delivery_fee_minor bigint NOT NULL,
+    commission_minor bigint NOT NULL,
+    net_minor bigint NOT NULL,
+    CONSTRAINT sale_lines_item FOREIGN KEY (item_id) REFERENCES order_items (id),
+    CONSTRAINT sale_lines_balanced CHECK (
+        gross_minor = locked_minor + refunded_minor + delivery_fee_minor + commission_minor + net_minor
+    )
+);
+CREATE INDEX sale_lines_of_vendor ON sale_lines (vendor_id, sold_at);
+CREATE INDEX sale_lines_of_campus ON sale_lines (campus_id, sold_at);
+CREATE INDEX sale_lines_newest ON sale_lines (sold_at);
+ALTER TABLE sale_lines ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON sale_lines TO campus_orders_api;
+REVOKE DELETE ON sale_lines FROM campus_orders_service;
+CREATE POLICY sale_lines_of_vendor_campus_and_finance ON sale_lines FOR SELECT
+    USING (
+        (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil')))
+        OR (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('campus_orders:read')))
+        OR (SELECT app_may('ledger:read'))
+    );

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TypedDict
+from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Outcome, Received, Subscription
@@ -25,6 +26,8 @@ from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    EscrowState,
+    EscrowStated,
     RefundFailed,
     RefundSettled,
 )
@@ -32,6 +35,7 @@ from orders.dependencies import Dependencies
 from orders.domain.disputes import ChargeOutcome
 from orders.domain.orders import Windows
 from orders.domain.projections import HubProjection, UserProjection, VendorProjection
+from orders.domain.sales import Sale
 from orders.domain.transitions import Rejection
 from orders.use_cases.disputes.record_chargeback import record_chargeback
 from orders.use_cases.erasure.cancel_erasure import cancel_erasure
@@ -48,6 +52,7 @@ from orders.use_cases.projections.project_vendor_status import project_vendor_st
 from orders.use_cases.refunds.record_refund_failed import record_refund_failed
 from orders.use_cases.refunds.record_refund_posted import record_refund_posted
 from orders.use_cases.refunds.record_refund_settled import record_refund_settled
+from orders.use_cases.sales.project_sale import project_sale
 
 
 async def on_vendor_approved(
@@ -127,6 +132,8 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
     rejection = await accept_payment(
         uow, event.order_id, event.amount_minor, pins, sequence=sequence, **_timing(dependencies)
     )
+    sale = Sale(datetime.fromisoformat(event.held_at), event.amount_minor, locked_minor=event.amount_minor)
+    await project_sale(uow, event.order_id, sale, sequence)
     return _OUTCOMES[rejection]
 
 
@@ -135,6 +142,7 @@ async def on_escrow_released(
 ) -> Outcome:
     remaining, sequence = event.remaining_minor, received.sequence
     rejection = await complete_order(uow, event.order_id, remaining, sequence=sequence, **_timing(dependencies))
+    await _project_escrow(uow, event.order_id, event.escrow, sequence)
     return _OUTCOMES[rejection]
 
 
@@ -145,7 +153,12 @@ async def on_escrow_refunded(
     rejection = await record_refund_posted(
         uow, event.order_id, event.refund_id, remaining, sequence=sequence, **_timing(dependencies)
     )
+    await _project_escrow(uow, event.order_id, event.escrow, sequence)
     return _OUTCOMES[rejection]
+
+
+async def on_escrow_stated(event: EscrowStated, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
+    return _OUTCOMES[await project_sale(uow, event.order_id, _sale(event.escrow), received.sequence)]
 
 
 async def on_refund_settled(
@@ -169,6 +182,7 @@ async def on_charge_disputed(
 ) -> Outcome:
     outcome, sequence = _CHARGE_OUTCOMES.get(event.outcome or ""), received.sequence
     rejection = await record_chargeback(uow, event.order_id, outcome, sequence=sequence, **_timing(dependencies))
+    await _project_escrow(uow, event.order_id, event.escrow, sequence)
     return _OUTCOMES[rejection]
 
 
@@ -189,6 +203,23 @@ class _Timing(TypedDict):
 
 def _timing(dependencies: Dependencies) -> _Timing:
     return {"now": dependencies.clock.now(), "windows": dependencies.windows}
+
+
+async def _project_escrow(uow: UnitOfWork, order_id: UUID, escrow: EscrowState | None, sequence: int) -> None:
+    """Project the sale; an event of the previous release does not carry it."""
+    if escrow is not None:
+        await project_sale(uow, order_id, _sale(escrow), sequence)
+
+
+def _sale(escrow: EscrowState) -> Sale:
+    return Sale(
+        datetime.fromisoformat(escrow.held_at),
+        escrow.held_minor,
+        escrow.locked_minor,
+        escrow.net_minor,
+        escrow.commission_minor,
+        escrow.delivery_fee_minor,
+    )
 
 
 async def _project_user(
@@ -223,6 +254,7 @@ SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
+    Subscription(EscrowStated, on_escrow_stated),
     Subscription(RefundSettled, on_refund_settled),
     Subscription(RefundFailed, on_refund_failed),
     Subscription(ChargeDisputed, on_charge_disputed),

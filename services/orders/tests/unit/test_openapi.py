@@ -45,6 +45,8 @@ PROBLEMS = {
     ("post", "/api/return-requests/{request_id}/reject"): {401, 403, 404, 409, 422},
     ("get", "/api/campus-orders"): {401, 403, 422},
     ("get", "/api/campus-orders/export"): {401, 403, 422},
+    ("get", "/api/vendors/{vendor_id}/sales"): {401, 403, 404, 422},
+    ("get", "/api/sales"): {401, 403, 422},
     ("get", "/api/vendors/{vendor_id}/reviews"): {401, 404, 422},
     ("post", "/api/vendors/{vendor_id}/reviews"): {401, 403, 404, 409, 422},
     ("get", "/api/products/{product_id}/reviews"): {401, 404, 422},
@@ -70,6 +72,8 @@ OTHER_CONTENT = {
     ("get", "/media/{image_id}/thumbnail", "200"): {"image/webp"},
     ("get", "/api/orders/{order_id}/dispute/evidence/{evidence_id}", "200"): {"image/webp"},
     ("get", "/api/campus-orders/export", "200"): {"text/csv"},
+    ("get", "/api/vendors/{vendor_id}/sales", "200"): {"application/json", "text/csv"},
+    ("get", "/api/sales", "200"): {"application/json", "text/csv"},
 }
 IDEMPOTENT = {("post", "/api/orders/checkout"), ("post", "/api/orders/{order_id}/verify-delivery")}
 

@@ -49,6 +49,7 @@ from payments.timers import (
     update_metrics_once,
 )
 from payments.use_cases.gateways.alert_rejected_key import alert_rejected_key
+from payments.use_cases.escrow.publish_escrows import publish_escrows
 from payments.use_cases.reconciliation.reconcile import reconcile
 
 log = get_logger(__name__)
@@ -136,6 +137,11 @@ async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> No
     await LEDGER_CHAIN.verify_by_command(dependencies.database, *earlier)
 
 
+async def publish_escrows_command(dependencies: Dependencies) -> None:
+    """Run `python -m payments publish-escrows`."""
+    sys.stdout.write(f"published {await publish_escrows(dependencies.database)} escrows\n")
+
+
 async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None:
     """`reconcile [--from <instant>] [--to <instant>]`: the last 7 days, or at most 92; status 1 while a case is open."""
     now = dependencies.clock.now()
@@ -176,5 +182,9 @@ SERVICE = Service(
     work_items=WORK,
     loops=loops,
     retention_rules=lambda dependencies: retention.retention_rules(dependencies.webhook_retention),
-    commands={"verify-book": verify_ledger_command, "reconcile": reconcile_command},
+    commands={
+        "verify-book": verify_ledger_command,
+        "reconcile": reconcile_command,
+        "publish-escrows": publish_escrows_command,
+    },
 )

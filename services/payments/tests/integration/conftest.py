@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 
 import asyncpg
 import httpx
+import msgspec
 import pytest
 import pytest_asyncio
 
@@ -24,6 +25,7 @@ from common.primitives.ids import new_id
 from common.process.service import http_app
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
+from contracts.payments import ChargeDisputed, EscrowRefunded, EscrowReleased
 from payments.app import SERVICE, compose
 from payments.clients.gateway import PaymentGateway
 from payments.domain.gateways import PAYSTACK
@@ -444,6 +446,26 @@ class PaymentsApp:
             """
         )
         assert not drifted_escrows
+
+    async def check_stated_escrows(self) -> None:
+        """The last event of each order states its escrow, kobo for kobo."""
+        rows = await self.service.fetch(
+            """
+            SELECT DISTINCT ON (o.subject) o.payload, e.* FROM outbox o JOIN escrows e ON e.order_id::text = o.subject
+            WHERE o.type = ANY ($1) ORDER BY o.subject, o.sequence DESC
+            """,
+            [event.TYPE for event in (EscrowReleased, EscrowRefunded, ChargeDisputed)],
+        )
+        for row in rows:
+            locked = row["locked_vendor_minor"] + row["locked_commission_minor"] + row["locked_delivery_fee_minor"]
+            assert msgspec.json.decode(bytes(row["payload"]))["escrow"] == {
+                "heldAt": iso(row["held_at"]),
+                "heldMinor": row["held_minor"],
+                "lockedMinor": locked,
+                "netMinor": row["released_vendor_minor"],
+                "commissionMinor": row["released_commission_minor"],
+                "deliveryFeeMinor": row["released_delivery_fee_minor"],
+            }
 
 
 OpenApp = Callable[..., AbstractAsyncContextManager[PaymentsApp]]

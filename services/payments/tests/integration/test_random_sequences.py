@@ -212,7 +212,8 @@ class Sequences(RuleBasedStateMachine):
             assert balances.get(f"escrow:{escrow['order_id']}", 0) == -locked
 
     def teardown(self) -> None:
-        """The audit's invariants hold at the end of every sequence."""
+        """The audit's invariants hold at the end of every sequence, and the last event of each order states its escrow."""
+        self.run(self.app.check_stated_escrows())
         self.run(LEDGER_CHAIN.extend(self.app.service.runtime.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):
             assert self.run(self.app.service.fetch(promised.offending)) == [], promised.rule

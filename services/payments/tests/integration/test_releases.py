@@ -1,18 +1,21 @@
 """Releases of escrow by delivery, staff or resolution; concurrent ones have one outcome (contract section 7)."""
 
 import asyncio
+import re
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from contracts.orders import DisputeResolved, OrderDisputed
+from payments.app import SERVICE
 from payments.domain.errors import EscrowLocked, SubjectUnknown
 
 from .conftest import PaymentsApp
 
 # Two hundred rounds: each releases more than half of the rest, so that forty of them empty a large order.
 ORDERS, ROUNDS, GREAT_MINOR = 5, 40, 10**13
+UTC_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 async def _release(app: PaymentsApp, order_id: UUID, amount_minor: Any, **claims: Any) -> Any:
@@ -46,6 +49,14 @@ async def test_a_repeated_delivery_releases_everything_once(app: PaymentsApp) ->
     [released] = await app.service.published("payments.escrow_released.v1")
     assert UUID(released.pop("releaseId"))
     assert released.pop("statement")["netMinor"] == 456_000
+    assert UTC_INSTANT.fullmatch(released["escrow"].pop("heldAt"))
+    assert released.pop("escrow") == {
+        "heldMinor": 500_000,
+        "lockedMinor": 0,
+        "netMinor": 456_000,
+        "commissionMinor": 24_000,
+        "deliveryFeeMinor": 20_000,
+    }
     assert released == {
         "orderId": str(placed.order_id),
         "buyerId": str(app.buyer),
@@ -206,3 +217,20 @@ async def test_concurrent_release_and_refund_have_one_outcome(app: PaymentsApp) 
         published = (await app.service.published("payments.escrow_refunded.v1"))[-1]
         assert (published["fromVendorMinor"] > 0) is (release.status_code == 200)
     await app.check_ledger()
+
+
+async def test_every_escrow_is_published_as_it_is(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("payments.use_cases.escrow.publish_escrows.BATCH_ORDERS", 2)
+    orders = [await app.paid_order() for _ in range(3)]
+    assert (await _release(app, orders[0].order_id, 100_000)).status_code == 200
+    await SERVICE.commands["publish-escrows"](app.service.dependencies)
+    assert capsys.readouterr().out == "published 3 escrows\n"
+    stated = {event["orderId"]: event["escrow"] for event in await app.service.published("payments.escrow_stated.v1")}
+    assert stated.keys() == {str(order.order_id) for order in orders}
+    released = stated[str(orders[0].order_id)]
+    assert (released["lockedMinor"], released["netMinor"], released["commissionMinor"]) == (400_000, 91_200, 4_800)
+    [event] = await app.service.published("payments.escrow_released.v1")
+    assert event["escrow"] == released
+    await app.check_stated_escrows()

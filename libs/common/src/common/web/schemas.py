@@ -40,6 +40,8 @@ def _in_utc(instant: datetime) -> datetime:
 Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 # A time in a query: ISO 8601; UTC without an offset, midnight for a date alone.
 QueryInstant = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
+# For a time in a query without an offset that is not UTC, before a validator of its own.
+IN_ISO_8601 = BeforeValidator(_written_out)
 # For a number in a query, after its bounds: decimal digits only.
 IN_DIGITS = BeforeValidator(_in_digits)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

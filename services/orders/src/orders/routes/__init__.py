@@ -12,6 +12,7 @@ from orders.routes import (
     products,
     returns,
     reviews,
+    sales,
 )
 
 # In the order of registration: `/api/products/mine` precedes `/api/products/{product_id}`.
@@ -28,4 +29,5 @@ ROUTERS = (
     reviews.router,
     carts.router,
     flash_sales.router,
+    sales.router,
 )

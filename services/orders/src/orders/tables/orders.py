@@ -103,3 +103,31 @@ sa.Table(
     sa.Column("attempts_remaining", sa.Integer),
     sa.Column("tried_at", INSTANT, nullable=False),
 )
+
+sa.Table(
+    "sale_lines",
+    metadata,
+    sa.Column("item_id", sa.Uuid, sa.ForeignKey("order_items.id", name="sale_lines_item"), primary_key=True),
+    sa.Column("order_id", sa.Uuid, nullable=False),
+    sa.Column("product_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("category", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("quantity", sa.Integer, nullable=False),
+    sa.Column("sold_at", INSTANT, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Column("gross_minor", sa.BigInteger, nullable=False),
+    sa.Column("locked_minor", sa.BigInteger, nullable=False),
+    sa.Column("refunded_minor", sa.BigInteger, nullable=False),
+    sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
+    sa.Column("commission_minor", sa.BigInteger, nullable=False),
+    sa.Column("net_minor", sa.BigInteger, nullable=False),
+    sa.CheckConstraint(
+        "gross_minor = locked_minor + refunded_minor + delivery_fee_minor + commission_minor + net_minor",
+        name="sale_lines_balanced",
+    ),
+    sa.Index("sale_lines_of_vendor", "vendor_id", "sold_at"),
+    sa.Index("sale_lines_of_campus", "campus_id", "sold_at"),
+    sa.Index("sale_lines_newest", "sold_at"),
+)

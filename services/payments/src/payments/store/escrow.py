@@ -20,6 +20,8 @@ class HeldOrder:
     charge_id: UUID
     dispute_sequence: int
     escrow: Escrow
+    held_minor: int
+    held_at: datetime
 
 
 _RECORD_ESCROW: Final = """
@@ -32,8 +34,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
 _LOCK_ESCROW: Final = """
 SELECT order_id, buyer_id, vendor_id, charge_id, dispute_sequence, locked_vendor_minor, locked_commission_minor,
        locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor,
-       refunded_minor, disputed_at
+       refunded_minor, disputed_at, held_minor, held_at
 FROM escrows WHERE order_id = $1 FOR UPDATE
+"""
+_LIST_ORDERS_AFTER: Final = """
+SELECT order_id FROM escrows WHERE $1::uuid IS NULL OR order_id > $1 ORDER BY order_id LIMIT $2
 """
 _SAVE_ESCROW: Final = """
 UPDATE escrows SET locked_vendor_minor = $2, locked_commission_minor = $3, locked_delivery_fee_minor = $4,
@@ -61,8 +66,20 @@ async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
         return None
     escrow = Escrow(Parts(*row[5:8]), Parts(*row[8:11]), row["refunded_minor"], row["disputed_at"] is not None)
     return HeldOrder(
-        row["order_id"], row["buyer_id"], row["vendor_id"], row["charge_id"], row["dispute_sequence"], escrow
+        row["order_id"],
+        row["buyer_id"],
+        row["vendor_id"],
+        row["charge_id"],
+        row["dispute_sequence"],
+        escrow,
+        row["held_minor"],
+        row["held_at"],
     )
+
+
+async def list_held_orders_after(uow: UnitOfWork, last_id: UUID | None, limit: int) -> list[UUID]:
+    """At most `limit` orders with an escrow, in order of their ids, after `last_id`."""
+    return [order_id for (order_id,) in await uow.fetch(_LIST_ORDERS_AFTER, last_id, limit)]
 
 
 async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: Escrow) -> None:

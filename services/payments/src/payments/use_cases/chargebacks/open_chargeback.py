@@ -10,6 +10,7 @@ from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder
 from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+from payments.use_cases.escrow.describe_escrow import describe_escrow
 
 
 async def open_chargeback(
@@ -35,6 +36,7 @@ async def open_chargeback(
                 vendor_minor=disputed_vendor_minor(amount_minor, held.escrow),
                 remaining_minor=held.escrow.locked.total_minor,
                 remaining_vendor_minor=held.escrow.locked.vendor_minor,
+                escrow=describe_escrow(held, held.escrow),
             )
         )
     alert_chargeback(uow, chargeback_id, "opened", charge, amount_minor)

@@ -12,6 +12,7 @@ from payments.domain.chargebacks import DisputedCharge, allocate_chargeback
 from payments.store import chargebacks
 from payments.store.escrow import HeldOrder, save_charged_back
 from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+from payments.use_cases.escrow.describe_escrow import describe_escrow
 from payments.use_cases.refunds.record_offset_settled import record_offset_settled
 from payments.use_cases.refunds.resume_refunds import resume_refunds
 from payments.use_cases.statements.sign_movement import sign_movement
@@ -60,6 +61,7 @@ async def record_chargeback_lost(
                 remaining_minor=after.locked.total_minor,
                 remaining_vendor_minor=after.locked.vendor_minor,
                 statement=statement,
+                escrow=describe_escrow(held, after),
             )
         )
     alert_chargeback(uow, chargeback_id, "lost", charge, amount_minor, allocation.loss_minor)

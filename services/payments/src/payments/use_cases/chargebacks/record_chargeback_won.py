@@ -14,6 +14,7 @@ from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder, save_charged_back
 from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+from payments.use_cases.escrow.describe_escrow import describe_escrow
 from payments.use_cases.escrow.release_escrow import release_escrow
 from payments.use_cases.refunds.create_refund import create_refund
 from payments.use_cases.refunds.resume_refunds import resume_refunds
@@ -58,6 +59,7 @@ async def record_chargeback_won(
                 remaining_minor=after.locked.total_minor,
                 remaining_vendor_minor=after.locked.vendor_minor,
                 statement=statement,
+                escrow=describe_escrow(held, after),
             )
         )
         if allocation.from_locked.total_minor:

@@ -3,12 +3,14 @@
 __all__ = [
     "close_order",
     "freeze_escrow",
+    "publish_escrows",
     "release_by_staff",
     "release_on_delivery",
     "unfreeze_escrow",
 ]
 
 STEPS = (
+    "describe_escrow",
     "hold_escrow",
     "lock_disputed_escrow",
     "release_escrow",

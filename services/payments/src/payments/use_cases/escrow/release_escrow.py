@@ -10,6 +10,7 @@ from contracts.payments import EscrowReleased
 from payments.domain import escrow, postings
 from payments.domain.escrow import Release
 from payments.store.escrow import HeldOrder, record_release, save_escrow
+from payments.use_cases.escrow.describe_escrow import describe_escrow
 from payments.use_cases.statements.sign_movement import sign_movement
 
 Cause = Literal["delivery", "staff", "resolution"]
@@ -47,6 +48,7 @@ async def release_escrow(
             remaining_minor=plan.after.locked.total_minor,
             remaining_vendor_minor=plan.after.locked.vendor_minor,
             statement=statement,
+            escrow=describe_escrow(held, plan.after),
         )
     )
     return plan

@@ -14,6 +14,7 @@ from payments.domain.refunds import NewRefund
 from payments.store import refunds
 from payments.store.escrow import lock_escrow, save_charged_back
 from payments.use_cases.chargebacks.count_charged_back import count_charged_back
+from payments.use_cases.escrow.describe_escrow import describe_escrow
 from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 from payments.use_cases.refunds.record_offset_settled import record_offset_settled
 from payments.use_cases.statements.sign_movement import sign_movement
@@ -54,6 +55,7 @@ async def refund_order(
             remaining_minor=plan.after.locked.total_minor,
             remaining_vendor_minor=plan.after.locked.vendor_minor,
             statement=statement,
+            escrow=describe_escrow(held, after),
         )
     )
     if returned_minor:

@@ -1,0 +1,104 @@
+"""Sales by period, product, campus, vendor or category (contract section 6.8)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.web.pages import Found, OffsetPage
+from orders.domain.sales import SaleGroup
+
+_DAY: Final = "(sold_at AT TIME ZONE 'Africa/Lagos')"
+# The key of each group and its label; `{0}` is the newest name of the group's products.
+_GROUPS: Final[Mapping[SaleGroup, tuple[str, str]]] = {
+    "day": (f"to_char({_DAY}, 'YYYY-MM-DD')", "key"),
+    "week": (f"to_char(date_trunc('week', {_DAY}), 'YYYY-MM-DD')", "to_char(key::date, 'IYYY-\"W\"IW')"),
+    "month": (f"to_char({_DAY}, 'YYYY-MM')", "key"),
+    "product": ("product_id::text", "name"),
+    "campus": ("campus_id::text", "(SELECT campuses.name FROM campuses WHERE campuses.id = key::uuid)"),
+    # An erased vendor has no name.
+    "vendor": ("vendor_id::text", "(SELECT nullif(business_name, '') FROM vendors WHERE vendors.id = key::uuid)"),
+    "category": ("category", "key"),
+}
+_SORTS: Final[Mapping[str, str]] = {"key": "key", "orders": "orders", "gross": '"grossMinor"', "net": '"netMinor"'}
+SALE_SORTS: Final = tuple(_SORTS)
+_GROUPED: Final = """
+SELECT {key} AS key, (array_agg(name ORDER BY sold_at DESC, item_id))[1] AS name,
+    count(DISTINCT order_id) AS orders, sum(quantity)::bigint AS units, sum(gross_minor)::bigint AS "grossMinor",
+    sum(commission_minor)::bigint AS "commissionMinor", sum(refunded_minor)::bigint AS "refundedMinor",
+    sum(net_minor)::bigint AS "netMinor", sum(delivery_fee_minor)::bigint AS "deliveryFeeMinor",
+    sum(locked_minor)::bigint AS "lockedMinor"
+FROM sale_lines {where} GROUP BY 1
+"""
+_COLUMNS: Final = (
+    'orders, units, "grossMinor", "commissionMinor", "refundedMinor", "netMinor", "deliveryFeeMinor", "lockedMinor"'
+)
+# Also true for the vendor of the caller, which may be newer here than in the event of its approval.
+_VENDOR_VISIBLE: Final = "SELECT EXISTS (SELECT FROM vendors WHERE id = $1 AND ($2 OR campus_id = $3))"
+
+
+@dataclass(frozen=True, slots=True)
+class SalesQuery:
+    """Sales paid from `start` up to, not including, `end`, in groups; of one vendor, if given."""
+
+    group: SaleGroup
+    start: datetime | None
+    end: datetime | None
+    vendor_id: UUID | None = None
+
+
+async def is_vendor_visible(uow: UnitOfWork, caller: Caller, vendor_id: UUID) -> bool:
+    """Whether the caller sees sales of this vendor: its merchants, the admins of its campus, finance and auditors."""
+    if caller.may("orders:fulfil") and caller.vendor_id == vendor_id:
+        return True
+    if not (caller.may("ledger:read") or caller.may("campus_orders:read")):
+        return False
+    return bool(await uow.fetch_value(_VENDOR_VISIBLE, vendor_id, caller.may("ledger:read"), caller.campus_id))
+
+
+async def page_of_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, page: OffsetPage) -> Found:
+    """One page of the groups, and their total number."""
+    grouped, values = _grouped(caller, query)
+    ordering = page.order_by(_SORTS[page.sort], "key")
+    records = await uow.fetch(
+        _rows(query.group, f"{grouped} {ordering} LIMIT {page.limit} OFFSET {page.offset}", ordering), *values
+    )
+    total = await uow.fetch_value(f"SELECT count(*) FROM ({grouped}) AS sales", *values)
+    return [dict(record) for record in records], total
+
+
+async def list_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, limit: int) -> list[dict[str, Any]]:
+    """At most `limit` groups, by their keys."""
+    grouped, values = _grouped(caller, query)
+    rows = _rows(query.group, f"{grouped} ORDER BY key LIMIT {limit}", "ORDER BY key")
+    return [dict(record) for record in await uow.fetch(rows, *values)]
+
+
+def _rows(group: SaleGroup, grouped: str, ordering: str) -> str:
+    """The groups with their labels; a group without a name is labelled by its key."""
+    _, label = _GROUPS[group]
+    return f"SELECT key, coalesce({label}, key) AS label, {_COLUMNS} FROM ({grouped}) AS sales {ordering}"
+
+
+def _grouped(caller: Caller, query: SalesQuery) -> tuple[str, list[Any]]:
+    """The groups, narrowed to the caller's campus: row policies also show a campus admin sales of their own vendor."""
+    values: list[Any] = []
+    clauses = []
+
+    def narrow(clause: str, value: Any) -> None:
+        values.append(value)
+        clauses.append(f"{clause} ${len(values)}")
+
+    if query.vendor_id is not None:
+        narrow("vendor_id =", query.vendor_id)
+    elif not caller.may("ledger:read"):
+        narrow("campus_id =", caller.campus_id)
+    if query.start is not None:
+        narrow("sold_at >=", query.start)
+    if query.end is not None:
+        narrow("sold_at <", query.end)
+    where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
+    return _GROUPED.format(key=_GROUPS[query.group][0], where=where), values

@@ -1,0 +1,117 @@
+"""Sales of a vendor, of a campus and of the marketplace (contract section 6.8)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query
+from pydantic import AfterValidator
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.primitives.problems import NotFound
+from common.web.csv_export import as_text, csv_lines
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires_one_of
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.responses import responses_for
+from common.web.schemas import IN_ISO_8601
+from orders.dependencies import Dependencies
+from orders.domain.errors import ExportTooLong
+from orders.domain.sales import EXPORT_GROUPS_MAX
+from orders.queries.sales import SALE_SORTS, SalesQuery, is_vendor_visible, list_sales, page_of_sales
+from orders.schemas.sales import SalesPageResponse
+
+router = guarded_router(tags=["sales"])
+
+READERS: Final = ("campus_orders:read", "ledger:read")
+_CSV: Final = "text/csv"
+_FILE_HEADERS: Final = {"Content-Disposition": 'attachment; filename="sales.csv"', "Cache-Control": "no-store"}
+_CSV_COLUMNS: Final = (
+    "key",
+    "label",
+    "orders",
+    "units",
+    "grossMinor",
+    "commissionMinor",
+    "refundedMinor",
+    "netMinor",
+    "deliveryFeeMinor",
+    "lockedMinor",
+)
+# One hour ahead of UTC all year.
+_LAGOS: Final = timezone(timedelta(hours=1), "Africa/Lagos")
+
+
+def _in_lagos(instant: datetime) -> datetime:
+    return instant if instant.tzinfo else instant.replace(tzinfo=_LAGOS)
+
+
+_LagosInstant = Annotated[datetime, IN_ISO_8601, AfterValidator(_in_lagos)]
+_From = Annotated[
+    _LagosInstant | None,
+    Query(alias="from", description="Paid at or after this; a date alone is its midnight in Lagos."),
+]
+_To = Annotated[
+    _LagosInstant | None, Query(alias="to", description="Paid before this; a date alone is its midnight in Lagos.")
+]
+_Page = Annotated[OffsetPage, Depends(offset_page(*SALE_SORTS))]
+
+
+def _responses(*errors: int) -> dict[int | str, dict[str, Any]]:
+    shown = responses_for(SalesPageResponse, *errors)
+    shown[200]["content"] = {_CSV: {"schema": {"type": "string"}}}
+    return shown
+
+
+@router.get("/api/vendors/{vendor_id}/sales", responses=_responses(403, 404, 422))
+@requires_one_of("orders:fulfil", *READERS)
+async def list_sales_of_vendor(
+    request: Request,
+    caller: CurrentCaller,
+    vendor_id: UUID,
+    page: _Page,
+    start: _From = None,
+    end: _To = None,
+    group: Annotated[Literal["day", "week", "month", "product"], Query(alias="groupBy")] = "day",
+) -> Response:
+    """For the vendor, finance and auditors, and for the admins of its campus about orders on that campus.
+
+    Days, weeks and months are those of Africa/Lagos; an order belongs to the day of its payment. With
+    `Accept: text/csv` all groups as a file, at most 10,000.
+    """
+    return await _sales(request, caller, SalesQuery(group, start, end, vendor_id), page)
+
+
+@router.get("/api/sales", responses=_responses(403, 422))
+@requires_one_of(*READERS)
+async def list_all_sales(
+    request: Request,
+    caller: CurrentCaller,
+    page: _Page,
+    start: _From = None,
+    end: _To = None,
+    group: Annotated[Literal["campus", "vendor", "category", "day"], Query(alias="groupBy")] = "day",
+) -> Response:
+    """For finance and auditors, and for campus admins about orders on their campus; otherwise as sales of a vendor."""
+    return await _sales(request, caller, SalesQuery(group, start, end), page)
+
+
+async def _sales(request: Request, caller: CurrentCaller, query: SalesQuery, page: OffsetPage) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        if query.vendor_id is not None and not await is_vendor_visible(uow, caller, query.vendor_id):
+            raise NotFound
+        if _CSV not in request.headers.get("accept", ""):
+            return respond_offset_page(request, page, await page_of_sales(uow, caller, query, page))
+        exported = await list_sales(uow, caller, query, EXPORT_GROUPS_MAX + 1)
+    if len(exported) > EXPORT_GROUPS_MAX:
+        raise ExportTooLong(EXPORT_GROUPS_MAX)
+    return Response(_csv(exported), headers=_FILE_HEADERS, media_type=_CSV)
+
+
+def _csv(groups: Sequence[Mapping[str, Any]]) -> str:
+    """RFC 4180 with a header line. A text that a spreadsheet would run as a formula is shown as text."""
+    _, _, *figures = _CSV_COLUMNS
+    lines = [(as_text(one["key"]), as_text(one["label"]), *(one[name] for name in figures)) for one in groups]
+    return csv_lines([_CSV_COLUMNS, *lines])

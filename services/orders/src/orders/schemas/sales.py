@@ -1,0 +1,30 @@
+"""Sales (contract section 6.8)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from common.web.responses import OffsetMeta, page_response_of
+from common.web.schemas import ResponseShape
+
+
+class SalesGroup(ResponseShape):
+    key: Annotated[
+        str,
+        Field(
+            description="The day, the Monday of the week (`2026-11-23`), the month (`2026-11`), the category, or the id of the "
+            "product, campus or vendor."
+        ),
+    ]
+    label: Annotated[str, Field(description="For people: the name, the ISO week (`2026-W48`), or the key.")]
+    orders: Annotated[int, Field(description="Paid orders.")]
+    units: Annotated[int, Field(description="Units of their items.")]
+    gross_minor: Annotated[int, Field(description="Kobo that buyers paid, with delivery fees.")]
+    commission_minor: Annotated[int, Field(description="Kobo of the platform's commission, after refunds.")]
+    refunded_minor: Annotated[int, Field(description="Kobo that returned to buyers, by refunds and chargebacks.")]
+    net_minor: Annotated[int, Field(description="Kobo that reached the vendors' wallets, after refunds.")]
+    delivery_fee_minor: Annotated[int, Field(description="Kobo of the platform's delivery fees, after refunds.")]
+    locked_minor: Annotated[int, Field(description="Kobo still in escrow.")]
+
+
+SalesPageResponse = page_response_of("SalesPageResponse", SalesGroup, OffsetMeta)

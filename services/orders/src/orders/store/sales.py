@@ -1,0 +1,40 @@
+"""The projection of sales."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from orders.domain.sales import SaleLine
+
+_LINE_TOTALS: Final = "SELECT id, line_total_minor FROM order_items WHERE order_id = $1 ORDER BY position"
+# The highest sequence wins, because events of payments arrive in any order. The category of the first event stays.
+_SAVE_LINES: Final = """
+INSERT INTO sale_lines AS known (
+    item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, sequence,
+    gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor
+)
+SELECT item.id, item.order_id, item.product_id, item.vendor_id, item.campus_id, coalesce(product.category, ''), item.name, item.quantity,
+    $1, $2, line.gross_minor, line.locked_minor, line.refunded_minor, line.delivery_fee_minor, line.commission_minor, line.net_minor
+FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
+    AS line (item_id, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor)
+JOIN order_items AS item ON item.id = line.item_id
+LEFT JOIN products AS product ON product.id = item.product_id
+ORDER BY item.id
+ON CONFLICT (item_id) DO UPDATE SET sold_at = excluded.sold_at, sequence = excluded.sequence,
+    gross_minor = excluded.gross_minor, locked_minor = excluded.locked_minor, refunded_minor = excluded.refunded_minor,
+    delivery_fee_minor = excluded.delivery_fee_minor, commission_minor = excluded.commission_minor,
+    net_minor = excluded.net_minor
+WHERE known.sequence < excluded.sequence
+"""
+
+
+async def list_line_totals(uow: UnitOfWork, order_id: UUID) -> dict[UUID, int]:
+    """The line totals (kobo) of the order by item, in the sequence of its checkout; empty for an unknown order."""
+    return dict(tuple(row) for row in await uow.fetch(_LINE_TOTALS, order_id))
+
+
+async def save_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> bool:
+    """Whether these lines of an order are newer than the saved ones."""
+    return await uow.execute(_SAVE_LINES, sold_at, sequence, *map(list, zip(*lines, strict=True))) > 0
