@@ -7,6 +7,7 @@ from pydantic import StringConstraints
 
 from common.web.responses import response_of
 from common.web.schemas import RequestBody, ResponseShape
+from orders.domain.transitions import State
 
 
 class VerifyDeliveryRequest(RequestBody):
@@ -15,7 +16,7 @@ class VerifyDeliveryRequest(RequestBody):
 
 class Delivery(ResponseShape):
     id: UUID
-    status: str
+    status: State
     delivered_at: str
 
 

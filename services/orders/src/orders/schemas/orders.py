@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 
 from common.web.responses import OffsetMeta, page_response_of, response_of
 from common.web.schemas import Kobo, RequestBody, ResponseShape
+from orders.domain.transitions import State
 
 # A checkout is one delivery of one vendor; 50 lines cover it.
 CHECKOUT_LINES_MAX = 50
@@ -55,7 +56,7 @@ class OrderContact(ResponseShape):
 class Order(ResponseShape):
     id: UUID
     number: Annotated[str, Field(description="For people: unique, in Crockford's base 32.", examples=["CM-7K3M-9QZ2"])]
-    status: str
+    status: State
     total: float
     total_minor: int
     currency: str
