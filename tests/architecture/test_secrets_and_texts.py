@@ -19,7 +19,7 @@ DECRYPTED = {
     "notifications/store/encrypted_values.py": "secrets of messages, encrypted anew under the next key",
     "notifications/store/unsubscribe_links.py": "the user of the link in a mail, which the caller presents",
     "notifications/use_cases/deliveries/check_message_key.py": "one stored secret, at the start, to prove the key",
-    "notifications/use_cases/deliveries/send_delivery.py": "what goes to the provider of one message",
+    "notifications/use_cases/deliveries/attempt_delivery.py": "what goes to the provider of one message",
     "orders/use_cases/delivery/issue_delivery_pin.py": "the PIN that the buyer reads",
     "payouts/store/account_numbers.py": "the account number that a transfer goes to",
 }

@@ -41,6 +41,7 @@ from notifications.clients.web_push import WebPush
 from notifications.consumers import SUBSCRIPTIONS, WORK, encrypted_events
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
+from notifications.domain.channels import CHANNELS
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
@@ -50,21 +51,19 @@ from notifications.routes import ROUTERS
 from notifications.routes.receipts import TWILIO_RECEIPTS
 from notifications.routes.unsubscribe import PATH as UNSUBSCRIBE
 from notifications.settings import Settings
-from notifications.store import delivery_queue_of
 from notifications.store.encrypted_values import Encryption, encrypted_rows
 from notifications.store.retention import RetentionPeriods, retention_rules
 from notifications.store.tickets import MEDIA
 from notifications.store.unsubscribe_links import UnsubscribeLinks
-from notifications.streams.concurrency_limiter import ConcurrencyLimiter
+from notifications.streams.delivery_dispatcher import POLL_SECONDS, DeliveryDispatcher
 from notifications.streams.feed_streams import FeedStreams
 from notifications.templates.registration import TemplateAccount
 from notifications.templates.renderer import MessageRenderer
 from notifications.timers import (
-    DUE_EVERY_SECONDS,
     OPEN_ALERTS_EVERY_SECONDS,
+    PINS_EVERY_SECONDS,
     SWEEP_EVERY_SECONDS,
     advance_pins_once,
-    enqueue_due_once,
     repeat_open_alerts_once,
     resolve_abandoned_once,
 )
@@ -72,8 +71,8 @@ from notifications.use_cases.assistant.open_turn import TurnLimits
 from notifications.use_cases.assistant.query_model import MonitoredModel
 from notifications.use_cases.assistant.run_turn import Assistant
 from notifications.use_cases.deliveries.check_message_key import check_message_key
+from notifications.use_cases.deliveries.delivery_sender import ChannelProvider, DeliverySender
 from notifications.use_cases.deliveries.resume_provider import resume_provider
-from notifications.use_cases.deliveries.send_delivery import ChannelProvider, DeliverySender
 from notifications.use_cases.devices.register_device import PushSettings
 from notifications.use_cases.tickets.record_customer_message import PhoneHasher
 
@@ -183,6 +182,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             Circuits(runtime.clock, _circuit_limits(settings)),
             reports_statuses=bool(settings.messaging_app_secret),
             unsubscribe_links=_unsubscribe_links(settings),
+            ladder=settings.ladder,
         )
         streams = _feed_streams(settings, runtime)
         yield Dependencies(
@@ -201,13 +201,18 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             image_processor=image_processor,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,
-            # A claimed mail that waits for a connection would have an unknown outcome after a crash.
-            limiter=ConcurrencyLimiter(settings.deliveries_at_once, {delivery_queue_of("email"): CONNECTIONS_MAX}),
+            dispatcher=DeliveryDispatcher(delivery_sender, _limits(settings)),
             assistant=assistant,
             retention_periods=_retention_periods(settings),
         )
         await streams.close()
         await providers.close()
+
+
+def _limits(settings: Settings) -> Mapping[str, int]:
+    """A claimed mail that waits for a connection would have an unknown outcome after a crash."""
+    at_once = settings.deliveries_at_once
+    return {channel: min(at_once, CONNECTIONS_MAX) if channel == "email" else at_once for channel in CHANNELS}
 
 
 def _unsubscribe_links(settings: Settings) -> UnsubscribeLinks:
@@ -335,9 +340,9 @@ async def _open_assistant(settings: Settings, runtime: Runtime) -> AsyncIterator
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
-        Loop("release due deliveries", lambda: enqueue_due_once(dependencies), DUE_EVERY_SECONDS),
+        Loop("send deliveries", dependencies.dispatcher.run, POLL_SECONDS),
         Loop("repeat open alerts", lambda: repeat_open_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
-        Loop("forward PINs", lambda: advance_pins_once(dependencies), DUE_EVERY_SECONDS),
+        Loop("forward PINs", lambda: advance_pins_once(dependencies), PINS_EVERY_SECONDS),
         Loop("resolve abandoned deliveries", lambda: resolve_abandoned_once(dependencies), SWEEP_EVERY_SECONDS),
         Loop(
             "remove images",

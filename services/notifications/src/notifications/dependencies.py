@@ -12,11 +12,11 @@ from notifications.clients.on_call import OnCall
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.store.encrypted_values import Encryption
 from notifications.store.retention import RetentionPeriods
-from notifications.streams.concurrency_limiter import ConcurrencyLimiter
+from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.streams.feed_streams import FeedStreams
 from notifications.use_cases.assistant.run_turn import Assistant
 from notifications.use_cases.deliveries.deliver_notification import DeliveryContext
-from notifications.use_cases.deliveries.send_delivery import DeliverySender
+from notifications.use_cases.deliveries.delivery_sender import DeliverySender
 from notifications.use_cases.devices.register_device import PushSettings
 from notifications.use_cases.tickets.record_customer_message import PhoneHasher
 
@@ -40,7 +40,7 @@ class Dependencies:
     image_processor: ImageProcessor
     pin_receipt: timedelta
     feed_streams: FeedStreams
-    limiter: ConcurrencyLimiter
+    dispatcher: DeliveryDispatcher
     assistant: Assistant
     retention_periods: RetentionPeriods
 
@@ -48,5 +48,10 @@ class Dependencies:
         """The context of deliveries as of now."""
         sender = self.delivery_sender
         return DeliveryContext(
-            sender.channels, sender.renderer, self.clock.now(), sender.device_kinds, self.pin_receipt
+            sender.channels,
+            sender.renderer,
+            self.clock.now(),
+            self.dispatcher.expect,
+            sender.device_kinds,
+            self.pin_receipt,
         )

@@ -80,6 +80,7 @@ feeds = sa.Table(
     metadata,
     sa.Column("user_id", sa.Uuid, primary_key=True),
     sa.Column("last", sa.BigInteger, nullable=False),
+    sa.Column("streamed_until", _INSTANT),
 )
 
 notification_deliveries = sa.Table(
@@ -99,6 +100,8 @@ notification_deliveries = sa.Table(
     sa.Column("provider_message_id", sa.Text),
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Column("due_at", _INSTANT),
+    sa.Column("is_urgent", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("traceparent", sa.Text),
     sa.ForeignKeyConstraint(["notification_id"], ["notifications.id"], name="notification_deliveries_notification"),
     sa.UniqueConstraint("notification_id", "channel", "recipient", name="notification_deliveries_once"),
     sa.CheckConstraint(
@@ -111,6 +114,13 @@ notification_deliveries = sa.Table(
     sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
     sa.Index("notification_deliveries_claimed", "claimed_at", postgresql_where=sa.text("claimed_at IS NOT NULL")),
     sa.Index("notification_deliveries_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+    sa.Index(
+        "notification_deliveries_queue",
+        "channel",
+        sa.text("is_urgent DESC"),
+        "due_at",
+        postgresql_where=sa.text("due_at IS NOT NULL"),
+    ),
     sa.Index("notification_deliveries_oldest", "created_at"),
 )
 

@@ -9,50 +9,41 @@ from notifications.dependencies import Dependencies
 from notifications.domain.alerts import REPEAT_AFTER
 from notifications.domain.channels import redelivery_policy
 from notifications.domain.deliveries import CLAIM_LIFETIME, InProgress, OutcomeUnknown, evaluate_claim
+from notifications.use_cases.deliveries.delivery_sender import OUTCOME_UNKNOWN
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
-from notifications.use_cases.deliveries.send_delivery import OUTCOME_UNKNOWN
 from notifications.use_cases.pins.advance_pin import advance_pin
 
 log: Final = get_logger(__name__)
 
-# Batches keep a recovery from flooding queue and provider.
+# Batches keep a recovery short.
 ABANDONED_ROWS_MAX: Final = 200
 SWEEP_EVERY_SECONDS: Final = 5.0
-DUE_ROWS_MAX: Final = 500
-DUE_EVERY_SECONDS: Final = 1.0
+PINS_MAX: Final = 500
+PINS_EVERY_SECONDS: Final = 1.0
 OPEN_ALERTS_MAX: Final = 200
 OPEN_ALERTS_EVERY_SECONDS: Final = 15.0
 
 
 async def resolve_abandoned_once(dependencies: Dependencies) -> int:
-    """Requeue or fail the deliveries of dead workers by `redelivery_policy`; return their number."""
+    """Queue again or fail the deliveries of dead workers by `redelivery_policy`; return their number."""
     now, requeued, failed = dependencies.clock.now(), 0, 0
     reports_statuses = dependencies.delivery_sender.reports_statuses
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for claim in await store.lock_old_claims(uow, now - CLAIM_LIFETIME, ABANDONED_ROWS_MAX):
             redelivery = redelivery_policy(claim.template, claim.channel, reports_statuses=reports_statuses)
-            verdict = evaluate_claim(claim.status, claim.claimed_at, claim.attempts, now, redelivery)
+            verdict = evaluate_claim(claim.claimed_at, claim.attempts, now, redelivery)
             if isinstance(verdict, InProgress):
                 continue
             if isinstance(verdict, OutcomeUnknown):
                 await fail_delivery(uow, claim.id, OUTCOME_UNKNOWN)
                 failed += 1
             else:
-                await store.release_claim(uow, claim.id, claim.claim_id)
-                store.enqueue_delivery(uow, claim.id, claim.channel)
+                await store.release_claim(uow, claim, now)
                 requeued += 1
     if requeued or failed:
+        dependencies.dispatcher.wake()
         log.warning("abandoned deliveries resolved", requeued=requeued, failed=failed)
     return requeued + failed
-
-
-async def enqueue_due_once(dependencies: Dependencies) -> int:
-    """Enqueue the deliveries whose quiet hours or provider pause ended; return their number."""
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await store.claim_due_deliveries(uow, dependencies.clock.now(), DUE_ROWS_MAX)
-        for delivery_id, channel in due:
-            store.enqueue_delivery(uow, delivery_id, channel)
-    return len(due)
 
 
 async def repeat_open_alerts_once(dependencies: Dependencies) -> int:
@@ -71,7 +62,7 @@ async def advance_pins_once(dependencies: Dependencies) -> int:
     """Forward overdue PINs to their next channel, each in a transaction of its own; return their number."""
     delivery_context, advanced = dependencies.delivery_context(), 0
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await store.list_due_watches(uow, delivery_context.now, DUE_ROWS_MAX)
+        due = await store.list_due_watches(uow, delivery_context.now, PINS_MAX)
     for notification_id in due:
         try:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

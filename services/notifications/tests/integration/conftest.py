@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -331,8 +332,18 @@ class Scenario:
         await self.receive(event, event_id=received.event_id, sequence=received.sequence)
 
     async def send_queued(self) -> int:
-        """Process the queued deliveries once; raises the errors of providers. Returns the number of deliveries."""
-        return await self.app.work(DELIVERIES)
+        """Send the due deliveries, and process pages and receipts once; return their number without wake-ups."""
+        is_wakeup = "SELECT count(*) FROM outbox WHERE queue = $1 AND published_at IS NULL AND payload = '{}'"
+        [(wakeups,)] = await self.fetch(is_wakeup, DELIVERIES)
+        done = await self.app.work(DELIVERIES) - wakeups
+        while sent := await self.app.dependencies.dispatcher.run_once():
+            done += sent
+        return done
+
+    async def retry_queued(self) -> int:
+        """`send_queued` after the first delay of the retry ladder."""
+        self.clock.advance(timedelta(seconds=2))
+        return await self.send_queued()
 
     async def request_delivery(
         self, channel: str, template: str, data: dict[str, Any] | None = None, **changes: Any

@@ -14,14 +14,13 @@ from starlette.responses import JSONResponse, Response
 
 from common.primitives.ids import new_id
 from contracts.payouts import BankDetailsChanged
-from notifications.domain.errors import MessageUnknown, ProviderUnavailable
-from notifications.timers import advance_pins_once, enqueue_due_once
+from notifications.domain.errors import MessageUnknown
+from notifications.timers import advance_pins_once
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 from testkit.fixtures import eventually
 
 from .conftest import OpenScenario, Providers, Scenario, without_random_values
 
-QUEUE = "notifications.deliveries"
 RECEIPT_KEY = "a receipt key for these tests"
 PIN_RECEIPT = timedelta(seconds=91)
 
@@ -95,11 +94,9 @@ async def test_an_app_push_uses_a_cached_access_token(full_scenario: Scenario, p
     await full_scenario.register(full_scenario.buyer_id, kind="android", token="token-of-a-phone")
     await full_scenario.receive(full_scenario.dispatched())
     providers.native_faults.append(JSONResponse({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED"}}, 429))
-    with pytest.raises(ProviderUnavailable):
-        await full_scenario.send_queued()
-    assert (await full_scenario.channel_statuses())["push"] == "queued"
-    await resend_queued(full_scenario)
     await full_scenario.send_queued()
+    assert (await full_scenario.channel_statuses())["push"] == "queued"
+    await full_scenario.retry_queued()
     [push] = providers.native
     assert push["authorization"] == "Bearer token-1"
     assert push["message"]["token"] == "token-of-a-phone"
@@ -110,12 +107,6 @@ async def test_an_app_push_uses_a_cached_access_token(full_scenario: Scenario, p
     claims = jwt.decode(assertion, options={"verify_signature": False})
     assert claims["scope"] == "https://www.googleapis.com/auth/firebase.messaging"
     assert (await full_scenario.channel_statuses())["push"] == "sent"
-
-
-async def resend_queued(scenario: Scenario):
-    async with scenario.unit_of_work() as uow:
-        for row in await uow.fetch("SELECT id FROM notification_deliveries WHERE status = 'queued'"):
-            uow.enqueue_work(QUEUE, row["id"], {"deliveryId": str(row["id"])})
 
 
 async def test_the_messaging_app_gets_an_approved_template_after_an_opt_in(
@@ -241,8 +232,7 @@ async def test_messages_of_a_paused_provider_use_no_attempt(open_scenario: OpenS
         providers.sms_down = True
         for _ in range(2):
             await scenario.receive(scenario.pin(issue=_ + 1))
-            with pytest.raises(ProviderUnavailable):
-                await scenario.send_queued()
+            await scenario.send_queued()
         [alert] = await scenario.published("operations.alert_raised.v1")
         assert alert["dedupKey"] == "provider-rests:sms-http"
         await scenario.receive(scenario.pin("583016", issue=3))
@@ -254,10 +244,9 @@ async def test_messages_of_a_paused_provider_use_no_attempt(open_scenario: OpenS
         assert [(row["channel"], row["attempts"]) for row in waiting] == [("sms", 0)]
         providers.sms_down = False
         clock = scenario.clock
-        assert await enqueue_due_once(scenario.app.dependencies) == 0
+        assert await scenario.send_queued() == 0
         clock.advance(timedelta(seconds=31))
-        assert await enqueue_due_once(scenario.app.dependencies) == 1
-        await scenario.send_queued()
+        assert await scenario.send_queued() == 1
         assert ["583016" in text["sms"] for text in providers.texts] == [True]
 
 
@@ -358,10 +347,9 @@ async def test_quiet_hours_delay_no_pin_and_no_security_notice(full_scenario: Sc
     await full_scenario.send_queued()
     assert (len(providers.texts), [mail["To"] for mail in providers.mails]) == (1, ["ada@unilag.edu.ng"])
     clock.advance(timedelta(hours=6, minutes=29))
-    assert await enqueue_due_once(full_scenario.app.dependencies) == 0
+    assert await full_scenario.send_queued() == 0
     clock.advance(timedelta(minutes=1))
-    assert await enqueue_due_once(full_scenario.app.dependencies) == 1
-    await full_scenario.send_queued()
+    assert await full_scenario.send_queued() == 1
     assert [mail["To"] for mail in providers.mails] == ["ada@unilag.edu.ng", "chidi@unilag.edu.ng"]
 
 
@@ -371,7 +359,7 @@ async def test_mails_share_one_connection_and_a_lost_one_is_opened_again(
     await scenario.project_users(phone=None)
     for issue in (1, 2):
         await scenario.receive(scenario.pin(issue=issue))
-    await scenario.send_queued()
+        await scenario.send_queued()
     assert providers.mail_connections == 1
     providers.close_mail_connections()
     await scenario.receive(scenario.pin(issue=3))

@@ -8,7 +8,6 @@ from common.process.runtime import running
 from contracts.identity import CODE_DELIVERY
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from notifications.app import SERVICE
-from notifications.use_cases.deliveries.send_delivery import send_delivery
 from testkit.fixtures import DatabaseFactory
 
 from .conftest import OpenScenario, Providers, Scenario, code_issued
@@ -34,8 +33,7 @@ async def re_encrypt(scenario: Scenario, option=""):
 
 
 async def statuses_after_sending(scenario: Scenario):
-    for row in await scenario.deliveries():
-        await send_delivery(row["id"], scenario.app.dependencies.delivery_sender)
+    await scenario.retry_queued()
     return set(await scenario.delivery_statuses())
 
 

@@ -8,7 +8,7 @@ from contracts.orders import ReturnDecided, ReturnRequested
 from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
 from notifications.domain.errors import ContactUnknown, OrderUnknown
 
-from .conftest import DELIVERIES, Providers, Scenario, code_issued, html_of, text_of, without_random_values
+from .conftest import Providers, Scenario, code_issued, html_of, text_of, without_random_values
 
 
 def mails_to(providers: Providers, address):
@@ -202,15 +202,6 @@ async def test_one_fact_under_two_event_ids_notifies_once(scenario: Scenario, pr
         await scenario.receive(scenario.pin())
     await scenario.send_queued()
     assert (len(providers.texts), len(providers.mails)) == (1, 2)
-
-
-async def test_a_repeated_work_item_sends_once(scenario: Scenario, providers: Providers) -> None:
-    await scenario.project_users()
-    await scenario.receive(scenario.pin())
-    await scenario.send_queued()
-    await scenario.fetch("UPDATE outbox SET published_at = NULL WHERE starts_with(queue, $1) RETURNING 1", DELIVERIES)
-    assert await scenario.send_queued() == 1
-    assert len(providers.texts) == 1
 
 
 async def test_an_event_before_its_subject_stores_nothing(scenario: Scenario, providers: Providers) -> None:

@@ -9,7 +9,6 @@ from starlette.responses import JSONResponse
 from common.primitives.ids import new_id
 from contracts.identity import UserErased
 from notifications.domain.errors import MessageUnknown
-from notifications.timers import enqueue_due_once
 from notifications.use_cases.deliveries.retry_reported_failure import THROTTLED_FOR
 from testkit.service_kit import OpenService
 
@@ -104,10 +103,9 @@ async def test_a_rate_limit_in_a_status_is_retried_later(scenario: Scenario, pro
     await scenario.send_queued()
     await process(scenario, {"statuses": [failed(131048)]})
     assert (await scenario.channel_statuses())["messaging"] == "queued"
-    assert await enqueue_due_once(scenario.app.dependencies) == 0
+    assert await scenario.send_queued() == 0
     scenario.clock.advance(THROTTLED_FOR)
-    assert await enqueue_due_once(scenario.app.dependencies) == 1
-    await scenario.send_queued()
+    assert await scenario.send_queued() == 1
     await process(scenario, {"statuses": [status("wamid.2", "delivered")]})
     assert (await scenario.channel_statuses())["messaging"] == "delivered"
     # The report of the first attempt comes again, and changes nothing.
@@ -122,7 +120,6 @@ async def test_a_repeated_rate_limit_ends(scenario: Scenario, providers: Provide
         await scenario.send_queued()
         await process(scenario, {"statuses": [failed(130429, f"wamid.{number}")]})
         scenario.clock.advance(THROTTLED_FOR)
-        await enqueue_due_once(scenario.app.dependencies)
     assert (await scenario.channel_statuses())["messaging"] == "failed"
     assert len(providers.approved) == 10
 
@@ -162,7 +159,6 @@ async def test_a_free_text_outside_the_window_is_sent_as_the_template(scenario: 
         if not rejected_at_once:
             assert providers.approved[-1]["type"] == "text"
             await process(scenario, {"statuses": [failed(131047, f"wamid.{len(providers.approved)}")]})
-        await enqueue_due_once(scenario.app.dependencies)
         await scenario.send_queued()
         assert providers.approved[-1]["template"]["name"] == "ticket_reply"
     assert [one["type"] for one in providers.approved] == ["template", "text", "template"]

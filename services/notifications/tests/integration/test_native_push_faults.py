@@ -3,11 +3,9 @@
 from datetime import timedelta
 
 import msgspec
-import pytest
 from starlette.responses import JSONResponse
 
 from contracts.operations import AlertRaised
-from notifications.domain.errors import ProviderUnavailable
 
 from .conftest import Providers, Scenario
 
@@ -69,13 +67,11 @@ async def test_a_fault_of_the_project_pauses_pushes_with_one_alert(
 ) -> None:
     await with_device(full_scenario)
     providers.native_faults += [fault(403, "PERMISSION_DENIED"), fault(403, "PERMISSION_DENIED")]
-    with pytest.raises(ProviderUnavailable):
-        await push(full_scenario)
+    await push(full_scenario)
     await push(full_scenario)
     assert len(providers.native_faults) == 1
     full_scenario.clock.advance(timedelta(seconds=16))
-    with pytest.raises(ProviderUnavailable):
-        await push(full_scenario)
+    await push(full_scenario)
     assert providers.native == []
     assert await devices(full_scenario) == 1
     [alert] = await full_scenario.published("operations.alert_raised.v1")
@@ -85,8 +81,7 @@ async def test_a_fault_of_the_project_pauses_pushes_with_one_alert(
 async def test_a_fault_of_apple_s_key_does_not_stop_android(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario, kind="ios", token="token-of-an-iphone")
     providers.native_faults.append(fault(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"))
-    with pytest.raises(ProviderUnavailable):
-        await push(full_scenario)
+    await push(full_scenario)
     await full_scenario.register(full_scenario.buyer_id, kind="android", token="token-of-a-phone")
     await push(full_scenario)
     assert [one["message"]["token"] for one in providers.native] == ["token-of-a-phone"]
@@ -103,8 +98,7 @@ async def test_a_revoked_access_token_is_fetched_again(full_scenario: Scenario, 
 async def test_a_rejected_service_account_alerts_once(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario)
     providers.token_faults.append(JSONResponse({"error": "invalid_grant", "error_description": "x"}, 400))
-    with pytest.raises(ProviderUnavailable):
-        await push(full_scenario)
+    await push(full_scenario)
     [alert] = await full_scenario.published("operations.alert_raised.v1")
     assert "invalid_grant" in alert["detail"]
     assert await devices(full_scenario) == 1
@@ -113,8 +107,7 @@ async def test_a_rejected_service_account_alerts_once(full_scenario: Scenario, p
 async def test_a_quota_pauses_pushes_as_long_as_it_says(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario)
     providers.native_faults.append(fault(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", **{"Retry-After": "120"}))
-    with pytest.raises(ProviderUnavailable):
-        await push(full_scenario)
+    await push(full_scenario)
     full_scenario.clock.advance(timedelta(seconds=119))
     await push(full_scenario)
     assert providers.native == []

@@ -24,7 +24,6 @@ from notifications.domain.channels import redelivery_policy
 from notifications.domain.deliveries import (
     ATTEMPTS_MAX,
     CLAIM_LIFETIME,
-    AlreadyFinished,
     AttemptsExhausted,
     Claimable,
     Contact,
@@ -47,24 +46,20 @@ LATER = timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize(
-    ("status", "claimed_at", "attempts", "verdict"),
+    ("claimed_at", "attempts", "verdict"),
     [
-        ("queued", None, 0, Claimable()),
-        ("queued", None, ATTEMPTS_MAX - 1, Claimable()),
-        ("queued", None, ATTEMPTS_MAX, AttemptsExhausted()),
-        ("queued", NOW, 1, InProgress()),
-        ("queued", NOW, ATTEMPTS_MAX, InProgress()),
-        ("queued", NOW - CLAIM_LIFETIME, 1, InProgress()),
-        ("queued", NOW - CLAIM_LIFETIME - LATER, 1, Claimable()),
-        ("queued", NOW - CLAIM_LIFETIME - LATER, ATTEMPTS_MAX, AttemptsExhausted()),
-        *[(settled, None, 1, AlreadyFinished()) for settled in ("sent", "delivered", "read", "failed", "bounced")],
+        (None, 0, Claimable()),
+        (None, ATTEMPTS_MAX - 1, Claimable()),
+        (None, ATTEMPTS_MAX, AttemptsExhausted()),
+        (NOW, 1, InProgress()),
+        (NOW, ATTEMPTS_MAX, InProgress()),
+        (NOW - CLAIM_LIFETIME, 1, InProgress()),
+        (NOW - CLAIM_LIFETIME - LATER, 1, Claimable()),
+        (NOW - CLAIM_LIFETIME - LATER, ATTEMPTS_MAX, AttemptsExhausted()),
     ],
 )
-def test_a_delivery_is_claimable_without_an_unexpired_claim(status, claimed_at, attempts, verdict) -> None:
-    assert (
-        evaluate_claim(status, claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True))
-        == verdict
-    )
+def test_a_delivery_is_claimable_without_an_unexpired_claim(claimed_at, attempts, verdict) -> None:
+    assert evaluate_claim(claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True)) == verdict
 
 
 def test_an_unknown_outcome_is_redelivered_only_where_harmless() -> None:
@@ -80,9 +75,9 @@ def test_an_unknown_outcome_is_redelivered_only_where_harmless() -> None:
         ("order_dispatched", "sms"): False,
     }  # fmt: skip
     deaf = redelivery_policy("order_dispatched", "messaging", reports_statuses=False)
-    assert evaluate_claim("queued", NOW - deaf.claim_lifetime, 1, NOW, deaf) == InProgress()
-    assert evaluate_claim("queued", NOW - deaf.claim_lifetime - LATER, 1, NOW, deaf) == OutcomeUnknown()
-    assert evaluate_claim("queued", None, 1, NOW, deaf) == Claimable()
+    assert evaluate_claim(NOW - deaf.claim_lifetime, 1, NOW, deaf) == InProgress()
+    assert evaluate_claim(NOW - deaf.claim_lifetime - LATER, 1, NOW, deaf) == OutcomeUnknown()
+    assert evaluate_claim(None, 1, NOW, deaf) == Claimable()
 
 
 @pytest.mark.parametrize(

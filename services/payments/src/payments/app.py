@@ -48,8 +48,8 @@ from payments.timers import (
     submit_responses_once,
     update_metrics_once,
 )
-from payments.use_cases.gateways.alert_rejected_key import alert_rejected_key
 from payments.use_cases.escrow.publish_escrows import publish_escrows
+from payments.use_cases.gateways.alert_rejected_key import alert_rejected_key
 from payments.use_cases.reconciliation.reconcile import reconcile
 
 log = get_logger(__name__)

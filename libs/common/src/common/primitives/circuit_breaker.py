@@ -54,6 +54,11 @@ class Circuit:
         self._closed_to = now + self._limits.rest
         return None
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether `admit` would reject a call. Reading it starts no probe."""
+        return self._closed_to is not None and self._clock.now() < self._closed_to
+
     def succeeded(self) -> bool:
         """Records a success: closes the circuit and clears its failures. Returns True when it was open."""
         was_open = self._closed_to is not None

@@ -17,9 +17,7 @@ from notifications.dependencies import Dependencies
 from notifications.domain.channels import CHANNELS
 from notifications.domain.statuses import Status
 from notifications.use_cases.alerts.page_on_call import page_on_call
-from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
-from notifications.use_cases.deliveries.send_delivery import send_delivery
 
 log: Final = get_logger(__name__)
 
@@ -35,7 +33,10 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One work item: a message to send, an alert to page, or a receipt to record."""
+    """One work item: an alert to page, or a receipt to record; without any it wakes the dispatcher.
+
+    `delivery_id` is set by processes of the release before, in which the work item was the delivery's place in the queue.
+    """
 
     delivery_id: UUID | None = None
     alert_id: UUID | None = None
@@ -43,10 +44,12 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def run_delivery_job(job: DeliveryJob, received: Received, dependencies: Dependencies) -> None:
-    """Send, page or record. A transient failure is retried."""
+    """Wake, page or record. A transient failure is retried."""
     if job.delivery_id is not None:
-        async with dependencies.limiter.slot(received.type):
-            await send_delivery(job.delivery_id, dependencies.delivery_sender)
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await store.make_due(uow, job.delivery_id, dependencies.clock.now())
+    if job.alert_id is None and job.receipt is None:
+        dependencies.dispatcher.wake()
     if job.alert_id is not None:
         await page_on_call(job.alert_id, dependencies.database, dependencies.on_call, dependencies.clock)
     if job.receipt is not None:
@@ -59,8 +62,6 @@ async def run_delivery_job(job: DeliveryJob, received: Received, dependencies: D
 
 async def fail_delivery_job(job: DeliveryJob, received: Received, uow: UnitOfWork, error: str) -> None:
     """Record the final failure. A failed page is only logged: an alert about it would fail too."""
-    if job.delivery_id is not None:
-        await fail_delivery(uow, job.delivery_id, error)
     if job.alert_id is not None:
         log.error("page not delivered: the on-call receiver is unavailable", alert_id=str(job.alert_id), error=error)
         await store.save_page_failed(uow, job.alert_id, error)

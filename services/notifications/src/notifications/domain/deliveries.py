@@ -1,15 +1,12 @@
-"""A delivery: one message of one notification to one recipient by one channel.
+"""A delivery: one message of one notification to one recipient by one channel. Its row is its place in the queue.
 
-The claim prevents sending twice. It is committed before the provider is called; `evaluate_claim` evaluates it.
+The claim prevents sending twice. It is committed before the provider is called.
 
-| State | Verdict |
+| State | Meaning |
 |---|---|
-| not queued | `AlreadyFinished`: the work item is a repetition |
-| queued, claim alive | `InProgress`: another worker sends it, or has died; the sweep decides |
-| queued, claim expired, redelivery allowed | `Claimable`: the worker died before it recorded an outcome |
-| queued, claim expired, redelivery not allowed | `OutcomeUnknown`: the message may have been sent; it fails |
-| queued, not due | `NotDue`: quiet hours or a paused provider |
-| queued, attempts exhausted | `AttemptsExhausted`: a message that crashes its workers fails |
+| queued, with `due_at` | waits: it may be claimed from that time on |
+| queued, with a claim | a worker sends it, or has died; `evaluate_claim` decides what the sweep does |
+| any other | finished; a resend or a reported failure queues it again |
 """
 
 import unicodedata
@@ -98,23 +95,13 @@ def notification_id_of(template: str, *about: object) -> UUID:
 
 
 @dataclass(frozen=True, slots=True)
-class AlreadyFinished:
-    """The delivery was sent or has failed."""
-
-
-@dataclass(frozen=True, slots=True)
 class InProgress:
-    """Another worker holds a live claim."""
-
-
-@dataclass(frozen=True, slots=True)
-class NotDue:
-    """The delivery is not due."""
+    """A worker holds a live claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptsExhausted:
-    """The delivery reached ATTEMPTS_MAX."""
+    """The delivery reached ATTEMPTS_MAX: a message that ends its workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +114,7 @@ class Claimable:
     """The delivery may be claimed."""
 
 
-Verdict = AlreadyFinished | InProgress | NotDue | AttemptsExhausted | OutcomeUnknown | Claimable
+Verdict = InProgress | AttemptsExhausted | OutcomeUnknown | Claimable
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,24 +125,13 @@ class RedeliveryPolicy:
     may_redeliver: bool
 
 
-def evaluate_claim(
-    status: str,
-    claimed_at: datetime | None,
-    attempts: int,
-    now: datetime,
-    redelivery: RedeliveryPolicy,
-    due_at: datetime | None = None,
-) -> Verdict:
-    """Return whether a delivery may be claimed for sending at `now`."""
-    if status != "queued":
-        return AlreadyFinished()
+def evaluate_claim(claimed_at: datetime | None, attempts: int, now: datetime, redelivery: RedeliveryPolicy) -> Verdict:
+    """Return whether a queued delivery may be claimed for sending at `now`."""
     if claimed_at is not None:
         if now - claimed_at <= redelivery.claim_lifetime:
             return InProgress()
         if not redelivery.may_redeliver:
             return OutcomeUnknown()
-    if due_at is not None and now < due_at:
-        return NotDue()
     return AttemptsExhausted() if attempts >= ATTEMPTS_MAX else Claimable()
 
 

@@ -1,10 +1,16 @@
 """Reads of this service, one module for each noun: SQL to typed records and API responses."""
 
 from notifications.queries.alerts import ALERT_SORTS, find_alert, page_of_alerts
-from notifications.queries.contacts import find_contact, get_order_summary, get_vendor, payment_is_under_review
+from notifications.queries.contacts import (
+    find_contact,
+    find_recipient,
+    get_order_summary,
+    get_vendor,
+    payment_is_under_review,
+)
 from notifications.queries.conversations import count_messages, list_conversations, list_messages, list_recent_messages
 from notifications.queries.deliveries import LOG_SORTS, find_delivery, find_delivery_of_attempt, page_of_delivery_logs
-from notifications.queries.devices import device_response, find_device, list_device_ids, list_devices
+from notifications.queries.devices import device_response, devices_of, find_device, list_device_ids, list_devices
 from notifications.queries.feed import (
     count_unread,
     find_last_position,
@@ -22,6 +28,7 @@ __all__ = [
     "count_messages",
     "count_unread",
     "device_response",
+    "devices_of",
     "find_alert",
     "find_contact",
     "find_delivery",
@@ -30,6 +37,7 @@ __all__ = [
     "find_last_position",
     "find_position_of",
     "find_preferences",
+    "find_recipient",
     "get_order_summary",
     "get_vendor",
     "list_conversations",

@@ -1,14 +1,24 @@
 """Reads of the projections of users, vendors and orders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from notifications.domain.channels import Preferences
 from notifications.domain.deliveries import Contact
 from notifications.domain.errors import OrderUnknown, VendorUnknown
+from notifications.queries.preferences import preferences_of
 
 _CONTACT: Final = "SELECT user_id, email, phone, full_name FROM contacts WHERE user_id = $1"
+# One round trip: each event reads it.
+_RECIPIENT: Final = """
+SELECT c.user_id, c.email, c.phone, c.full_name, p.channels, p.quiet_from, p.quiet_to, p.timezone, p.locale,
+    p.revision, p.optional_mail, ARRAY(
+        SELECT d.id::text FROM user_devices d WHERE d.user_id = $1 AND d.kind = ANY ($2) ORDER BY d.created_at, d.id
+    ) AS device_ids
+FROM contacts c LEFT JOIN notification_preferences p ON p.user_id = c.user_id WHERE c.user_id = $1
+"""
 _STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
 _VENDOR: Final = "SELECT owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
 _ORDER: Final = "SELECT total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1"
@@ -18,6 +28,21 @@ _UNDER_REVIEW: Final = "SELECT payment_under_review FROM order_summaries WHERE o
 class VendorContact(NamedTuple):
     owner_user_id: UUID
     business_name: str
+
+
+class Recipient(NamedTuple):
+    """A user with what decides how messages reach them."""
+
+    contact: Contact
+    preferences: Preferences
+    device_ids: Sequence[str]
+
+    def addresses_on(self, channel: str) -> Sequence[str]:
+        """Return the recipients on a channel: the devices of a push, else the address of the user."""
+        if channel == "push":
+            return self.device_ids
+        address = self.contact.address_on(channel)
+        return [address] if address else []
 
 
 class OrderSummary(NamedTuple):
@@ -37,6 +62,15 @@ async def find_contact(uow: UnitOfWork, user_id: UUID) -> Contact | None:
     """Return the user's contact; None before identity's event."""
     row = await uow.fetch_row(_CONTACT, user_id)
     return None if row is None else Contact(*row)
+
+
+async def find_recipient(uow: UnitOfWork, user_id: UUID, device_kinds: Collection[str]) -> Recipient | None:
+    """Return the user with preferences and devices of these kinds; None before identity's event."""
+    row = await uow.fetch_row(_RECIPIENT, user_id, list(device_kinds))
+    if row is None:
+        return None
+    preferences = Preferences() if row["revision"] is None else preferences_of(row)
+    return Recipient(Contact(*row[:4]), preferences, row["device_ids"])
 
 
 async def find_staff_roles(uow: UnitOfWork, user_id: UUID) -> list[str] | None:

@@ -1,5 +1,6 @@
 """Reads of a user's devices."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,6 +12,10 @@ _LIST: Final = """
 SELECT id, kind, created_at, registered_at FROM user_devices WHERE user_id = $1 ORDER BY created_at DESC, id DESC
 """
 _IDS: Final = "SELECT id FROM user_devices WHERE user_id = $1 AND kind = ANY ($2) ORDER BY created_at, id"
+_DEVICES: Final = """
+SELECT d.id, d.kind, d.address, d.public_key, d.auth_secret
+FROM unnest($1::uuid[], $2::uuid[]) AS w (id, user_id) JOIN user_devices d ON d.id = w.id AND d.user_id = w.user_id
+"""
 _DEVICE: Final = "SELECT id, kind, address, public_key, auth_secret FROM user_devices WHERE id = $1 AND user_id = $2"
 
 
@@ -28,6 +33,12 @@ async def find_device(uow: UnitOfWork, device_id: UUID, user_id: UUID) -> Device
     """Return the push target; None when the device was removed or registered by another user."""
     row = await uow.fetch_row(_DEVICE, device_id, user_id)
     return None if row is None else Device(*row)
+
+
+async def devices_of(uow: UnitOfWork, owners: Mapping[UUID, UUID]) -> dict[str, Device]:
+    """Return the push targets by their id. `owners` holds the user of each device; those of other users are missing."""
+    rows = await uow.fetch(_DEVICES, list(owners), list(owners.values()))
+    return {str(row["id"]): Device(*row) for row in rows}
 
 
 def device_response(device: RegisteredDevice) -> dict[str, Any]:

@@ -16,8 +16,11 @@ FROM notification_preferences WHERE user_id = $1
 async def find_preferences(uow: UnitOfWork, user_id: UUID) -> Preferences:
     """Return the stored preferences; revision 0 without any."""
     row = await uow.fetch_row(_PREFERENCES, user_id)
-    if row is None:
-        return Preferences()
+    return Preferences() if row is None else preferences_of(row)
+
+
+def preferences_of(row: Any) -> Preferences:
+    """Return the preferences of a row with the columns of `notification_preferences`."""
     start, end = row["quiet_from"], row["quiet_to"]
     quiet = None if start is None else QuietHours(start, end, row["timezone"])
     channels, timezone, locale = row["channels"], row["timezone"], row["locale"]

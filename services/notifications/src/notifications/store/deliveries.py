@@ -1,83 +1,104 @@
-"""Writes of deliveries and their attempts."""
+"""Writes of deliveries and their attempts. A delivery with `due_at` waits in the queue; workers claim it in batches."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from notifications.domain.deliveries import Channel, EncryptedValue, NotificationRequest, masked
-from notifications.store.queue import delivery_queue_of
+from notifications.domain.deliveries import Channel, EncryptedValue, masked
+from notifications.store.queue import DELIVERIES_QUEUE
 
-_RECORD_DELIVERY: Final = """
-INSERT INTO notification_deliveries
-    (id, notification_id, channel, recipient, template, payload, sealed, status, created_at, due_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9)
-ON CONFLICT (notification_id, channel, recipient) DO NOTHING
-RETURNING id
+_COLUMNS: Final = """
+d.id, d.notification_id, (SELECT n.user_id FROM notifications n WHERE n.id = d.notification_id) AS user_id, d.channel,
+d.recipient, d.template, d.payload, d.sealed, d.status, d.attempts, d.claim_id, d.claimed_at, d.due_at, d.created_at,
+d.traceparent
 """
-_LOCK_DELIVERY: Final = """
-SELECT d.id, d.notification_id, n.user_id, d.channel, d.recipient, d.template, d.payload, d.sealed, d.status, d.attempts,
-       d.claim_id, d.claimed_at, d.due_at, d.created_at
-FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
-WHERE d.id = $1 FOR UPDATE OF d
+_LOCK_DELIVERY: Final = f"SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.id = $1 FOR UPDATE"
+# Each channel has its own limit, so that a hanging one delays no other. Other workers skip the locked rows.
+_LOCK_DUE: Final = f"""
+SELECT {_COLUMNS} FROM unnest($2::text[], $3::int[]) AS limits (channel, free)
+CROSS JOIN LATERAL (
+    SELECT * FROM notification_deliveries
+    WHERE channel = limits.channel AND due_at <= $1 AND status = 'queued' AND claim_id IS NULL
+    ORDER BY is_urgent DESC, due_at, id LIMIT limits.free FOR UPDATE SKIP LOCKED
+) AS d
 """
-# One round trip: this statement is on the path of every message.
+_LOCK_OLD_CLAIMS: Final = f"""
+SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.claimed_at < $1 AND d.status = 'queued'
+ORDER BY d.claimed_at LIMIT $2 FOR UPDATE SKIP LOCKED
+"""
 _CLAIM: Final = """
-WITH claimed AS (
-    UPDATE notification_deliveries SET claim_id = $2, claimed_at = $3, attempts = attempts + 1, due_at = NULL
-    WHERE id = $1 RETURNING id, notification_id, channel, template
-)
-INSERT INTO notification_delivery_logs
-    (id, delivery_id, notification_id, user_id, channel, template, recipient, status, provider, attempted_at)
-SELECT $2, id, notification_id, $4, channel, template, $5, 'sending', $6, $3 FROM claimed
+UPDATE notification_deliveries d SET claim_id = c.claim_id, claimed_at = $3, attempts = d.attempts + 1, due_at = NULL
+FROM unnest($1::uuid[], $2::uuid[]) AS c (id, claim_id) WHERE d.id = c.id
 """
-_REFUSED: Final = """
-INSERT INTO notification_delivery_logs
-    (id, delivery_id, notification_id, user_id, channel, template, recipient, status, error, attempted_at)
-SELECT $2, d.id, d.notification_id, n.user_id, d.channel, d.template, $3, 'failed', $4, $5
+_POSTPONE: Final = """
+UPDATE notification_deliveries d SET due_at = p.due_at
+FROM unnest($1::uuid[], $2::timestamptz[]) AS p (id, due_at) WHERE d.id = p.id
+"""
+_LOG_COLUMNS: Final = """
+id, delivery_id, notification_id, user_id, channel, template, recipient, status, provider, provider_message_id, error,
+attempted_at
+"""
+_REFUSED: Final = f"""
+INSERT INTO notification_delivery_logs ({_LOG_COLUMNS})
+SELECT $2, d.id, d.notification_id, n.user_id, d.channel, d.template, $3, 'failed', NULL, NULL, $4, $5
 FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id WHERE d.id = $1
 """
-_LOG_OUTCOME: Final = """
-UPDATE notification_delivery_logs SET status = $2, provider_message_id = $3, error = $4 WHERE id = $1
+# A status may be reported before the outcome is recorded: such a row exists and has its status.
+_LOG_CLAIM: Final = f"""
+INSERT INTO notification_delivery_logs AS log ({_LOG_COLUMNS})
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL, $9, $10)
+ON CONFLICT (id, attempted_at) DO UPDATE SET status = excluded.status, error = excluded.error
+WHERE log.status = 'sending'
 """
-_LOG_UNKNOWN: Final = """
-UPDATE notification_delivery_logs SET status = 'unknown', error = 'the worker ended before it could record the outcome'
-WHERE id = $1 AND status = 'sending'
-"""
+_OUTCOME_UNKNOWN: Final = "the worker ended before it could record the outcome"
 # The address of an erased user is deleted with the end of the last delivery (`notify_erased_user`).
-_WITHOUT_LAST_ADDRESS: Final = "sealed = CASE WHEN recipient LIKE 'erased:%' THEN '{}' ELSE sealed END"
-_MARK_SENT: Final = f"""
-WITH logged AS (
-    UPDATE notification_delivery_logs SET
-        status = CASE WHEN status IN ('sending', 'unknown') THEN 'sent' ELSE status END, provider_message_id = $2, error = NULL
-    WHERE id = $3
+_WITHOUT_LAST_ADDRESS: Final = "sealed = CASE WHEN d.recipient LIKE 'erased:%' THEN '{}' ELSE d.sealed END"
+# One statement for a batch: the rows are locked by id, and an address that was erased meanwhile is not logged. A late
+# acceptance counts even if the claim was released; any other outcome only for its own claim.
+_SAVE_ATTEMPTS: Final = f"""
+WITH attempt AS (
+    SELECT * FROM unnest(
+        $1::uuid[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+        $10::text[], $11::timestamptz[], $12::int[]
+    ) AS a (delivery_id, claim_id, claimed_at, user_id, recipient, masked, status, provider, message_id, error, due_at, counted)
+), locked AS MATERIALIZED (
+    SELECT id, notification_id, channel, template, recipient FROM notification_deliveries
+    WHERE id = ANY ($1) ORDER BY id FOR UPDATE
+), logged AS (
+    INSERT INTO notification_delivery_logs AS log ({_LOG_COLUMNS})
+    SELECT a.claim_id, d.id, d.notification_id, a.user_id, d.channel, d.template,
+        CASE WHEN d.recipient = a.recipient THEN a.masked ELSE 'erased' END, a.status, a.provider, a.message_id,
+        CASE WHEN d.recipient = a.recipient THEN a.error END, a.claimed_at
+    FROM attempt a JOIN locked d ON d.id = a.delivery_id
+    ON CONFLICT (id, attempted_at) DO UPDATE SET status = excluded.status, provider = excluded.provider,
+        provider_message_id = excluded.provider_message_id, error = excluded.error
+    WHERE log.status IN ('sending', 'unknown')
 )
-UPDATE notification_deliveries
-SET status = 'sent', provider_message_id = $2, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
-WHERE id = $1 AND status = 'queued'
+UPDATE notification_deliveries d SET
+    status = CASE a.status WHEN 'sent' THEN 'sent' ELSE d.status END,
+    provider_message_id = coalesce(a.message_id, d.provider_message_id),
+    due_at = a.due_at, attempts = d.attempts - 1 + a.counted, claim_id = NULL, claimed_at = NULL,
+    sealed = CASE WHEN a.status = 'sent' AND d.recipient LIKE 'erased:%' THEN '{{}}' ELSE d.sealed END
+FROM attempt a JOIN locked ON locked.id = a.delivery_id
+WHERE d.id = a.delivery_id AND d.status = 'queued' AND (a.status = 'sent' OR d.claim_id = a.claim_id)
+RETURNING d.id
 """
-_RETURN_ATTEMPT: Final = "UPDATE notification_deliveries SET attempts = greatest(attempts - 1, 0) WHERE id = $1"
-_RELEASE_CLAIM: Final = """
-UPDATE notification_deliveries SET claim_id = NULL, claimed_at = NULL WHERE id = $1 AND claim_id = $2
+_REQUEUE_ABANDONED: Final = """
+UPDATE notification_deliveries SET claim_id = NULL, claimed_at = NULL, due_at = $2 WHERE id = $1
 """
-_POSTPONE: Final = "UPDATE notification_deliveries SET due_at = $2 WHERE id = $1"
-_CLAIM_DUE: Final = """
-UPDATE notification_deliveries SET due_at = NULL WHERE id IN (
-    SELECT id FROM notification_deliveries WHERE due_at <= $1 AND status = 'queued'
-    ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
-) RETURNING id, channel
+# Deliveries of the release before wait without `due_at`: their work items were the queue.
+_MAKE_DUE: Final = """
+UPDATE notification_deliveries SET due_at = $2
+WHERE id = $1 AND status = 'queued' AND due_at IS NULL AND claim_id IS NULL
 """
 _MARK_FAILED: Final = f"""
-UPDATE notification_deliveries SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
+UPDATE notification_deliveries d
+SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
 WHERE id = $1 AND status = 'queued'
-"""
-_CLAIM_ABANDONED: Final = """
-SELECT id, channel, template, status, attempts, claim_id, claimed_at FROM notification_deliveries
-WHERE claimed_at < $1 AND status = 'queued'
-ORDER BY claimed_at LIMIT $2
-FOR UPDATE SKIP LOCKED
 """
 
 
@@ -98,48 +119,31 @@ class LockedDelivery(NamedTuple):
     claimed_at: datetime | None
     due_at: datetime | None
     created_at: datetime
+    traceparent: str | None
 
 
-class OldClaim(NamedTuple):
-    """A claimed delivery without an outcome."""
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One call of a provider with its outcome.
 
-    id: UUID
-    channel: str
-    template: str
-    status: str
-    attempts: int
+    `due_at`: when the message is tried again; None after an acceptance or a final failure. An attempt that is not
+    `counted` uses up no retry.
+    """
+
+    delivery: LockedDelivery
     claim_id: UUID
     claimed_at: datetime
+    provider: str
+    status: Literal["sent", "failed", "unknown"]
+    message_id: str | None = None
+    error: str | None = None
+    due_at: datetime | None = None
+    counted: bool = True
 
 
-async def record_delivery_if_new(
-    uow: UnitOfWork,
-    request: NotificationRequest,
-    recipient: str,
-    payload: Mapping[str, object],
-    now: datetime,
-    due_at: datetime | None = None,
-) -> UUID | None:
-    """Return the id of the new delivery; None for a known one. With `due_at` the timer enqueues it."""
-    sealed = {name: {"text": one.text, "context": one.context} for name, one in request.encrypted.items()}
-    delivery_id: UUID | None = await uow.fetch_value(
-        _RECORD_DELIVERY,
-        new_id(),
-        request.notification_id,
-        request.channel,
-        recipient,
-        request.template,
-        dict(payload),
-        sealed,
-        now,
-        due_at,
-    )
-    return delivery_id
-
-
-def enqueue_delivery(uow: UnitOfWork, delivery_id: UUID, channel: str) -> None:
-    """Enqueue the sending; it starts after the commit."""
-    uow.enqueue_work(delivery_queue_of(channel), delivery_id, {"deliveryId": str(delivery_id)})
+def enqueue_wakeup(uow: UnitOfWork, delivery_id: UUID) -> None:
+    """Wake a worker after the commit, in a process that sends no deliveries itself."""
+    uow.enqueue_work(DELIVERIES_QUEUE, delivery_id, {})
 
 
 async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> LockedDelivery | None:
@@ -147,13 +151,46 @@ async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> LockedDelivery | 
     return None if row is None else LockedDelivery(*row)
 
 
-async def claim_delivery(uow: UnitOfWork, delivery: LockedDelivery, provider: str, now: datetime) -> UUID:
-    """Log the attempt before the provider is called. The id of the log row is the id of the claim."""
-    claim_id = new_id()
-    if delivery.claim_id is not None:
-        await uow.execute(_LOG_UNKNOWN, delivery.claim_id)
-    await uow.execute(_CLAIM, delivery.id, claim_id, now, delivery.user_id, masked(delivery.recipient), provider)
-    return claim_id
+async def lock_due_deliveries(uow: UnitOfWork, now: datetime, free: Mapping[str, int]) -> list[LockedDelivery]:
+    """Lock the due deliveries of each channel, at most its number in `free`: urgent ones, then the oldest."""
+    rows = await uow.fetch(_LOCK_DUE, now, list(free), list(free.values()))
+    return [LockedDelivery(*row) for row in rows]
+
+
+async def claim_deliveries(uow: UnitOfWork, claims: Mapping[UUID, UUID], now: datetime) -> None:
+    """Claim locked deliveries: the id of each claim by that of its delivery. It is the id of the log row as well."""
+    await uow.execute(_CLAIM, list(claims), list(claims.values()), now)
+
+
+async def postpone_deliveries(uow: UnitOfWork, due_times: Mapping[UUID, datetime]) -> None:
+    """Set the time from which each delivery is due."""
+    if due_times:
+        await uow.execute(_POSTPONE, list(due_times), list(due_times.values()))
+
+
+async def save_attempts(uow: UnitOfWork, attempts: Sequence[Attempt]) -> Collection[UUID]:
+    """Log the attempts and update their deliveries; return the deliveries that they changed. It may be repeated."""
+    columns = zip(
+        *(
+            (
+                one.delivery.id,
+                one.claim_id,
+                one.claimed_at,
+                one.delivery.user_id,
+                one.delivery.recipient,
+                masked(one.delivery.recipient),
+                one.status,
+                one.provider,
+                one.message_id,
+                one.error,
+                one.due_at,
+                int(one.counted),
+            )
+            for one in attempts
+        ),
+        strict=True,
+    )
+    return {delivery_id for (delivery_id,) in await uow.fetch(_SAVE_ATTEMPTS, *map(list, columns))}
 
 
 async def record_refused_attempt(
@@ -163,49 +200,44 @@ async def record_refused_attempt(
     await uow.execute(_REFUSED, delivery_id, new_id(), recipient, reason, now)
 
 
-async def save_sent(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, provider_message_id: str) -> bool:
-    """Record that the provider accepted the message; return whether it was queued."""
-    return bool(await uow.execute(_MARK_SENT, delivery_id, provider_message_id, claim_id))
-
-
-async def save_failed_attempt(
-    uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, error: str, status: str = "failed"
-) -> None:
-    """Record a failed or `unknown` attempt and release the claim."""
-    await uow.execute(_LOG_OUTCOME, claim_id, status, None, error)
-    await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
-
-
-async def return_attempt(uow: UnitOfWork, delivery_id: UUID) -> None:
-    """Count one attempt less, for one that the provider could not accept from anybody with our account."""
-    await uow.execute(_RETURN_ATTEMPT, delivery_id)
+async def log_claim(uow: UnitOfWork, delivery: LockedDelivery, status: str = "sending", error: str = "") -> None:
+    """Log the attempt of a claim whose outcome is not recorded. A row with an outcome stays as it is."""
+    await uow.execute(
+        _LOG_CLAIM,
+        delivery.claim_id,
+        delivery.id,
+        delivery.notification_id,
+        delivery.user_id,
+        delivery.channel,
+        delivery.template,
+        masked(delivery.recipient),
+        status,
+        error or None,
+        delivery.claimed_at,
+    )
 
 
 async def save_failed(uow: UnitOfWork, delivery: LockedDelivery) -> bool:
     """Mark a queued delivery as failed; return whether it was queued."""
     if delivery.claim_id is not None:
-        await uow.execute(_LOG_UNKNOWN, delivery.claim_id)
+        await log_claim(uow, delivery, "unknown", _OUTCOME_UNKNOWN)
     return bool(await uow.execute(_MARK_FAILED, delivery.id))
 
 
-async def lock_old_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[OldClaim]:
+async def lock_old_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[LockedDelivery]:
     """Lock deliveries that were claimed before that time and have no outcome, oldest first."""
-    return [OldClaim(*row) for row in await uow.fetch(_CLAIM_ABANDONED, claimed_before, rows_max)]
+    return [LockedDelivery(*row) for row in await uow.fetch(_LOCK_OLD_CLAIMS, claimed_before, rows_max)]
 
 
-async def release_claim(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID) -> None:
+async def release_claim(uow: UnitOfWork, delivery: LockedDelivery, due_at: datetime) -> None:
     """Release the claim of a dead worker and log its attempt as unknown."""
-    await uow.execute(_LOG_UNKNOWN, claim_id)
-    await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
+    await log_claim(uow, delivery, "unknown", _OUTCOME_UNKNOWN)
+    await uow.execute(_REQUEUE_ABANDONED, delivery.id, due_at)
 
 
-async def postpone_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
-    await uow.execute(_POSTPONE, delivery_id, due_at)
-
-
-async def claim_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[tuple[UUID, str]]:
-    """Claim due deliveries; return id and channel of each."""
-    return [(delivery_id, channel) for delivery_id, channel in await uow.fetch(_CLAIM_DUE, now, rows_max)]
+async def make_due(uow: UnitOfWork, delivery_id: UUID, now: datetime) -> None:
+    """Queue a delivery of the release before, whose work item has arrived."""
+    await uow.execute(_MAKE_DUE, delivery_id, now)
 
 
 def encrypted_of(sealed: Mapping[str, Mapping[str, str]]) -> dict[str, EncryptedValue]:

@@ -1,28 +1,13 @@
 """Writes of the feed."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from contracts.notifications import NotificationShown
-from notifications.domain.deliveries import NotificationRequest
-from notifications.domain.feed import FeedEntry, FeedItem
+from notifications.domain.feed import FeedItem
 
-# The row of the feed stays locked until the commit, so positions become visible in their order.
-_RECORD_NOTIFICATION: Final = """
-WITH next AS (
-    INSERT INTO feeds AS f (user_id, last)
-    SELECT $2, 1 WHERE $4::text IS NOT NULL AND NOT EXISTS (SELECT FROM notifications WHERE id = $1)
-    ON CONFLICT (user_id) DO UPDATE SET last = f.last + 1
-    RETURNING last
-)
-INSERT INTO notifications (id, user_id, template, title, body, created_at, place)
-SELECT $1, $2, $3, $4, $5, $6, (SELECT last FROM next)
-WHERE $4::text IS NULL OR EXISTS (SELECT FROM next)
-ON CONFLICT (id) DO NOTHING
-"""
-_NOTIFICATION_OWNER: Final = "SELECT user_id FROM notifications WHERE id = $1"
 _MARK_READ: Final = """
 UPDATE notifications SET read_at = coalesce(read_at, $2) WHERE id = $1 AND title IS NOT NULL
 RETURNING id, template, title, body, created_at, read_at, place
@@ -31,25 +16,11 @@ _MARK_ALL_READ: Final = """
 UPDATE notifications SET read_at = $2
 WHERE user_id = $1 AND title IS NOT NULL AND read_at IS NULL AND ($3::timestamptz IS NULL OR created_at <= $3)
 """
-
-
-async def record_notification_if_new(
-    uow: UnitOfWork, request: NotificationRequest, entry: FeedEntry | None, now: datetime
-) -> bool:
-    """Insert the notification; return False when the id belongs to another user's notification.
-
-    A new feed entry is published to the processes that stream it.
-    """
-    title, body = (entry.title, entry.body) if entry else (None, None)
-    inserted = await uow.execute(
-        _RECORD_NOTIFICATION, request.notification_id, request.user_id, request.template, title, body, now
-    )
-    if inserted:
-        if entry is not None and request.user_id is not None:
-            uow.publish(NotificationShown(user_id=request.user_id, notification_id=request.notification_id))
-        return True
-    owner: UUID | None = await uow.fetch_value(_NOTIFICATION_OWNER, request.notification_id)
-    return owner == request.user_id
+# It waits for a notification that is being recorded: either that one is published, or the first read finds it.
+_SAVE_STREAMED: Final = """
+INSERT INTO feeds AS f (user_id, last, streamed_until) SELECT user_id, 0, $2 FROM unnest($1::uuid[]) AS user_id ORDER BY user_id
+ON CONFLICT (user_id) DO UPDATE SET streamed_until = greatest(f.streamed_until, $2)
+"""
 
 
 async def save_read(uow: UnitOfWork, notification_id: UUID, now: datetime) -> FeedItem | None:
@@ -61,3 +32,8 @@ async def save_read(uow: UnitOfWork, notification_id: UUID, now: datetime) -> Fe
 async def save_all_read(uow: UnitOfWork, user_id: UUID, now: datetime, before: datetime | None) -> int:
     """Mark the unread notifications up to and including `before`; return their number."""
     return await uow.execute(_MARK_ALL_READ, user_id, now, before)
+
+
+async def save_streamed(uow: UnitOfWork, user_ids: Collection[UUID], until: datetime) -> None:
+    """Publish the new notifications of these users to all processes until then: one of them streams their feeds."""
+    await uow.execute(_SAVE_STREAMED, list(user_ids), until)

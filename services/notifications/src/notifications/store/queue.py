@@ -2,11 +2,12 @@
 
 from typing import Final
 
-# Pages and receipts. Messages have a queue below it for each channel, so that a hanging provider delays no other channel.
+# Pages, receipts, and wake-ups of the workers that send deliveries.
 DELIVERIES_QUEUE: Final = "notifications.deliveries"
 # Messages of customers and replies of support, independent of the deliveries.
 SUPPORT_QUEUE: Final = "notifications.support"
 
 
 def delivery_queue_of(channel: str) -> str:
+    """The queue of a channel: work items of the release before, and the name of its messages in the metrics."""
     return f"{DELIVERIES_QUEUE}.{channel}"

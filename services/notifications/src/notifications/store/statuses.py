@@ -39,7 +39,7 @@ VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (asked_by, idempotency_key) DO NOTHI
 """
 _REQUEUE: Final = """
 UPDATE notification_deliveries
-SET status = 'queued', attempts = 0, due_at = NULL, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
+SET status = 'queued', attempts = 0, due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
 WHERE id = $1
 """
 
@@ -97,9 +97,9 @@ async def record_resend_if_new(
     return bool(await uow.execute(_RECORD_RESEND, new_id(), delivery_id, log_id, requested_by, key, now))
 
 
-async def requeue_delivery(uow: UnitOfWork, delivery_id: UUID) -> None:
+async def requeue_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
     """Reset the delivery, so that its retries start again."""
-    await uow.execute(_REQUEUE, delivery_id)
+    await uow.execute(_REQUEUE, delivery_id, due_at)
 
 
 async def requeue_failed(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:

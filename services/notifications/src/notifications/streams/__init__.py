@@ -1,1 +1,1 @@
-"""Live streams to browsers and the limits on concurrent deliveries: state of one process, shared by its consumers and routes."""
+"""Live streams to browsers and the dispatch of deliveries: state of one process, shared by its consumers and routes."""

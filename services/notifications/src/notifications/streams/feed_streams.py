@@ -7,6 +7,7 @@ client therefore costs no memory, and no notification is lost between connection
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from common.process.runtime import Runtime
 from common.web.event_streams import PING, SLOW_READER_SECONDS, event_bytes
 from contracts.identity import SessionRevoked
 from contracts.notifications import NotificationShown
-from notifications import queries
+from notifications import queries, store
 from notifications.domain.errors import TooManyStreams
 from notifications.domain.feed import FeedItem
 
@@ -32,6 +33,8 @@ ROWS_MAX: Final = 50
 READERS_MAX: Final = 4
 # Streams of one process; each costs some tens of kilobytes.
 STREAMS_MAX: Final = 2_000
+# New notifications of a user are published to all processes for so long after a stream was announced.
+STREAMED_FOR: Final = timedelta(seconds=60)
 # Milliseconds until a browser reconnects.
 RECONNECT: Final = b"retry: 3000\n\n"
 
@@ -69,6 +72,7 @@ class FeedStreams:
         self._readers = asyncio.Semaphore(READERS_MAX)
         self._polling: asyncio.Task[None] | None = None
         self._is_stopped = False
+        self._announce_at = clock.now()
 
     def subscribe(self, runtime: Runtime) -> None:
         """Subscribe to the broadcasts of all processes and to the stop of this one."""
@@ -123,9 +127,12 @@ class FeedStreams:
             await asyncio.gather(self._polling, return_exceptions=True)
 
     async def poll_once(self) -> None:
-        """Wake the streams that missed a broadcast, with one query for the whole process."""
+        """Wake the streams that missed a broadcast, with one query for the whole process, and announce them in time."""
         if not self._by_user:
             return
+        if self._clock.now() >= self._announce_at:
+            self._announce_at = self._clock.now() + STREAMED_FOR / 3
+            await self._announce(*self._by_user)
         async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
             last_positions = await queries.list_last_positions(uow, self._by_user.keys())
         for user_id, last in last_positions.items():
@@ -137,9 +144,13 @@ class FeedStreams:
     async def events(self, stream: Stream) -> AsyncGenerator[bytes]:
         """Yield events until the token expires, the session is revoked or the process stops."""
         yield RECONNECT
+        is_announced = False
         while not self._is_over(stream):
             stream.wake_up.clear()
             try:
+                if not is_announced:
+                    await self._announce(stream.caller.id)
+                    is_announced = True
                 items = await self._read(stream)
             except Unavailable as error:
                 # The client reconnects with its position; a stream of pings would hide the outage.
@@ -150,6 +161,11 @@ class FeedStreams:
                 stream.position = item.position
             if len(items) < ROWS_MAX and not await self._wait_for_wake_up(stream):
                 yield PING
+
+    async def _announce(self, *user_ids: UUID) -> None:
+        """Have the new notifications of these users published: without a stream nobody would receive them."""
+        async with self._database.unit_of_work(acting_as=THE_SERVICE, async_commit=True) as uow:
+            await store.save_streamed(uow, user_ids, self._clock.now() + STREAMED_FOR)
 
     async def _read(self, stream: Stream) -> list[FeedItem]:
         async with self._readers, self._database.unit_of_work(acting_as=stream.caller) as uow:

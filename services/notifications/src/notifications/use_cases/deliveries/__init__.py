@@ -2,14 +2,18 @@
 
 __all__ = [
     "accept_message",
+    "attempt_delivery",
     "check_message_key",
+    "claim_deliveries",
     "deliver_notification",
+    "delivery_sender",
     "fail_delivery",
     "notify_erased_user",
     "notify_user",
     "notify_vendor",
     "receive_receipt",
     "record_delivery_status",
+    "record_outcomes",
     "resend_delivery",
     "resume_provider",
     "send_delivery",

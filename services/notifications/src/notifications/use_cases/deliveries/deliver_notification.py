@@ -1,11 +1,13 @@
 """Record a notification and its deliveries; the worker sends them."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 from notifications import queries, store
 from notifications.domain.channels import Preferences
 from notifications.domain.deliveries import Contact, NotificationRequest, masked
@@ -16,6 +18,7 @@ from notifications.domain.errors import (
     NotificationIdConflict,
 )
 from notifications.domain.templates import check_complete, template_of
+from notifications.store import QueuedDelivery
 from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 
@@ -30,11 +33,13 @@ class DeliveryContext:
     """The configured channels, the renderer and the current time.
 
     `device_kinds` are the kinds of devices that a push reaches; `pin_receipt` is the time limit of a PIN's receipt.
+    `expect` wakes the dispatcher of this process; it returns False where none runs.
     """
 
     channels: Collection[str]
     renderer: MessageRenderer
     now: datetime
+    expect: Callable[[Iterable[UUID]], bool]
     device_kinds: Collection[str] = EVERY_KIND
     pin_receipt: timedelta = PIN_RECEIPT
 
@@ -67,22 +72,51 @@ async def deliver_notification(
     if contact is None and request.user_id is not None:
         contact = await queries.find_contact(uow, request.user_id)
     recipients = [recipient] if recipient else await _recipients(uow, contact, request.channel, delivery_context)
+    addresses = [(request.channel, address) for address in recipients]
+    queued = await queue_deliveries(
+        uow, request, addresses, delivery_context, contact=contact, in_feed=in_feed, preferences=preferences
+    )
+    if is_opted_out:
+        for delivery in queued:
+            recipient = masked(delivery.recipient)
+            await store.record_refused_attempt(uow, delivery.id, recipient, SWITCHED_OFF, delivery_context.now)
+            await fail_delivery(uow, delivery.id, SWITCHED_OFF, alert=False)
+    return recipients
+
+
+async def queue_deliveries(
+    uow: UnitOfWork,
+    request: NotificationRequest,
+    addresses: Collection[tuple[str, str]],
+    delivery_context: DeliveryContext,
+    *,
+    contact: Contact | None,
+    in_feed: bool = True,
+    preferences: Preferences | None = None,
+) -> Sequence[QueuedDelivery]:
+    """Record a notification and one delivery for each (channel, recipient), in one statement; return the new deliveries.
+
+    Raises NotificationIdConflict.
+    """
+    now, template = delivery_context.now, template_of(request.template, request.channel)
     payload = {**request.parameters, RECIPIENT_NAME: contact.first_name if contact else "there"}
     entry = delivery_context.renderer.feed_entry(request.template, payload) if template.in_feed and in_feed else None
-    if not await store.record_notification_if_new(uow, request, entry, delivery_context.now):
+    wanted = [
+        QueuedDelivery(new_id(), channel, address, _due_at(request.template, channel, preferences, now))
+        for channel, address in addresses
+    ]
+    recorded = await store.record_notification(uow, request, entry, wanted, payload, now, is_urgent=template.sensitive)
+    if recorded is None:
         raise NotificationIdConflict
-    quiet = preferences.quiet_hours_for(request.template, request.channel) if preferences else None
-    due_at = quiet.quiet_until(delivery_context.now) if quiet else None
-    for address in recipients:
-        delivery_id = await store.record_delivery_if_new(uow, request, address, payload, delivery_context.now, due_at)
-        if delivery_id is None:
-            continue
-        if is_opted_out:
-            await store.record_refused_attempt(uow, delivery_id, masked(address), SWITCHED_OFF, delivery_context.now)
-            await fail_delivery(uow, delivery_id, SWITCHED_OFF, alert=False)
-        elif due_at is None:
-            store.enqueue_delivery(uow, delivery_id, request.channel)
-    return recipients
+    due = [delivery.id for delivery in wanted if delivery.id in recorded and delivery.due_at <= now]
+    if due and not delivery_context.expect(due):
+        store.enqueue_wakeup(uow, due[0])
+    return [delivery for delivery in wanted if delivery.id in recorded]
+
+
+def _due_at(template: str, channel: str, preferences: Preferences | None, now: datetime) -> datetime:
+    quiet = preferences.quiet_hours_for(template, channel) if preferences else None
+    return (quiet.quiet_until(now) if quiet else None) or now
 
 
 async def _recipients(

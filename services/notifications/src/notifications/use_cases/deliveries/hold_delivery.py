@@ -22,4 +22,4 @@ async def hold_delivery(uow: UnitOfWork, delivery: LockedDelivery, until: dateti
     if CATALOG[delivery.template].sensitive or now - delivery.created_at >= HELD_MAX:
         await fail_delivery(uow, delivery.id, PAUSED, alert=False)
     else:
-        await store.postpone_delivery(uow, delivery.id, until)
+        await store.postpone_deliveries(uow, {delivery.id: until})

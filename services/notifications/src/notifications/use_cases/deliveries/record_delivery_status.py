@@ -38,6 +38,8 @@ async def record_delivery_status(
     """
     found = await store.find_reported_delivery(uow, channel, provider_message_id, delivery_id)
     delivery = None if found is None else await store.lock_delivery(uow, found)
+    if delivery is not None and delivery.claim_id is not None and delivery_id is not None:
+        await store.log_claim(uow, delivery)
     attempt = None if delivery is None else await store.find_reported_attempt(uow, delivery.id, provider_message_id)
     if delivery is None or attempt is None:
         raise MessageUnknown

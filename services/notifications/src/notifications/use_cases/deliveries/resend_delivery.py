@@ -30,8 +30,8 @@ async def resend_delivery(
         raise NotFound
     if await store.record_resend_if_new(uow, delivery.id, log_id, requested_by, key, now):
         await _check_resendable(uow, delivery, now)
-        await store.requeue_delivery(uow, delivery.id)
-        store.enqueue_delivery(uow, delivery.id, delivery.channel)
+        await store.requeue_delivery(uow, delivery.id, now)
+        store.enqueue_wakeup(uow, delivery.id)
         log.info("message resend requested", delivery_id=str(delivery.id), requested_by=str(requested_by))
     return await queries.find_delivery(uow, delivery.notification_id, delivery.channel, [delivery.recipient])
 

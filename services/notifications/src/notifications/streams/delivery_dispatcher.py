@@ -1,0 +1,184 @@
+"""The dispatcher of a worker: claims due deliveries, sends them side by side, and records their outcomes in batches."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+from uuid import UUID
+
+from opentelemetry.trace import SpanKind
+
+from common.observability import telemetry
+from common.observability.logging import get_logger
+from notifications.store import delivery_queue_of
+from notifications.use_cases.deliveries.attempt_delivery import Outcome
+from notifications.use_cases.deliveries.claim_deliveries import claim_deliveries
+from notifications.use_cases.deliveries.delivery_sender import ClaimedDelivery, DeliverySender
+from notifications.use_cases.deliveries.record_outcomes import record_outcomes
+from notifications.use_cases.deliveries.send_delivery import send_delivery
+
+log: Final = get_logger(__name__)
+
+# Finds retries, the ends of quiet hours and pauses, and deliveries whose wake-up was lost.
+POLL_SECONDS: Final = 1.0
+# A wake-up of this process precedes its commit by a few milliseconds. The deliveries of several events are claimed together.
+COMMIT_SECONDS: Final = 0.01
+# The first outcome of a batch waits this long for the others: they share a commit.
+LINGER_SECONDS: Final = 0.02
+# Calls under way have this long at the end of the process; the sweep of another worker resolves the rest.
+DRAIN_SECONDS: Final = 5.0
+
+
+class DeliveryDispatcher:
+    """Sends due deliveries, at most `limits[channel]` of a channel at once, so that a hanging provider delays no other channel.
+
+    The deliveries of a worker that dies have an unknown outcome (README, At most one message). The limits bound their
+    number. A waiting delivery is unclaimed, and no provider was called for it.
+    """
+
+    def __init__(self, sender: DeliverySender, limits: Mapping[str, int]) -> None:
+        self._sender, self._limits = sender, limits
+        self._wakeup = asyncio.Event()
+        self._is_running = False
+        # Deliveries of transactions of this process that were not seen as committed yet, and the looks for them.
+        self._expected: set[UUID] = set()
+        self._looks = 0
+        self._under_way: Counter[str] = Counter()
+        # Channels that may have more due deliveries than were claimed.
+        self._backlogged: set[str] = set()
+        self._batches: set[asyncio.Task[None]] = set()
+        self._calls = 0
+        self._calls_ended = asyncio.Event()
+        self._outcomes: list[tuple[Outcome, asyncio.Future[None]]] = []
+        self._recording: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Look for due deliveries at once."""
+        self._wakeup.set()
+
+    def expect(self, delivery_ids: Iterable[UUID]) -> bool:
+        """Look for these deliveries, which are about to be committed; return False in a process that sends none."""
+        if self._is_running:
+            self._expected.update(delivery_ids)
+            self._looks = 0
+            self.wake()
+        return self._is_running
+
+    async def run(self) -> None:
+        """Dispatch until cancelled; then wait for the calls under way."""
+        self._is_running = True
+        try:
+            while True:
+                self._wakeup.clear()
+                if claimed := await self._claim():
+                    batch = asyncio.create_task(self._send(claimed))
+                    self._batches.add(batch)
+                    batch.add_done_callback(self._batches.discard)
+                if not self._backlogged & self._free().keys():
+                    await self._pause()
+        except asyncio.CancelledError:
+            self._is_running = False
+            if self._batches:
+                await asyncio.wait(self._batches, timeout=DRAIN_SECONDS)
+            raise
+
+    async def run_once(self) -> int:
+        """Claim, send and record one batch; return the number of claimed deliveries."""
+        claimed = await self._claim()
+        await self._send(claimed)
+        return len(claimed)
+
+    async def _claim(self) -> Sequence[ClaimedDelivery]:
+        free = self._free()
+        if not free:
+            return ()
+        batch = await claim_deliveries(self._sender, free)
+        self._backlogged -= free.keys()
+        self._backlogged |= {channel for channel, places in free.items() if batch.taken.get(channel) == places}
+        self._expected.difference_update(claimed.delivery.id for claimed in batch.claimed)
+        self._under_way.update(claimed.delivery.channel for claimed in batch.claimed)
+        self._calls += len(batch.claimed)
+        return batch.claimed
+
+    def _free(self) -> dict[str, int]:
+        """The free places of each channel. A backlogged channel is filled up in batches; a paused one stays empty."""
+        free = {channel: limit - self._under_way[channel] for channel, limit in self._limits.items()}
+        return {
+            channel: places
+            for channel, places in free.items()
+            if places >= (max(1, self._limits[channel] // 4) if channel in self._backlogged else 1)
+            and not self._sender.is_paused(channel)
+        }
+
+    async def _pause(self) -> None:
+        """Wait for a wake-up, for the commit of expected deliveries, or for the poll."""
+        seconds = POLL_SECONDS
+        if self._expected:
+            seconds = COMMIT_SECONDS * 2**self._looks
+            self._looks += 1
+        if seconds > POLL_SECONDS:
+            # Rolled back, or claimed by another worker.
+            self._expected.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(seconds, POLL_SECONDS)):
+                await self._wakeup.wait()
+        if self._wakeup.is_set() and self._expected:
+            await asyncio.sleep(COMMIT_SECONDS)
+
+    async def _send(self, batch: Sequence[ClaimedDelivery]) -> None:
+        await asyncio.gather(*(self._deliver(claimed) for claimed in batch))
+
+    async def _deliver(self, claimed: ClaimedDelivery) -> None:
+        """Send and record one delivery. Its place is free after the record."""
+        channel, queue = claimed.delivery.channel, delivery_queue_of(claimed.delivery.channel)
+        trace = {"traceparent": claimed.delivery.traceparent or ""}
+        result = "failed"
+        try:
+            with telemetry.span(queue, SpanKind.CONSUMER, trace), telemetry.MESSAGE_SECONDS.labels(queue, queue).time():
+                try:
+                    outcome = await send_delivery(claimed, self._sender)
+                finally:
+                    self._calls -= 1
+                    if self._calls == 0:
+                        self._calls_ended.set()
+                await self._record(outcome)
+                result = "done" if outcome.attempt.status == "sent" else "failed"
+        except Exception as error:
+            # The sweep resolves the claim.
+            log.error("delivery without a recorded outcome", delivery_id=str(claimed.delivery.id), exc_info=error)
+        finally:
+            self._under_way[channel] -= 1
+            if channel in self._backlogged:
+                self.wake()
+        telemetry.MESSAGES_HANDLED.labels(queue, queue, result).inc()
+        if claimed.delivery.due_at is not None:
+            lag = self._sender.clock.now() - claimed.delivery.due_at
+            telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(max(0.0, lag.total_seconds()))
+
+    async def _record(self, outcome: Outcome) -> None:
+        """Return after the commit of the outcome."""
+        recorded = asyncio.get_running_loop().create_future()
+        self._outcomes.append((outcome, recorded))
+        if self._recording is None:
+            self._recording = asyncio.create_task(self._record_all())
+        await recorded
+
+    async def _record_all(self) -> None:
+        """Commit the outcomes in batches: those of calls that end together, and those that arrive during a commit."""
+        while self._outcomes:
+            self._calls_ended.clear()
+            if self._calls:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LINGER_SECONDS):
+                        await self._calls_ended.wait()
+            batch, self._outcomes = self._outcomes, []
+            results = await record_outcomes([outcome for outcome, _ in batch], self._sender)
+            for (_, recorded), error in zip(batch, results, strict=True):
+                if recorded.done():
+                    continue
+                if error is None:
+                    recorded.set_result(None)
+                else:
+                    recorded.set_exception(error)
+        self._recording = None

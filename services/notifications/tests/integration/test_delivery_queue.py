@@ -1,0 +1,178 @@
+"""The table of deliveries is their queue: who claims what, in which order, and what wakes a worker."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from common.auth.caller import Caller
+from common.primitives.clock import SystemClock
+from common.primitives.ids import new_id
+from contracts.payouts import BankDetailsChanged
+from notifications.domain.deliveries import CLAIM_LIFETIME
+from notifications.streams.delivery_dispatcher import DeliveryDispatcher
+from notifications.timers import resolve_abandoned_once
+from testkit.fixtures import eventually
+
+from .conftest import DELIVERIES, OpenScenario, Providers, Scenario, code_issued, text_of
+
+SHOWN = "notifications.notification_shown.v1"
+
+
+async def wakeups(scenario: Scenario) -> list[Any]:
+    return await scenario.fetch("SELECT 1 FROM outbox WHERE starts_with(queue, $1)", DELIVERIES)
+
+
+async def queue_mails(scenario: Scenario, count: int) -> None:
+    for _ in range(count):
+        await scenario.receive(BankDetailsChanged(vendor_id=scenario.vendor_id, last4="1234", bank_code="058"))
+
+
+@asynccontextmanager
+async def dispatching(scenario: Scenario) -> AsyncIterator[None]:
+    """The dispatcher of the scenario's process, as its loop runs it."""
+    task = asyncio.create_task(scenario.app.dependencies.dispatcher.run())
+    await asyncio.sleep(0)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_work_item_of_the_release_before_sends_its_delivery_once(
+    scenario: Scenario, providers: Providers
+) -> None:
+    await scenario.project_users()
+    await scenario.receive(scenario.pin())
+    # The release before left `due_at` empty, and enqueued a work item that the broker may deliver twice.
+    await scenario.fetch("UPDATE notification_deliveries SET due_at = NULL RETURNING 1")
+    assert await scenario.send_queued() == 0
+    [delivery] = await scenario.deliveries()
+    for _ in range(2):
+        async with scenario.unit_of_work() as uow:
+            uow.enqueue_work(f"{DELIVERIES}.sms", delivery["id"], {"deliveryId": str(delivery["id"])})
+        await scenario.send_queued()
+    assert len(providers.texts) == 1
+    assert await scenario.delivery_statuses() == ["sent"]
+
+
+async def test_codes_are_sent_before_older_mails(scenario: Scenario, providers: Providers) -> None:
+    await scenario.project_users()
+    await queue_mails(scenario, 2)
+    scenario.clock.advance(timedelta(seconds=1))
+    await scenario.receive(code_issued(scenario.encryptor, "email", "bisi@unilag.edu.ng"))
+    one_at_a_time = DeliveryDispatcher(scenario.app.dependencies.delivery_sender, {"email": 1})
+    assert [await one_at_a_time.run_once() for _ in range(3)] == [1, 1, 1]
+    assert ["770031" in text_of(mail) for mail in providers.mails] == [True, False, False]
+
+
+async def test_a_hanging_provider_delays_no_other_channel(open_scenario: OpenScenario, providers: Providers) -> None:
+    async with open_scenario(clock=SystemClock(), deliveries_at_once=2) as scenario, dispatching(scenario):
+        await scenario.project_users()
+        providers.hold_sms = asyncio.Event()
+        for _ in range(5):
+            assert (await scenario.request_delivery("sms", "order_dispatched")).status_code == 200
+        await eventually(lambda: len(providers.texts) == 2)
+        await queue_mails(scenario, 6)
+        await eventually(lambda: len(providers.mails) == 6)
+        claimed = [row["channel"] for row in await scenario.deliveries() if row["claim_id"] is not None]
+        assert (len(providers.texts), claimed.count("sms")) == (2, 2)
+        providers.hold_sms.set()
+        await eventually(lambda: len(providers.texts) == 5)
+
+        async def all_are_sent() -> bool:
+            return await scenario.delivery_statuses() == ["sent"] * 11
+
+        await eventually(all_are_sent)
+
+
+async def test_a_process_with_a_dispatcher_needs_no_message_for_its_deliveries(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
+    async with open_scenario(clock=SystemClock()) as scenario:
+        await scenario.project_users()
+        async with dispatching(scenario):
+            await scenario.receive(scenario.dispatched())
+            await eventually(lambda: len(providers.mails) == 1)
+            assert await wakeups(scenario) == []
+        # This process ends its dispatcher, as an API process has none: a worker is woken over the broker.
+        await scenario.receive(scenario.delivered())
+        assert len(await wakeups(scenario)) == 1
+
+
+async def test_a_stopping_worker_records_its_calls(open_scenario: OpenScenario, providers: Providers) -> None:
+    async with open_scenario(clock=SystemClock()) as scenario:
+        await scenario.project_users()
+        providers.hold_sms = asyncio.Event()
+        async with dispatching(scenario):
+            await scenario.receive(scenario.pin())
+            await eventually(lambda: providers.texts)
+            asyncio.get_running_loop().call_later(0.1, providers.hold_sms.set)
+        assert await scenario.delivery_statuses() == ["sent"]
+
+
+async def test_an_outcome_that_cannot_be_recorded_stops_no_other(scenario: Scenario, providers: Providers) -> None:
+    await scenario.project_users()
+    await queue_mails(scenario, 3)
+    [broken, *_] = await scenario.deliveries()
+    owner = scenario.app.fetch_as_owner
+    await owner(
+        "CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        f"IF NEW.delivery_id = '{broken['id']}' THEN RAISE 'rejected'; END IF; RETURN NEW; END $$"
+    )
+    await owner(
+        "CREATE TRIGGER reject BEFORE INSERT ON notification_delivery_logs FOR EACH ROW EXECUTE FUNCTION reject()"
+    )
+    await scenario.send_queued()
+    assert len(providers.mails) == 3
+    assert {row["id"]: row["status"] for row in await scenario.deliveries()}.pop(broken["id"]) == "queued"
+    assert sorted(await scenario.delivery_statuses()) == ["queued", "sent", "sent"]
+    # The claim stays: the message is not sent again before the sweep decides.
+    assert await scenario.send_queued() == 0
+    await owner("DROP TRIGGER reject ON notification_delivery_logs")
+    scenario.clock.advance(CLAIM_LIFETIME + timedelta(seconds=1))
+    assert await resolve_abandoned_once(scenario.app.dependencies) == 1
+
+
+async def test_a_message_that_cannot_be_rendered_is_retried(scenario: Scenario, providers: Providers) -> None:
+    await scenario.project_users()
+    await scenario.receive(scenario.pin())
+    await scenario.fetch("UPDATE notification_deliveries SET sealed = '{}' RETURNING 1")
+    await scenario.send_queued()
+    assert (providers.texts, await scenario.delivery_statuses()) == ([], ["queued"])
+    assert [row["error"] for row in await scenario.attempts()] == ["the message cannot be rendered"]
+    for _ in range(5):
+        scenario.clock.advance(timedelta(hours=1))
+        await scenario.send_queued()
+    assert await scenario.delivery_statuses() == ["failed"]
+    assert len(await scenario.published("operations.alert_raised.v1")) == 1
+
+
+async def test_only_a_streamed_feed_publishes_its_entries(scenario: Scenario) -> None:
+    await scenario.project_users()
+    await scenario.receive(scenario.dispatched())
+    assert await scenario.published(SHOWN) == []
+    streams = scenario.app.dependencies.feed_streams
+    stream = streams.open(Caller(user_id=scenario.buyer_id), 0)
+    events = streams.events(stream)
+    assert [b"retry" in await anext(events), b"event: notification" in await anext(events)] == [True, True]
+    await scenario.receive(scenario.delivered())
+    assert [event["userId"] for event in await scenario.published(SHOWN)] == [str(scenario.buyer_id)]
+    await events.aclose()
+    streams.remove(stream)
+    scenario.clock.advance(timedelta(minutes=2))
+    await scenario.receive(scenario.pin())
+    assert len(await scenario.published(SHOWN)) == 1
+
+
+async def test_an_unknown_notification_id_of_another_user_records_nothing(scenario: Scenario) -> None:
+    await scenario.project_users()
+    notification_id = str(new_id())
+    first = await scenario.request_delivery("email", "order_dispatched", notificationId=notification_id)
+    taken = await scenario.request_delivery(
+        "email", "order_dispatched", notificationId=notification_id, userId=str(scenario.owner_id)
+    )
+    assert (first.status_code, taken.status_code) == (200, 409)
+    assert len(await scenario.deliveries()) == 1
