@@ -14,9 +14,10 @@ from common.messaging.bus import Bus, Outgoing
 from common.messaging.consumers import Consumers
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Outcome, Subscription, WorkItem
+from common.messaging.outbox import Handover
 from common.messaging.relay import measure_once, relay_once, run_relay
 from common.messaging.republishing import republish
-from common.observability.telemetry import INBOX_DUPLICATES, STALE_EVENTS
+from common.observability.telemetry import INBOX_DUPLICATES, OUTBOX_PUBLISHED, OUTBOX_REFUSED, STALE_EVENTS
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
 from testkit.fixtures import eventually
@@ -37,6 +38,17 @@ async def publish(mechanisms: Mechanisms, *events) -> None:
 async def rows(mechanisms: Mechanisms, statement: str, *values):
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await uow.fetch(statement, *values)
+
+
+async def publish_again(mechanisms: Mechanisms, bus: Bus) -> None:
+    """Publishes all messages once more, after the relay has marked them."""
+    await eventually(lambda: all_published(mechanisms))
+    await rows(mechanisms, "UPDATE outbox SET published_at = NULL, next_attempt_at = now() RETURNING id")
+    assert await relay_once(mechanisms.database, bus) > 0
+
+
+async def all_published(mechanisms: Mechanisms) -> bool:
+    return not await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NULL")
 
 
 class Notebook:
@@ -104,9 +116,7 @@ async def test_a_message_delivered_five_times_takes_effect_once(mechanisms: Mech
     async with consuming(mechanisms, bus, notebook):
         await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
         for _ in range(4):
-            async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-                await uow.execute("UPDATE outbox SET published_at = NULL")
-            await relay_once(mechanisms.database, bus)
+            await publish_again(mechanisms, bus)
         last = dispatched()
         await publish(mechanisms, last)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", last.order_id))
@@ -152,9 +162,7 @@ async def test_lag_and_duplicates_of_messages_are_counted(mechanisms: Mechanisms
         await publish(mechanisms, event)
         await eventually(lambda: shown("message_lag_seconds_count", queue="tests.orders") == lags + 1)
         assert duplicates() == repeated
-        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await uow.execute("UPDATE outbox SET published_at = NULL")
-        await relay_once(mechanisms.database, bus)
+        await publish_again(mechanisms, bus)
         await eventually(lambda: duplicates() == repeated + 1)
     assert shown("message_lag_seconds_sum", queue="tests.orders") - seconds < 120
 
@@ -281,6 +289,49 @@ async def test_concurrent_relays_publish_each_message_once(mechanisms: Mechanism
     async with consuming(mechanisms, bus, notebook):
         await eventually(lambda: len(notebook.attempts) == 300)
     assert set(notebook.attempts.values()) == {1}
+
+
+async def test_other_relays_publish_a_committed_row_only_after_its_lease(mechanisms: Mechanisms, bus: Bus) -> None:
+    with mechanisms.database.handover.to_relay():
+        await publish(mechanisms, dispatched())
+    assert await relay_once(mechanisms.database, bus) == 0
+    await rows(mechanisms, "UPDATE outbox SET next_attempt_at = now() RETURNING id")
+    assert await relay_once(mechanisms.database, bus) == 1
+
+
+async def test_a_relay_that_ends_marks_what_it_has_published(mechanisms: Mechanisms, bus: Bus) -> None:
+    before = OUTBOX_PUBLISHED._value.get()
+    async with consuming(mechanisms, bus, Notebook()):
+        await publish(mechanisms, dispatched())
+        await eventually(lambda: OUTBOX_PUBLISHED._value.get() > before)
+    assert await all_published(mechanisms)
+
+
+async def test_a_row_that_did_not_fit_in_memory_is_published_from_the_table(
+    mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("common.messaging.outbox.LEASE_SECONDS", 0.1)
+    monkeypatch.setattr("common.messaging.outbox.HANDED_OVER_MAX", 1)
+    mechanisms.database.handover = Handover()
+    notebook, events = Notebook(), [dispatched() for _ in range(5)]
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, *events)
+        for event in events:
+            await eventually(lambda event=event: rows(mechanisms, OF_OWNER, event.order_id))
+    assert notebook.attempts == {event.subject: 1 for event in events}
+
+
+async def test_a_returned_message_stays_in_the_outbox(mechanisms: Mechanisms, bus: Bus) -> None:
+    await (await bus._publishing_channel()).queue_delete("tests.orders")
+    before = OUTBOX_REFUSED._value.get()
+    relay = asyncio.create_task(run_relay(mechanisms.database, bus))
+    await eventually(lambda: mechanisms.database.handover.lease_seconds)
+    # No other queue is bound to this type.
+    await publish(mechanisms, OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
+    await eventually(lambda: OUTBOX_REFUSED._value.get() > before)
+    relay.cancel()
+    await asyncio.gather(relay, return_exceptions=True)
+    assert not await all_published(mechanisms)
 
 
 async def test_only_an_event_with_a_declared_consumer_must_be_routed(mechanisms: Mechanisms, bus: Bus) -> None:

@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import astuple
 from uuid import UUID
 
 import asyncpg
@@ -124,15 +125,39 @@ async def test_callers_that_share_connections_see_their_own_rows(mechanisms: Mec
 
 
 async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms: Mechanisms) -> None:
-    owner = new_id()
-    with pytest.raises(RuntimeError, match="the process dies here"):
-        async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=owner)) as uow:
-            await uow.execute(INSERT_NOTE, new_id(), owner, "lost")
-            uow.publish(OrderCompleted(order_id=new_id(), buyer_id=owner, vendor_id=new_id()))
-            raise RuntimeError("the process dies here")
+    owner, handover = new_id(), mechanisms.database.handover
+    with handover.to_relay():
+        with pytest.raises(RuntimeError, match="the process dies here"):
+            async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=owner)) as uow:
+                await uow.execute(INSERT_NOTE, new_id(), owner, "lost")
+                uow.publish(OrderCompleted(order_id=new_id(), buyer_id=owner, vendor_id=new_id()))
+                raise RuntimeError("the process dies here")
+        assert handover.take(10) == []
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await uow.fetch("SELECT 1 FROM notes UNION ALL SELECT 1 FROM outbox") == []
-    assert not mechanisms.database.outbox_wakeup.is_set()
+
+
+async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechanisms: Mechanisms) -> None:
+    order, handover = new_id(), mechanisms.database.handover
+    with handover.to_relay():
+        async with mechanisms.database.unit_of_work(acting_as=Caller(user_id=new_id())) as uow:
+            uow.publish(OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()))
+            uow.publish(OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()))
+            uow.enqueue_work("orders.work", order, {"number": 1})
+            assert handover.take(10) == []
+        handed_over = handover.take(10)
+    stored = await mechanisms.database.fetch_alone(
+        "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox ORDER BY position"
+    )
+    assert [astuple(row) for row in handed_over] == [tuple(row) for row in stored]
+    assert [row.sequence for row in handed_over] == [1, 2, 1]
+
+
+async def test_without_a_relay_in_the_process_nothing_is_handed_over(mechanisms: Mechanisms) -> None:
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        uow.publish(OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
+    assert mechanisms.database.handover.take(10) == []
+    assert await mechanisms.database.fetch_alone("SELECT 1 FROM outbox WHERE next_attempt_at <= now()")
 
 
 async def test_sequences_have_no_gaps_under_concurrency(mechanisms: Mechanisms) -> None:

@@ -27,7 +27,7 @@ from .responses import data_of
 PIN_KEY = "a pin key for the tests"
 PIN_DELIVERY_KEY = "a pin delivery key for the tests"
 # Replaces the outbox statement, so that the last statement before the commit fails.
-BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::jsonb"
+BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::jsonb, $8::float8"
 
 
 @dataclass

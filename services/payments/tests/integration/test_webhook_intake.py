@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import astuple
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -35,7 +36,10 @@ async def test_fifty_identical_concurrent_webhooks_have_one_effect_and_each_gets
 
 
 async def test_the_response_follows_the_commit_of_row_and_work_item(app: PaymentsApp) -> None:
-    response = await app.send({"event": "charge.success", "data": {"id": 11}})
+    handover = app.service.runtime.database.handover
+    with handover.to_relay():
+        response = await app.send({"event": "charge.success", "data": {"id": 11}})
+        [handed_over] = handover.take(10)
 
     assert response.json()["success"] is True
     assert response.json()["meta"]["requestId"] == response.headers["x-request-id"]
@@ -44,10 +48,12 @@ async def test_the_response_follows_the_commit_of_row_and_work_item(app: Payment
     assert row["payload"] == {"event": "charge.success", "data": {"id": 11}}
     assert json.loads(bytes(row["raw"])) == row["payload"]
     assert row["outcome"] == "queued"
-    [work] = await app.service.fetch("SELECT queue, payload, published_at FROM outbox")
-    assert (work["queue"], work["published_at"]) == ("payments.webhooks", None)
+    [work] = await app.service.fetch(
+        "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox WHERE published_at IS NULL"
+    )
+    assert work["queue"] == "payments.webhooks"
     assert json.loads(bytes(work["payload"])) == {"webhookId": "charge.success:11"}
-    assert app.service.runtime.database.outbox_wakeup.is_set()
+    assert astuple(handed_over) == tuple(work)
 
 
 ODD_BODIES = [

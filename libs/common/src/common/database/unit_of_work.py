@@ -152,21 +152,21 @@ class UnitOfWork:
             raise LookupError("this service was composed without keys to verify with")
         return self._signatures.verify_keys
 
-    async def _write_outbox(self) -> bool:
-        if self._outbox_rows:
-            await self.execute_many(outbox.APPEND, [row.row for row in self._outbox_rows])
-        return self._wakes_relay
+    async def _write_outbox(self, lease_seconds: float) -> Sequence[outbox.OutboxRow]:
+        if not self._outbox_rows:
+            return ()
+        return await outbox.append(self._connection, self._outbox_rows, lease_seconds)
 
 
 @dataclass(slots=True)
 class Database:
-    """The two connection pools of a service, and the event that wakes its relay."""
+    """The two connection pools of a service, and the rows that it hands over to its relay."""
 
     api: ConnectionPool
     service: ConnectionPool
     # A signature covers rows of its transaction, so the unit of work holds the keys.
     signatures: Signatures | None = None
-    outbox_wakeup: asyncio.Event = field(default_factory=asyncio.Event)
+    handover: outbox.Handover = field(default_factory=outbox.Handover)
     # One log entry for the process, not one for every request, loop and message.
     outage: Outage = field(default_factory=lambda: Outage(log, "database unavailable", "database available again"))
 
@@ -203,7 +203,7 @@ class Database:
                 self.outage.ended()
                 work = UnitOfWork(connection, acting_as, self.signatures)
                 yield work
-                wakes_relay = await work._write_outbox()
+                appended = await work._write_outbox(self.handover.lease_seconds)
                 await connection.execute("COMMIT")
                 committed = True
             except BROKEN as error:
@@ -214,8 +214,8 @@ class Database:
                     await _roll_back(connection)
         finally:
             await pool.release(connection)
-        if wakes_relay:
-            self.outbox_wakeup.set()
+        if appended:
+            self.handover.add(appended, wakes_relay=work._wakes_relay)
 
     def reads_for(self, acting_as: Acting) -> Reads:
         """Reads of a caller, each statement a transaction of its own in one round trip instead of three."""
@@ -238,8 +238,11 @@ class Database:
         """
         return await self._fetch_alone(self.api, statement, values)
 
+    async def fetch_alone(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+        """The rows of one statement of the service itself, which commits alone: one round trip."""
+        return await self._fetch_alone(self.service, statement, values)
+
     async def _fetch_alone(self, pool: ConnectionPool, statement: str, values: Sequence[Any]) -> list[asyncpg.Record]:
-        """Runs a statement without BEGIN: PostgreSQL commits it alone."""
         connection = await self._acquire(pool)
         try:
             rows: list[asyncpg.Record] = await connection.fetch(statement, *values)

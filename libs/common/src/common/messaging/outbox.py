@@ -3,15 +3,25 @@
 Every message to the broker is published through the outbox.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
+import asyncpg
 import msgspec
 
 from common.primitives.ids import new_id
 from contracts.event import Event
+
+# The relay of the committing process has this long to publish a row. Then any relay publishes it.
+LEASE_SECONDS: Final = 5.0
+# Rows in memory. During an outage of the broker, further ones are read from the table.
+HANDED_OVER_MAX: Final = 1_000
 
 # `sequence` grows by one for each subject and publisher (events.md), under the lock of the subject's row here.
 APPEND: Final = """
@@ -19,27 +29,114 @@ WITH next AS (
     INSERT INTO outbox_sequences AS s (subject, last) VALUES ($5, 1)
     ON CONFLICT (subject) DO UPDATE SET last = s.last + 1
     RETURNING last
+), appended AS (
+    INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace, next_attempt_at)
+    SELECT $1, $2, $3, $4, $5, next.last, $6, $7, clock_timestamp() + make_interval(secs => $8) FROM next
 )
-INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace)
-SELECT $1, $2, $3, $4, $5, next.last, $6, $7 FROM next
+SELECT last AS sequence, now() AS created_at FROM next
 """
+# Work items are not ordered by a sequence.
+APPEND_WORK: Final = """
+WITH appended AS (
+    INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace, next_attempt_at)
+    VALUES ($1, $2, $3, $4, $5, 1, $6, $7, clock_timestamp() + make_interval(secs => $8))
+)
+SELECT 1 AS sequence, now() AS created_at
+"""
+_NOT_APPENDED: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """One message to publish, as the values of `APPEND`."""
+    """One message to publish: to the queue, or to the exchange by its type."""
 
-    row: tuple[UUID, str | None, str, str, str, bytes, Mapping[str, str]]
+    id: UUID
+    queue: str | None
+    type: str
+    source: str
+    subject: str
+    payload: bytes
+    trace: Mapping[str, str]
+    # Set by the database.
+    sequence: int = 1
+    created_at: datetime = _NOT_APPENDED
 
 
 def event_row(event: Event, trace: Mapping[str, str], source: str | None) -> OutboxRow:
     """An event for the exchange. `source` is its publisher, for types that do not name one (operations)."""
     publisher = source or event.publisher()
     payload = msgspec.json.encode(event)
-    return OutboxRow((new_id(), None, event.TYPE, f"/services/{publisher}", event.subject, payload, trace))
+    return OutboxRow(new_id(), None, event.TYPE, f"/services/{publisher}", event.subject, payload, trace)
 
 
 def work_row(queue: str, subject: str, payload: Mapping[str, Any], trace: Mapping[str, str]) -> OutboxRow:
     """A work item for a queue of the same service."""
     service = queue.split(".", 1)[0]
-    return OutboxRow((new_id(), queue, queue, f"/services/{service}", subject, msgspec.json.encode(payload), trace))
+    return OutboxRow(new_id(), queue, queue, f"/services/{service}", subject, msgspec.json.encode(payload), trace)
+
+
+async def append(
+    connection: asyncpg.Connection, rows: Sequence[OutboxRow], lease_seconds: float
+) -> Sequence[OutboxRow]:
+    """Inserts the rows in one round trip for events and one for work items; returns them with sequence and time."""
+    appended: list[OutboxRow] = []
+    for statement, part in (
+        (APPEND, [row for row in rows if row.queue is None]),
+        (APPEND_WORK, [row for row in rows if row.queue is not None]),
+    ):
+        if part:
+            values = [
+                (row.id, row.queue, row.type, row.source, row.subject, row.payload, row.trace, lease_seconds)
+                for row in part
+            ]
+            results = await connection.fetchmany(statement, values)
+            appended += [
+                replace(row, sequence=result["sequence"], created_at=result["created_at"])
+                for row, result in zip(part, results, strict=True)
+            ]
+    return appended
+
+
+class Handover:
+    """Committed rows of this process, which its relay publishes without reading the table.
+
+    Other relays leave them alone for `lease_seconds`. A row that is lost here, with the process or because too many
+    wait, is published from the table afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._rows: deque[OutboxRow] = deque(maxlen=HANDED_OVER_MAX)
+        self._wakeup = asyncio.Event()
+        # Without a relay in this process, other processes publish at once.
+        self.lease_seconds = 0.0
+
+    @contextmanager
+    def to_relay(self) -> Iterator[None]:
+        """Rows are handed over within this context, which the relay of the process holds."""
+        self.lease_seconds = LEASE_SECONDS
+        try:
+            yield
+        finally:
+            self.lease_seconds = 0.0
+            self._rows.clear()
+
+    def add(self, rows: Sequence[OutboxRow], *, wakes_relay: bool = True) -> None:
+        """Hands committed rows to the relay of this process, if there is one."""
+        if self.lease_seconds:
+            self._rows.extend(rows)
+            if wakes_relay:
+                self._wakeup.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Returns at the next commit that wakes the relay, after at most `seconds`."""
+        # Not `wait_for`: a wake-up at the moment of a cancellation would swallow it, and the loop would never end.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wakeup.wait()
+
+    def take(self, count: int) -> list[OutboxRow]:
+        """The oldest rows, at most `count`."""
+        taken = [self._rows.popleft() for _ in range(min(count, len(self._rows)))]
+        if not self._rows:
+            self._wakeup.clear()
+        return taken

@@ -1,6 +1,11 @@
-"""The relay: publishes outbox rows to the broker, and marks them after the confirm. Several may run concurrently."""
+"""The relay: publishes outbox rows to the broker, and marks them after the confirm. Several may run concurrently.
+
+It publishes the rows that its own process commits from memory, and reads only the rows of others from the table:
+those of processes that died or have no relay, and those that the broker did not confirm.
+"""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -10,6 +15,7 @@ import msgspec
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, is_unavailable
 from common.messaging.bus import Bus, Outgoing
+from common.messaging.outbox import OutboxRow
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -21,10 +27,13 @@ log = get_logger(__name__)
 BATCH: Final = 200
 # The poll finds rows of other processes, and rows that waited for the broker.
 POLL_SECONDS: Final = 1.0
+# Marks of messages that are published one by one share a commit. Well within `LEASE_SECONDS`.
+MARK_SECONDS: Final = 0.5
 # Unconfirmed messages are retried after this delay, so that they do not block the others.
 REFUSED_WAIT_SECONDS: Final = 2
 MEASURE_EVERY_SECONDS: Final = 10.0
 
+_HAS_WAITING: Final = "SELECT FROM outbox WHERE published_at IS NULL AND next_attempt_at <= now() LIMIT 1"
 _CLAIM: Final = f"""
 SELECT position, id, queue, type, source, subject, sequence, payload, trace, created_at
 FROM outbox WHERE published_at IS NULL AND next_attempt_at <= now()
@@ -32,6 +41,13 @@ ORDER BY position LIMIT {BATCH}
 FOR UPDATE SKIP LOCKED
 """
 _MARK_PUBLISHED: Final = "UPDATE outbox SET published_at = now() WHERE position = ANY ($1::bigint[])"
+# A row that was not read has no known position. Few rows have no mark. A crash of the server before the mark is durable
+# repeats messages, so that its commit does not wait for the disk.
+_MARK_HANDED_OVER: Final = """
+UPDATE outbox SET published_at = now()
+FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting
+WHERE published_at IS NULL AND id = ANY ($1::uuid[])
+"""
 _PUT_BACK: Final = f"""
 UPDATE outbox SET next_attempt_at = now() + make_interval(secs => {REFUSED_WAIT_SECONDS})
 WHERE position = ANY ($1::bigint[])
@@ -45,8 +61,66 @@ SELECT count(*) FROM (SELECT FROM dead_letters WHERE replayed_at IS NULL LIMIT 1
 """
 
 
+class Relay:
+    """Publishes the outbox of a service until cancelled, in one of its processes."""
+
+    def __init__(self, database: Database, bus: Bus) -> None:
+        self._database, self._bus = database, bus
+        # Published, and not marked yet.
+        self._unmarked: list[OutboxRow] = []
+        self._poll_at = self._mark_at = 0.0
+
+    async def run(self) -> None:
+        pause = Outage(log, "relay failing", "relay recovered")
+        with self._database.handover.to_relay():
+            try:
+                while True:
+                    try:
+                        await self._run_once()
+                        pause.ended()
+                    except Exception as error:
+                        # `Database` logs its own outage.
+                        if not is_unavailable(error):
+                            pause.failed(error, is_bug=True)
+                        await asyncio.sleep(POLL_SECONDS)
+            finally:
+                # Without a mark another relay publishes the last messages again, which the inboxes ignore.
+                with suppress(Exception):
+                    await self._mark()
+
+    async def _run_once(self) -> None:
+        """Publishes handed over rows, or after `POLL_SECONDS` those in the table; marks once in `MARK_SECONDS`."""
+        now = asyncio.get_running_loop().time
+        due_at = min(self._poll_at, self._mark_at) if self._unmarked else self._poll_at
+        await self._database.handover.wait(max(0.0, due_at - now()))
+        rows = self._database.handover.take(BATCH)
+        if rows:
+            if not self._unmarked:
+                self._mark_at = now() + MARK_SECONDS
+            confirmed = await _publish(self._bus, rows)
+            # The others are read from the table when their lease ends.
+            self._unmarked += [row for row, ok in zip(rows, confirmed, strict=True) if ok]
+        if self._unmarked and (now() >= self._mark_at or len(self._unmarked) >= BATCH):
+            await self._mark()
+        if now() >= self._poll_at:
+            if await self._database.fetch_alone(_HAS_WAITING):
+                while await relay_once(self._database, self._bus) == BATCH:
+                    pass
+            self._poll_at = now() + POLL_SECONDS
+
+    async def _mark(self) -> None:
+        if self._unmarked:
+            await self._database.fetch_alone(_MARK_HANDED_OVER, [row.id for row in self._unmarked])
+            self._unmarked.clear()
+
+
+async def run_relay(database: Database, bus: Bus) -> None:
+    """Publishes until cancelled: after each commit of this process, and each second what other processes committed."""
+    await Relay(database, bus).run()
+
+
 async def relay_once(database: Database, bus: Bus) -> int:
-    """Publishes one batch, and returns the number of its rows.
+    """Publishes one batch from the table, and returns the number of its rows.
 
     A crash before the mark is durable repeats messages, which the inboxes ignore. So the commit does not wait for the
     disk.
@@ -55,35 +129,14 @@ async def relay_once(database: Database, bus: Bus) -> int:
         rows = await uow.fetch(_CLAIM)
         if not rows:
             return 0
-        confirmed = await bus.publish([_outgoing(row) for row in rows])
+        confirmed = await _publish(bus, [_row(record) for record in rows])
         published = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if ok]
         refused = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if not ok]
         if published:
             await uow.execute(_MARK_PUBLISHED, published)
         if refused:
             await uow.execute(_PUT_BACK, refused)
-    telemetry.OUTBOX_PUBLISHED.inc(len(published))
-    telemetry.OUTBOX_REFUSED.inc(len(refused))
     return len(rows)
-
-
-async def run_relay(database: Database, bus: Bus) -> None:
-    """Publishes until cancelled: at the wake-up after a commit, and each second."""
-    pause = Outage(log, "relay failing", "relay recovered")
-    while True:
-        database.outbox_wakeup.clear()
-        try:
-            while await relay_once(database, bus) == BATCH:
-                pass
-            pause.ended()
-        except Exception as error:
-            # `Database` logs its own outage.
-            if not is_unavailable(error):
-                pause.failed(error, is_bug=True)
-        # Not `wait_for`: a wake-up at the moment of a cancellation would swallow it, and the loop would never end.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(POLL_SECONDS):
-                await database.outbox_wakeup.wait()
 
 
 async def measure_once(database: Database) -> None:
@@ -97,25 +150,41 @@ async def measure_once(database: Database) -> None:
         telemetry.OUTBOX_AGE_SECONDS.set(row["age_seconds"])
 
 
-def _outgoing(row: asyncpg.Record) -> Outgoing:
-    return Outgoing(
-        body=cloud_event(row), message_id=str(row["id"]), type=row["type"], queue=row["queue"], headers=row["trace"]
+async def _publish(bus: Bus, rows: Sequence[OutboxRow]) -> list[bool]:
+    confirmed = await bus.publish(
+        [Outgoing(cloud_event(row), str(row.id), row.type, row.queue, row.trace) for row in rows]
+    )
+    telemetry.OUTBOX_PUBLISHED.inc(confirmed.count(True))
+    telemetry.OUTBOX_REFUSED.inc(confirmed.count(False))
+    return confirmed
+
+
+def _row(record: asyncpg.Record) -> OutboxRow:
+    return OutboxRow(
+        record["id"],
+        record["queue"],
+        record["type"],
+        record["source"],
+        record["subject"],
+        record["payload"],
+        record["trace"],
+        record["sequence"],
+        record["created_at"],
     )
 
 
-def cloud_event(row: asyncpg.Record) -> bytes:
+def cloud_event(row: OutboxRow) -> bytes:
     """CloudEvents 1.0 in structured mode (events.md), around the payload as it was written."""
     head = msgspec.json.encode(
         {
             "specversion": "1.0",
-            "id": str(row["id"]),
-            "source": row["source"],
-            "type": row["type"],
-            "subject": row["subject"],
-            "time": iso(row["created_at"]),
+            "id": str(row.id),
+            "source": row.source,
+            "type": row.type,
+            "subject": row.subject,
+            "time": iso(row.created_at),
             "datacontenttype": "application/json",
-            "sequence": row["sequence"],
+            "sequence": row.sequence,
         }
     )
-    payload: bytes = row["payload"]
-    return head[:-1] + b',"data":' + payload + b"}"
+    return head[:-1] + b',"data":' + row.payload + b"}"

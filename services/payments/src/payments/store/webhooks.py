@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -17,8 +18,8 @@ from common.database.unit_of_work import (
     UnitOfWork,
     is_unavailable,
 )
+from common.messaging.outbox import OutboxRow, work_row
 from common.observability.telemetry import trace_headers
-from common.primitives.ids import new_id
 from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import PROVIDER, Arrival, storable_text
 
@@ -42,15 +43,18 @@ WITH arrived AS (
     ON CONFLICT (id) DO NOTHING
     RETURNING id
 )
-INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace)
-SELECT $6, 'payments.webhooks', 'payments.webhooks', '/services/payments', arrived.id, 1, $7, $8 FROM arrived
+INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace, next_attempt_at)
+SELECT $6, 'payments.webhooks', 'payments.webhooks', '/services/payments', arrived.id, 1, $7, $8,
+    clock_timestamp() + make_interval(secs => $10)
+FROM arrived
+RETURNING created_at
 """
 
 
 async def record_webhook_if_new(
     database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, *, is_json: bool
-) -> bool:
-    """Commit the webhook and its work item together. False for a duplicate, which may still be committing elsewhere.
+) -> OutboxRow | None:
+    """Commit the webhook and its work item together. None for a duplicate, which may still be committing elsewhere.
 
     Raises DatabaseUnavailable when nothing could be committed.
     """
@@ -66,22 +70,23 @@ async def record_webhook_if_new(
 
 async def _record_webhook(
     database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, payload: msgspec.Raw | str
-) -> bool:
-    work = msgspec.json.encode({"webhookId": arrival.id})
+) -> OutboxRow | None:
+    work = work_row("payments.webhooks", arrival.id, {"webhookId": arrival.id}, trace_headers())
     async with _one_statement(database) as connection:
-        status: str = await connection.execute(
+        created_at: datetime | None = await connection.fetchval(
             _ACCEPT_WEBHOOK,
             arrival.id,
             PROVIDER,
             arrival.event_type,
             payload,
             raw,
-            new_id(),
-            work,
-            trace_headers(),
+            work.id,
+            work.payload,
+            work.trace,
             gateway,
+            database.handover.lease_seconds,
         )
-    return status.endswith(" 1")
+    return None if created_at is None else replace(work, created_at=created_at)
 
 
 # The bytes are returned only when they differ: most duplicates are identical.

@@ -9,8 +9,8 @@ from payments.store.webhooks import record_webhook_if_new
 async def file_webhook(
     database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, *, is_json: bool
 ) -> bool:
-    """Whether the key is new. Its work item is then queued, and the relay is woken."""
-    is_first = await record_webhook_if_new(database, gateway, arrival, raw, is_json=is_json)
-    if is_first:
-        database.outbox_wakeup.set()
-    return is_first
+    """Whether the key is new. Its work item is then queued, and handed to the relay."""
+    work = await record_webhook_if_new(database, gateway, arrival, raw, is_json=is_json)
+    if work is not None:
+        database.handover.add([work])
+    return work is not None
