@@ -205,7 +205,7 @@ async def test_the_bus_of_a_service_publishes_retries_and_listens_with_its_accou
 
     work, retry, event = (str(new_id()) for _ in range(3))
     tasks = [
-        asyncio.create_task(bus.consume(own, keep)),
+        asyncio.create_task(bus.consume(own, lambda: keep)),
         asyncio.create_task(bus.listen([event.TYPE for event in BROADCASTS], keep)),
     ]
     try:

@@ -334,6 +334,94 @@ async def test_a_returned_message_stays_in_the_outbox(mechanisms: Mechanisms, bu
     assert not await all_published(mechanisms)
 
 
+class GatedNotebook(Notebook):
+    """A consumer whose handlers wait at a gate, so that messages collect behind them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.failing: str | None = None
+
+    async def on_order_dispatched(self, event, received, uow, dependencies):
+        await self.gate.wait()
+        await super().on_order_dispatched(event, received, uow, dependencies)
+        if event.subject == self.failing and self.attempts[event.subject] <= 2:
+            raise self.fault("told to fail")
+
+
+@asynccontextmanager
+async def collected(mechanisms: Mechanisms, bus: Bus, notebook: GatedNotebook, *events):
+    """The events have left the queue and wait for the handlers at the gate, which opens here."""
+    async with consuming(mechanisms, bus, notebook):
+        # Both batches that may be under way.
+        await publish(mechanisms, dispatched())
+        await publish(mechanisms, dispatched())
+        await publish(mechanisms, *events)
+        await eventually(lambda: all_published(mechanisms))
+        await eventually(lambda: queue_is_empty(bus))
+        notebook.gate.set()
+        yield
+
+
+async def queue_is_empty(bus: Bus) -> bool:
+    declared = await (await bus._publishing_channel()).queue_declare("tests.orders", passive=True)
+    return declared.message_count == 0
+
+
+# The transaction that wrote a row.
+TRANSACTIONS = "SELECT DISTINCT xmin::text FROM notes"
+
+
+async def test_messages_that_arrive_together_share_a_transaction(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, events = GatedNotebook(), [dispatched() for _ in range(20)]
+    async with collected(mechanisms, bus, notebook, *events):
+        await eventually(lambda: len(notebook.attempts) == 22)
+        await eventually(lambda: written(mechanisms, 22))
+    assert len(await rows(mechanisms, TRANSACTIONS)) < 22
+    assert set(notebook.attempts.values()) == {1}
+    # The broker would deliver unacknowledged messages again.
+    await bus.close()
+    bus = Bus(bus._url, bus.topology, "test")
+    assert await queue_is_empty(bus)
+    await bus.close()
+
+
+async def test_a_failing_message_does_not_undo_those_of_its_batch(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, events = GatedNotebook(), [dispatched() for _ in range(8)]
+    notebook.failing = events[3].subject
+    async with collected(mechanisms, bus, notebook, *events):
+        await eventually(lambda: written(mechanisms, 10))
+    assert notebook.attempts[events[3].subject] == 3
+    assert await rows(mechanisms, "SELECT 1 FROM dead_letters") == []
+
+
+async def test_a_malformed_message_does_not_harm_those_of_its_batch(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, events = GatedNotebook(), [dispatched() for _ in range(4)]
+    assert await bus.publish([Outgoing(b"not json", str(new_id()), OrderDispatched.TYPE, None, {})]) == [True]
+    async with collected(mechanisms, bus, notebook, *events):
+        await eventually(lambda: written(mechanisms, 6))
+        await eventually(lambda: rows(mechanisms, "SELECT 1 FROM dead_letters"))
+    assert set(notebook.attempts.values()) == {1}
+
+
+async def test_a_message_twice_in_a_batch_takes_effect_once(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = GatedNotebook(), dispatched()
+    repeated = duplicates()
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, dispatched(), dispatched(), event)
+        for _ in range(3):
+            await publish_again(mechanisms, bus)
+        await eventually(lambda: queue_is_empty(bus))
+        notebook.gate.set()
+        await eventually(lambda: duplicates() >= repeated + 9)
+    assert set(notebook.attempts.values()) == {1}
+    assert await written(mechanisms, 3)
+
+
+async def written(mechanisms: Mechanisms, count: int) -> bool:
+    return len(await rows(mechanisms, "SELECT 1 FROM notes")) == count
+
+
 async def test_only_an_event_with_a_declared_consumer_must_be_routed(mechanisms: Mechanisms, bus: Bus) -> None:
     await publish(
         mechanisms,

@@ -190,7 +190,7 @@ class OpenService:
             event_id or new_id(), event.TYPE, source, event.subject, sequence, now, attempt, is_last_attempt
         )
         queue = f"{self.service.name}.{event.publisher()}"
-        await self.consumers.handle(queue, received, msgspec.Raw(msgspec.json.encode(event)))
+        await self.consumers.handle(queue, [(received, msgspec.Raw(msgspec.json.encode(event)))])
         return received
 
     async def work(self, queue: str, *, attempt: int = 1, is_last_attempt: bool = False) -> int:
@@ -215,7 +215,7 @@ class OpenService:
                 attempt,
                 is_last_attempt,
             )
-            await self.consumers.handle(row["queue"], received, msgspec.Raw(bytes(row["payload"])))
+            await self.consumers.handle(row["queue"], [(received, msgspec.Raw(bytes(row["payload"])))])
         return len(waiting)
 
     async def remove_old(self) -> int:

@@ -9,9 +9,11 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import uvloop
 
 from common.auth.caller import THE_SERVICE
@@ -92,9 +94,10 @@ class _TimedConsumers(Consumers):
 
     at_ns: dict[str, int]
 
-    async def handle(self, queue: str, received: Received, data: Any) -> None:
-        await super().handle(queue, received, data)
-        self.at_ns[received.subject] = time.monotonic_ns()
+    async def handle(self, queue: str, messages: Sequence[tuple[Received, msgspec.Raw]]) -> None:
+        await super().handle(queue, messages)
+        at_ns = time.monotonic_ns()
+        self.at_ns.update((received.subject, at_ns) for received, _ in messages)
 
 
 async def consume(count: int) -> dict[str, Any]:

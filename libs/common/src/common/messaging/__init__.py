@@ -1,6 +1,7 @@
 """RabbitMQ: outbox, relay, bus, consumers with inbox and retry ladder, dead letters."""
 
 __all__ = [
+    "batches",
     "bus",
     "consumers",
     "dead_letters",

@@ -7,14 +7,16 @@ A lost connection never stops the process: every loop reconnects and continues.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 import aio_pika
-from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange, AbstractIncomingMessage, AbstractQueue
+import aiormq
+import aiormq.abc
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage, AbstractQueue
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishError
 
 from common.messaging.topology import DELAY_HEADER, Topology, delay_header
@@ -90,27 +92,29 @@ class Bus:
         """
         try:
             channel = await self._publishing_channel()
-            events = await channel.get_exchange(self.topology.events_exchange, ensure=False)
-            work = await channel.get_exchange(WORK_EXCHANGE, ensure=False)
         except _CONNECTION_LOST as error:
             self._outage.failed(error)
             return [False] * len(messages)
-        confirmed = await asyncio.gather(
-            *(self._publish_one(work if message.queue else events, message) for message in messages)
-        )
+        if len(messages) == 1:
+            confirmed = [await self._publish_one(channel, messages[0])]
+        else:
+            confirmed = await asyncio.gather(*(self._publish_one(channel, message) for message in messages))
         if not all(confirmed):
             # After the leader of a quorum queue fails, a channel may receive only nacks, so a new one is opened.
             await self._drop_publishing_channel()
         return confirmed
 
-    async def _publish_one(self, exchange: AbstractExchange, message: Outgoing) -> bool:
-        is_mandatory = message.queue is not None or self.topology.listeners_of(message.type)
+    async def _publish_one(self, channel: aiormq.Channel, message: Outgoing) -> bool:
         try:
-            await exchange.publish(
-                self._persistent(message),
-                message.queue or message.type,
-                mandatory=is_mandatory,
+            await channel.basic_publish(
+                message.body,
+                exchange=WORK_EXCHANGE if message.queue else self.topology.events_exchange,
+                routing_key=message.queue or message.type,
+                properties=self._persistent(message, message.headers),
+                mandatory=message.queue is not None or self.topology.listeners_of(message.type),
                 timeout=CONFIRM_SECONDS_MAX,
+                # The confirm suffices.
+                wait=False,
             )
         except PublishError:
             log.error("message returned as unroutable", type=message.type, queue=message.queue)
@@ -123,19 +127,27 @@ class Bus:
     async def delay(self, message: Outgoing, queue: str, seconds: float) -> None:
         """Delivers a message to `queue` again after about `seconds`. Raises when the broker does not confirm."""
         channel = await self._publishing_channel()
-        exchange = await channel.get_exchange(RETRY_EXCHANGE, ensure=False)
-        waiting = self._persistent(message)
-        waiting.headers[DELAY_HEADER] = delay_header(seconds)
-        waiting.expiration = jittered(seconds)
-        await exchange.publish(waiting, queue, mandatory=True, timeout=CONFIRM_SECONDS_MAX)
+        waiting = self._persistent(message, {**message.headers, DELAY_HEADER: delay_header(seconds)})
+        waiting.expiration = str(int(jittered(seconds) * 1000))
+        await channel.basic_publish(
+            message.body,
+            exchange=RETRY_EXCHANGE,
+            routing_key=queue,
+            properties=waiting,
+            mandatory=True,
+            timeout=CONFIRM_SECONDS_MAX,
+        )
 
-    async def consume(self, queue: str, on_message: OnMessage) -> None:
-        """Consumes a work queue until cancelled, and reconnects after each loss of the connection."""
+    async def consume(self, queue: str, open_consumer: Callable[[], OnMessage]) -> None:
+        """Consumes a work queue until cancelled, and reconnects after each loss of the connection.
+
+        `open_consumer` returns the callback of a new channel. An old channel's messages are delivered again.
+        """
 
         async def open_queue(channel: AbstractChannel) -> AbstractQueue:
             return await channel.get_queue(queue, ensure=False)
 
-        await self._consume_forever(queue, open_queue, on_message)
+        await self._consume_forever(queue, open_queue, open_consumer)
 
     async def listen(
         self, types: Sequence[str], on_message: OnMessage, on_open: Callable[[], Awaitable[None]] | None = None
@@ -153,10 +165,13 @@ class Bus:
                 await on_open()
             return own
 
-        await self._consume_forever(_BROADCASTS, open_queue, on_message)
+        await self._consume_forever(_BROADCASTS, open_queue, lambda: on_message)
 
     async def _consume_forever(
-        self, name: str, open_queue: Callable[[AbstractChannel], Awaitable[AbstractQueue]], on_message: OnMessage
+        self,
+        name: str,
+        open_queue: Callable[[AbstractChannel], Awaitable[AbstractQueue]],
+        open_consumer: Callable[[], OnMessage],
     ) -> None:
         failures = 0
         while True:
@@ -165,7 +180,7 @@ class Bus:
                 channel = await (await self._connected()).channel(publisher_confirms=False)
                 await channel.set_qos(prefetch_count=PREFETCH)
                 queue = await open_queue(channel)
-                await queue.consume(on_message)
+                await (await _underlay(channel)).basic_consume(queue.name, _on_delivery(open_consumer()))
                 self._not_consuming_since.pop(name, None)
                 if not self._not_consuming_since:
                     self._outage.ended()
@@ -200,25 +215,36 @@ class Bus:
                 self._publishing = None
             return self._connection
 
-    def _persistent(self, message: Outgoing) -> aio_pika.Message:
-        return aio_pika.Message(
-            message.body,
+    def _persistent(self, message: Outgoing, headers: Mapping[str, Any]) -> aiormq.spec.Basic.Properties:
+        return aiormq.spec.Basic.Properties(
             message_id=message.message_id,
-            type=message.type,
+            message_type=message.type,
             content_type=CONTENT_TYPE,
             delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-            headers=dict(message.headers),
+            headers=dict(headers),
             user_id=self._account,
         )
 
-    async def _publishing_channel(self) -> AbstractChannel:
+    async def _publishing_channel(self) -> aiormq.Channel:
         connection = await self._connected()
         if self._publishing is None or self._publishing.is_closed:
             self._publishing = await connection.channel(publisher_confirms=True, on_return_raises=True)
-        return self._publishing
+        return await _underlay(self._publishing)
 
     async def _drop_publishing_channel(self) -> None:
         channel, self._publishing = self._publishing, None
         if channel is not None:
             with suppress(*_CONNECTION_LOST):
                 await channel.close()
+
+
+async def _underlay(channel: AbstractChannel) -> aiormq.Channel:
+    """The protocol's channel: publishing and consuming by it costs half of what the wrapper's objects and tasks do."""
+    return cast("aiormq.Channel", await channel.get_underlay_channel())
+
+
+def _on_delivery(on_message: OnMessage) -> Callable[[aiormq.abc.DeliveredMessage], Coroutine[Any, Any, None]]:
+    async def on_delivery(delivery: aiormq.abc.DeliveredMessage) -> None:
+        await on_message(aio_pika.IncomingMessage(delivery))
+
+    return on_delivery

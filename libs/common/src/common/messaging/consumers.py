@@ -1,5 +1,8 @@
 """Consumption of messages: inbox, handler, commit, acknowledgement; or the retry ladder; or the dead letters.
 
+Events that arrive while others are handled share a transaction; when one of them fails, each gets its own. A work item
+always does.
+
 | Outcome of a delivery | Action |
 |---|---|
 | the handler commits | acknowledge |
@@ -10,11 +13,15 @@
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 import asyncpg
+import msgspec
 from aio_pika.abc import AbstractIncomingMessage
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 from opentelemetry.trace import SpanKind
@@ -22,9 +29,10 @@ from opentelemetry.trace import SpanKind
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, is_unavailable
 from common.messaging import dead_letters
-from common.messaging.bus import Bus, Outgoing
+from common.messaging.batches import Batches, Messages
+from common.messaging.bus import Bus, OnMessage, Outgoing
 from common.messaging.faults import NotYetKnown, PermanentFault
-from common.messaging.inbox import record_message_if_new
+from common.messaging.inbox import record_new_messages
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
 from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
 from common.observability import telemetry
@@ -66,8 +74,8 @@ class Consumers:
         try:
             async with asyncio.TaskGroup() as group:
                 for queue in sorted(self._queues):
-                    group.create_task(self._bus.consume(queue, self._on_message(queue)))
-                group.create_task(self._bus.consume(f"{self._service}.dead", self._on_dead_letter))
+                    group.create_task(self._bus.consume(queue, partial(self._on_message, queue)))
+                group.create_task(self._bus.consume(f"{self._service}.dead", lambda: self._on_dead_letter))
         finally:
             await self._drain()
 
@@ -77,38 +85,70 @@ class Consumers:
                 return
             await asyncio.sleep(0.05)
 
-    def _on_message(self, queue: str) -> Any:
-        async def on_message(message: AbstractIncomingMessage) -> None:
-            self._under_way += 1
-            try:
-                await self._process(queue, message)
-            finally:
-                self._under_way -= 1
+    def _on_message(self, queue: str) -> OnMessage:
+        """The callback of a new channel."""
+        if queue in self._work_by_queue:
+            return lambda message: self._process(queue, message)
+        return Batches(partial(self._process_batch, queue)).add
 
-        return on_message
+    async def _process_batch(self, queue: str, messages: Messages, is_oldest: Callable[[], bool]) -> None:
+        if len(messages) == 1 or not await self._process_together(queue, messages, is_oldest):
+            await asyncio.gather(*(self._process(queue, message) for message in messages))
+
+    async def _process_together(self, queue: str, messages: Messages, is_oldest: Callable[[], bool]) -> bool:
+        """Handles the messages in one transaction. False when one of them fails: none has had an effect."""
+        began = time.perf_counter()
+        self._under_way += len(messages)
+        try:
+            batch = [self._read(queue, message) for message in messages]
+            await self.handle(queue, batch)
+        except Exception as error:
+            log.info("messages handled one by one", queue=queue, count=len(messages), error=repr(error))
+            return False
+        else:
+            if is_oldest():
+                outcomes = [await self._settle(messages[-1], None, "done", all_before=True)] * len(messages)
+            else:
+                outcomes = [await self._settle(message, None, "done") for message in messages]
+        finally:
+            self._under_way -= len(messages)
+        seconds = time.perf_counter() - began
+        for (received, _), outcome in zip(batch, outcomes, strict=True):
+            _measure_lag(queue, received)
+            telemetry.MESSAGE_SECONDS.labels(queue, received.type).observe(seconds)
+            telemetry.MESSAGES_HANDLED.labels(queue, received.type, outcome).inc()
+        return True
 
     async def _process(self, queue: str, message: AbstractIncomingMessage) -> None:
         attempt = _attempt_of(message)
         event_type = message.type or queue
-        trace = {name: str(value) for name, value in message.headers.items() if name in ("traceparent", "tracestate")}
-        with (
-            telemetry.span(f"{queue} {event_type}", SpanKind.CONSUMER, trace),
-            telemetry.MESSAGE_SECONDS.labels(queue, event_type).time(),
-        ):
-            try:
-                received, data = read_envelope(
-                    message.body, attempt, is_last_attempt=self._bus.topology.ladder.is_last(attempt)
-                )
-                check_publisher(queue, route_of(message), received, account_required=self._account_required)
-                event_type = received.type
-                await self.handle(queue, received, data)
-            except Exception as error:
-                telemetry.record_failure(error)
-                outcome = await self._after_failure(queue, message, attempt, error)
-            else:
-                outcome = await self._settle(message, None, "done")
-                _measure_lag(queue, received)
-            telemetry.MESSAGES_HANDLED.labels(queue, event_type, outcome).inc()
+        self._under_way += 1
+        try:
+            with (
+                telemetry.span(f"{queue} {event_type}", SpanKind.CONSUMER, _trace_of(message)),
+                telemetry.MESSAGE_SECONDS.labels(queue, event_type).time(),
+            ):
+                try:
+                    received, data = self._read(queue, message)
+                    event_type = received.type
+                    await self.handle(queue, [(received, data)])
+                except Exception as error:
+                    telemetry.record_failure(error)
+                    outcome = await self._after_failure(queue, message, attempt, error)
+                else:
+                    outcome = await self._settle(message, None, "done")
+                    _measure_lag(queue, received)
+                telemetry.MESSAGES_HANDLED.labels(queue, event_type, outcome).inc()
+        finally:
+            self._under_way -= 1
+
+    def _read(self, queue: str, message: AbstractIncomingMessage) -> tuple[Received, msgspec.Raw]:
+        """Decodes the envelope and checks its publisher. Raises PermanentFault."""
+        attempt = _attempt_of(message)
+        is_last_attempt = self._bus.topology.ladder.is_last(attempt)
+        received, data = read_envelope(message.body, attempt, is_last_attempt=is_last_attempt, trace=_trace_of(message))
+        check_publisher(queue, route_of(message), received, account_required=self._account_required)
+        return received, data
 
     async def _after_failure(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> str:
         if isinstance(error, PermanentFault):
@@ -129,28 +169,43 @@ class Consumers:
             )
         return await self._settle(message, self._retry_or_dead_letter(queue, message, attempt, error), "failed")
 
-    async def handle(self, queue: str, received: Received, data: Any) -> None:
-        """Passes one message to its handlers, each once. Raises their exceptions."""
-        item = self._work_by_queue.get(queue)
-        if item is not None:
-            await item.handler(read_payload(data, item.payload), received, self._dependencies)
+    async def handle(self, queue: str, messages: Sequence[tuple[Received, msgspec.Raw]]) -> None:
+        """Passes messages to their handlers, each once: events in one transaction. Raises the handlers' exceptions."""
+        if (item := self._work_by_queue.get(queue)) is not None:
+            for received, data in messages:
+                await item.handler(read_payload(data, item.payload), received, self._dependencies)
             return
-        for subscription in self._by_type.get(received.type, ()):
-            event = read_payload(data, subscription.event)
-            async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
-                if await record_message_if_new(uow, received.event_id, subscription.consumer):
-                    outcome = await subscription.handler(event, received, uow, self._dependencies)
-                    if outcome is Outcome.STALE:
-                        telemetry.STALE_EVENTS.labels(received.type).inc()
-                else:
+        handlers = [
+            (subscription, received, read_payload(data, subscription.event))
+            for received, data in messages
+            for subscription in self._by_type.get(received.type, ())
+        ]
+        async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            keys = [(received.event_id, subscription.consumer) for subscription, received, _ in handlers]
+            new = await record_new_messages(uow, keys)
+            for key, (subscription, received, event) in zip(keys, handlers, strict=True):
+                if key not in new:
                     telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
+                    continue
+                # The broker may have delivered a message twice at once.
+                new.remove(key)
+                span = telemetry.span(f"{queue} {received.type}", SpanKind.CONSUMER, received.trace)
+                with span if len(messages) > 1 else nullcontext():
+                    outcome = await subscription.handler(event, received, uow, self._dependencies)
+                if outcome is Outcome.STALE:
+                    telemetry.STALE_EVENTS.labels(received.type).inc()
 
-    async def _settle(self, message: AbstractIncomingMessage, before: Any, outcome: str) -> str:
-        """Awaits `before`, then acknowledges the message; a lost channel means a redelivery."""
+    async def _settle(
+        self, message: AbstractIncomingMessage, before: Any, outcome: str, *, all_before: bool = False
+    ) -> str:
+        """Awaits `before`, then acknowledges the message; a lost channel means a redelivery.
+
+        `all_before` acknowledges all earlier messages of the channel as well.
+        """
         try:
             if before is not None:
                 await before
-            await message.ack()
+            await message.ack(multiple=all_before)
         except (
             *CONNECTION_EXCEPTIONS,
             asyncio.InvalidStateError,
@@ -247,6 +302,10 @@ def _grouped(subscriptions: Sequence[Subscription[Any]]) -> dict[str, list[Subsc
 def _attempt_of(message: AbstractIncomingMessage) -> int:
     attempt = message.headers.get(ATTEMPT_HEADER)
     return attempt if isinstance(attempt, int) and attempt > 0 else 1
+
+
+def _trace_of(message: AbstractIncomingMessage) -> dict[str, str]:
+    return {name: str(value) for name, value in message.headers.items() if name in ("traceparent", "tracestate")}
 
 
 def _own_headers(message: AbstractIncomingMessage) -> dict[str, Any]:

@@ -1,17 +1,21 @@
 """The inbox: a message takes effect once in each consumer, however often the broker delivers it."""
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 
 _RECORD: Final = """
-INSERT INTO inbox (event_id, consumer) VALUES ($1, $2)
+INSERT INTO inbox (event_id, consumer) SELECT * FROM unnest($1::uuid[], $2::text[])
 ON CONFLICT (event_id, consumer) DO NOTHING
-RETURNING true
+RETURNING event_id, consumer
 """
 
 
-async def record_message_if_new(uow: UnitOfWork, event_id: UUID, consumer: str) -> bool:
-    """Returns whether the message is new to the consumer. A concurrent delivery waits for the first one's commit."""
-    return bool(await uow.fetch_value(_RECORD, event_id, consumer))
+async def record_new_messages(uow: UnitOfWork, messages: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
+    """Returns the pairs of event id and consumer that are new. A concurrent delivery waits for the first one's commit."""
+    if not messages:
+        return set()
+    rows = await uow.fetch(_RECORD, [event_id for event_id, _ in messages], [consumer for _, consumer in messages])
+    return {(row["event_id"], row["consumer"]) for row in rows}

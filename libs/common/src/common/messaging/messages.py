@@ -1,7 +1,7 @@
 """Messages for handlers, and their decoding."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -18,7 +18,10 @@ Payload = TypeVar("Payload", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The envelope of a message. `attempt` starts at 1; `sequence` orders the events of one subject and publisher."""
+    """The envelope of a message, and the context of its trace.
+
+    `attempt` starts at 1; `sequence` orders the events of one subject and publisher.
+    """
 
     event_id: UUID
     type: str
@@ -28,6 +31,7 @@ class Received:
     time: str
     attempt: int
     is_last_attempt: bool
+    trace: Mapping[str, str] = field(default_factory=dict)
 
 
 class Outcome(Enum):
@@ -92,14 +96,24 @@ class _CloudEvent(msgspec.Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_CloudEvent)
 
 
-def read_envelope(body: bytes, attempt: int, *, is_last_attempt: bool) -> tuple[Received, msgspec.Raw]:
+def read_envelope(
+    body: bytes, attempt: int, *, is_last_attempt: bool, trace: Mapping[str, str] | None = None
+) -> tuple[Received, msgspec.Raw]:
     """Decodes the envelope, not the data. Raises PermanentFault."""
     try:
         event = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise PermanentFault(f"not a CloudEvent: {error}") from error
     received = Received(
-        event.id, event.type, event.source, event.subject, event.sequence, event.time, attempt, is_last_attempt
+        event.id,
+        event.type,
+        event.source,
+        event.subject,
+        event.sequence,
+        event.time,
+        attempt,
+        is_last_attempt,
+        trace or {},
     )
     return received, event.data
 

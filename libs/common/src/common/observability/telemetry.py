@@ -142,7 +142,9 @@ def span(name: str, kind: SpanKind = SpanKind.INTERNAL, headers: Mapping[str, st
         return
     context = propagate.extract(headers) if headers else None
     # The text of an error may hold personal data, which the log redacts but a trace would not.
-    with _tracer.start_as_current_span(name, context=context, kind=kind, record_exception=False):
+    with _tracer.start_as_current_span(
+        name, context=context, kind=kind, record_exception=False, set_status_on_exception=False
+    ):
         yield
 
 
