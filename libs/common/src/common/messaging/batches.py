@@ -18,7 +18,7 @@ OnBatch = Callable[[Messages, Callable[[], bool]], Awaitable[None]]
 
 
 class Batches:
-    """The unsettled messages of one channel. A message that finds no batch under way is handled at once."""
+    """The unsettled messages of one channel. A message waits only while `BATCHES_AT_ONCE` batches are under way."""
 
     def __init__(self, handle: OnBatch) -> None:
         self._handle = handle
@@ -27,7 +27,7 @@ class Batches:
         self._under_way: list[Messages] = []
 
     async def add(self, message: AbstractIncomingMessage) -> None:
-        """Handles the message, unless a batch under way is followed by one with this message."""
+        """Handles the message, or leaves it to a batch that ends soon."""
         self._waiting.append(message)
         # Messages that arrived together join the batch.
         await asyncio.sleep(0)

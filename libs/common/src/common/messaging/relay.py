@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
+from uuid import UUID
 
 import asyncpg
 import msgspec
@@ -25,15 +26,13 @@ log = get_logger(__name__)
 
 # Messages with pending confirms; larger batches were not faster (performance.md).
 BATCH: Final = 200
-# The poll finds rows of other processes, and rows that waited for the broker.
+# The poll finds rows of other processes, and rows that waited for the broker. Well within `LEASE_SECONDS`, because it
+# also marks what was published from memory.
 POLL_SECONDS: Final = 1.0
-# Marks of messages that are published one by one share a commit. Well within `LEASE_SECONDS`.
-MARK_SECONDS: Final = 0.5
 # Unconfirmed messages are retried after this delay, so that they do not block the others.
 REFUSED_WAIT_SECONDS: Final = 2
 MEASURE_EVERY_SECONDS: Final = 10.0
 
-_HAS_WAITING: Final = "SELECT FROM outbox WHERE published_at IS NULL AND next_attempt_at <= now() LIMIT 1"
 _CLAIM: Final = f"""
 SELECT position, id, queue, type, source, subject, sequence, payload, trace, created_at
 FROM outbox WHERE published_at IS NULL AND next_attempt_at <= now()
@@ -41,12 +40,12 @@ ORDER BY position LIMIT {BATCH}
 FOR UPDATE SKIP LOCKED
 """
 _MARK_PUBLISHED: Final = "UPDATE outbox SET published_at = now() WHERE position = ANY ($1::bigint[])"
-# A row that was not read has no known position. Few rows have no mark. A crash of the server before the mark is durable
-# repeats messages, so that its commit does not wait for the disk.
-_MARK_HANDED_OVER: Final = """
-UPDATE outbox SET published_at = now()
-FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting
-WHERE published_at IS NULL AND id = ANY ($1::uuid[])
+# A row that was not read has no known position, but few rows have no mark. Its commit does not wait for the disk: a crash
+# of the server before the mark is durable repeats messages.
+_MARK_AND_POLL: Final = """
+WITH marked AS (UPDATE outbox SET published_at = now() WHERE published_at IS NULL AND id = ANY ($1::uuid[]))
+SELECT set_config('synchronous_commit', 'off', true),
+    EXISTS (SELECT FROM outbox WHERE published_at IS NULL AND next_attempt_at <= now()) AS is_waiting
 """
 _PUT_BACK: Final = f"""
 UPDATE outbox SET next_attempt_at = now() + make_interval(secs => {REFUSED_WAIT_SECONDS})
@@ -66,9 +65,8 @@ class Relay:
 
     def __init__(self, database: Database, bus: Bus) -> None:
         self._database, self._bus = database, bus
-        # Published, and not marked yet.
-        self._unmarked: list[OutboxRow] = []
-        self._poll_at = self._mark_at = 0.0
+        self._unmarked: list[UUID] = []
+        self._poll_at = 0.0
 
     async def run(self) -> None:
         pause = Outage(log, "relay failing", "relay recovered")
@@ -86,32 +84,27 @@ class Relay:
             finally:
                 # Without a mark another relay publishes the last messages again, which the inboxes ignore.
                 with suppress(Exception):
-                    await self._mark()
+                    await self._mark_and_poll()
 
     async def _run_once(self) -> None:
-        """Publishes handed over rows, or after `POLL_SECONDS` those in the table; marks once in `MARK_SECONDS`."""
-        now = asyncio.get_running_loop().time
-        due_at = min(self._poll_at, self._mark_at) if self._unmarked else self._poll_at
-        await self._database.handover.wait(max(0.0, due_at - now()))
-        rows = self._database.handover.take(BATCH)
-        if rows:
-            if not self._unmarked:
-                self._mark_at = now() + MARK_SECONDS
+        """Publishes the rows that are handed over; each `POLL_SECONDS` marks them, and publishes those in the table."""
+        clock = asyncio.get_running_loop().time
+        await self._database.handover.wait(max(0.0, self._poll_at - clock()))
+        if rows := self._database.handover.take(BATCH):
             confirmed = await _publish(self._bus, rows)
             # The others are read from the table when their lease ends.
-            self._unmarked += [row for row, ok in zip(rows, confirmed, strict=True) if ok]
-        if self._unmarked and (now() >= self._mark_at or len(self._unmarked) >= BATCH):
-            await self._mark()
-        if now() >= self._poll_at:
-            if await self._database.fetch_alone(_HAS_WAITING):
+            self._unmarked += [row.id for row, ok in zip(rows, confirmed, strict=True) if ok]
+        if clock() >= self._poll_at or len(self._unmarked) >= BATCH:
+            self._poll_at = clock() + POLL_SECONDS
+            if await self._mark_and_poll():
                 while await relay_once(self._database, self._bus) == BATCH:
                     pass
-            self._poll_at = now() + POLL_SECONDS
 
-    async def _mark(self) -> None:
-        if self._unmarked:
-            await self._database.fetch_alone(_MARK_HANDED_OVER, [row.id for row in self._unmarked])
-            self._unmarked.clear()
+    async def _mark_and_poll(self) -> bool:
+        """Marks published rows, and returns whether others are due."""
+        [row] = await self._database.fetch_alone(_MARK_AND_POLL, self._unmarked)
+        self._unmarked.clear()
+        return bool(row["is_waiting"])
 
 
 async def run_relay(database: Database, bus: Bus) -> None:
