@@ -146,8 +146,9 @@ async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechani
             uow.enqueue_work("orders.work", order, {"number": 1})
             assert handover.take(10) == []
         handed_over = handover.take(10)
-    stored = await mechanisms.database.fetch_alone(
-        "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox ORDER BY position"
+    stored = await mechanisms.database.fetch_for(
+        THE_SERVICE,
+        "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox ORDER BY position",
     )
     assert [astuple(row) for row in handed_over] == [tuple(row) for row in stored]
     assert [row.sequence for row in handed_over] == [1, 2, 1]
@@ -157,7 +158,7 @@ async def test_without_a_relay_in_the_process_nothing_is_handed_over(mechanisms:
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         uow.publish(OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
     assert mechanisms.database.handover.take(10) == []
-    assert await mechanisms.database.fetch_alone("SELECT 1 FROM outbox WHERE next_attempt_at <= now()")
+    assert await mechanisms.database.fetch_for(THE_SERVICE, "SELECT 1 FROM outbox WHERE next_attempt_at <= now()")
 
 
 async def test_sequences_have_no_gaps_under_concurrency(mechanisms: Mechanisms) -> None:

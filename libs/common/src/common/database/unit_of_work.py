@@ -238,11 +238,8 @@ class Database:
         """
         return await self._fetch_alone(self.api, statement, values)
 
-    async def fetch_alone(self, statement: str, *values: Any) -> list[asyncpg.Record]:
-        """The rows of one statement of the service itself, which commits alone: one round trip."""
-        return await self._fetch_alone(self.service, statement, values)
-
     async def _fetch_alone(self, pool: ConnectionPool, statement: str, values: Sequence[Any]) -> list[asyncpg.Record]:
+        """Runs a statement without BEGIN: PostgreSQL commits it alone."""
         connection = await self._acquire(pool)
         try:
             rows: list[asyncpg.Record] = await connection.fetch(statement, *values)

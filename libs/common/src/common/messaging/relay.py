@@ -102,7 +102,7 @@ class Relay:
 
     async def _mark_and_poll(self) -> bool:
         """Marks published rows, and returns whether others are due."""
-        [row] = await self._database.fetch_alone(_MARK_AND_POLL, self._unmarked)
+        [row] = await self._database.fetch_for(THE_SERVICE, _MARK_AND_POLL, self._unmarked)
         self._unmarked.clear()
         return bool(row["is_waiting"])
 
