@@ -7,10 +7,15 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from common.auth.caller import Caller
 from contracts.orders import OrderCancelled, OrderExpired
 from payments.use_cases.intents import start_payment
+from payments.use_cases.intents.prepare_intent import PaymentRequest, prepare_intent
+from testkit.fixtures import eventually
 
-from .conftest import PaymentsApp
+from .conftest import ConnectAs, PaymentsApp
+
+_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
 
 async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: PaymentsApp) -> None:
@@ -73,6 +78,28 @@ async def test_a_key_stays_bound_to_its_effect_for_good(app: PaymentsApp) -> Non
     other_user = uuid4()
     other_origin = await app.place_order(buyer_id=other_user)
     assert (await app.request_intent(other_origin.order_id, key=key, user=other_user)).status_code == 201
+
+
+async def test_a_key_that_a_concurrent_request_binds_to_another_order_is_rejected(
+    app: PaymentsApp, connect_as: ConnectAs
+) -> None:
+    async def second_waits() -> bool:
+        async with connect_as(app, "admin") as server:
+            return bool(await server.fetchval(_WAITING))
+
+    one, other, key = await app.place_order(), await app.place_order(), uuid4()
+    caller = Caller(user_id=app.buyer, permissions=frozenset({"orders:place"}))
+    request = PaymentRequest(one.order_id, None, None, key)
+    async with app.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+        first = await prepare_intent(uow, request, app.buyer, app.clock.now(), "paystack")
+        second = asyncio.create_task(app.request_intent(other.order_id, key=key))
+        await eventually(second_waits)
+    response = await second
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    recorded = await app.service.fetch("SELECT order_id, reference FROM payment_intents")
+    assert [tuple(row) for row in recorded] == [(one.order_id, first.intent.reference)]
+    assert len(await app.service.fetch("SELECT reference FROM payment_references")) == 1
+    assert await app.gateway.transactions() == []
 
 
 async def test_an_absent_or_malformed_idempotency_key_is_rejected(app: PaymentsApp) -> None:

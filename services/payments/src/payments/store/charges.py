@@ -47,10 +47,6 @@ INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, 
                      settled_at, surcharge_minor, surcharge_max_minor, gateway)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 """
-_SAVE_INTENT_PAID: Final = """
-UPDATE payment_intents SET status = 'paid', paid_at = $2, channel = coalesce($3, channel), opening_until = NULL
-WHERE id = $1
-"""
 _SAVE_INTENT_SPENT: Final = """
 UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND status <> 'paid'
 """
@@ -109,10 +105,6 @@ async def record_charge(
         charge.gateway,
     )
     return charge_id
-
-
-async def save_intent_paid(uow: UnitOfWork, intent_id: UUID, now: datetime, channel: str | None) -> None:
-    await uow.execute(_SAVE_INTENT_PAID, intent_id, now, channel)
 
 
 async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: str) -> None:

@@ -25,10 +25,20 @@ class HeldOrder:
 
 
 _RECORD_ESCROW: Final = """
-INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor, locked_commission_minor,
-                     locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
-                     released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
+WITH held AS (
+    INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor, locked_commission_minor,
+                         locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
+                         released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
+), paid AS (
+    UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1
+)
+UPDATE payment_intents SET
+    status = CASE WHEN id = $10 THEN 'paid' ELSE 'closed' END,
+    paid_at = CASE WHEN id = $10 THEN $9 ELSE paid_at END,
+    channel = CASE WHEN id = $10 THEN coalesce($11, channel) ELSE channel END,
+    opening_until = NULL
+WHERE id = $10 OR (order_id = $1 AND status IN ('opening', 'pending'))
 """
 # The lock serializes releases, refunds and the freeze of one order.
 _LOCK_ESCROW: Final = """
@@ -48,16 +58,21 @@ WHERE order_id = $1
 # One statement, because a constraint adds up the row's amounts. Staff who release have no right to `charged_back_minor`.
 _SAVE_CHARGED_BACK: Final = _SAVE_ESCROW.replace("WHERE", ", charged_back_minor = charged_back_minor + $9 WHERE")
 _SAVE_DISPUTE: Final = "UPDATE escrows SET disputed_at = $2, dispute_sequence = $3 WHERE order_id = $1"
-_RECORD_RELEASE: Final = """
+_SAVE_RELEASE: Final = f"""
+WITH saved AS ({_SAVE_ESCROW})
 INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause, released_by,
                       released_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+VALUES ($9, $1, $10, $11, $12, $13, $14, $15, $16)
 """
 
 
-async def record_escrow(uow: UnitOfWork, order: PayableOrder, charge_id: UUID, escrow: Escrow, now: datetime) -> None:
+async def record_escrow(
+    uow: UnitOfWork, order: PayableOrder, charge_id: UUID, escrow: Escrow, channel: str | None, now: datetime
+) -> None:
+    """Record the escrow of the locked order, mark the order and its intent paid, and close its other live intents."""
     parties = (order.order_id, order.buyer_id, order.vendor_id)
-    await uow.execute(_RECORD_ESCROW, *parties, charge_id, escrow.locked.total_minor, *escrow.locked, now)
+    amounts = (escrow.locked.total_minor, *escrow.locked)
+    await uow.execute(_RECORD_ESCROW, *parties, charge_id, *amounts, now, order.intent_id, channel)
 
 
 async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
@@ -82,10 +97,6 @@ async def list_held_orders_after(uow: UnitOfWork, last_id: UUID | None, limit: i
     return [order_id for (order_id,) in await uow.fetch(_LIST_ORDERS_AFTER, last_id, limit)]
 
 
-async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: Escrow) -> None:
-    await uow.execute(_SAVE_ESCROW, order_id, *escrow.locked, *escrow.released, escrow.refunded_minor)
-
-
 async def save_charged_back(uow: UnitOfWork, order_id: UUID, escrow: Escrow, change_minor: int) -> None:
     """Save the escrow, and add a change in kobo to the amount that banks charged back of the order."""
     amounts = (*escrow.locked, *escrow.released, escrow.refunded_minor)
@@ -96,13 +107,24 @@ async def save_dispute(uow: UnitOfWork, order_id: UUID, disputed_at: datetime | 
     await uow.execute(_SAVE_DISPUTE, order_id, disputed_at, sequence)
 
 
-async def record_release(
-    uow: UnitOfWork, release_id: UUID, order_id: UUID, parts: Parts, cause: str, released_by: UUID | None, now: datetime
+async def save_release(
+    uow: UnitOfWork,
+    order_id: UUID,
+    after: Escrow,
+    release_id: UUID,
+    parts: Parts,
+    cause: str,
+    released_by: UUID | None,
+    now: datetime,
 ) -> None:
+    """Record a release of `parts`, and save the escrow that is left after it."""
     await uow.execute(
-        _RECORD_RELEASE,
-        release_id,
+        _SAVE_RELEASE,
         order_id,
+        *after.locked,
+        *after.released,
+        after.refunded_minor,
+        release_id,
         parts.total_minor,
         parts.commission_minor,
         parts.delivery_fee_minor,

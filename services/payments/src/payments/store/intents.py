@@ -5,17 +5,21 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import asyncpg
+
 from common.database.unit_of_work import UnitOfWork
+from payments.domain.errors import IdempotencyKeyReused
 from payments.domain.gateways import GatewayName
 
 
 class OrderToPay(NamedTuple):
-    """A buyer's order as payments knows it; the total in kobo."""
+    """A buyer's order as payments knows it; the total in kobo. No `email` before the buyer's profile has arrived."""
 
     total_minor: int
     currency: str
     status: str
     payment_due_at: datetime
+    email: str | None
 
 
 class BoundKey(NamedTuple):
@@ -65,7 +69,8 @@ class UnpaidAttempt(NamedTuple):
 
 
 _FIND_OWN_ORDER: Final = """
-SELECT total_minor, currency, status, payment_due_at FROM payable_orders WHERE id = $1 AND buyer_id = $2
+SELECT total_minor, currency, status, payment_due_at, (SELECT email FROM buyers WHERE user_id = buyer_id)
+FROM payable_orders WHERE id = $1 AND buyer_id = $2
 """
 _FIND_KEY: Final = """
 SELECT fingerprint, intent_id FROM payment_intent_keys WHERE caller_id = $1 AND idempotency_key = $2
@@ -85,11 +90,21 @@ SELECT {_INTENT_COLUMNS} FROM payment_intents
 WHERE order_id = $1 AND buyer_id = $2 AND status IN ('opening', 'pending')
 """
 # Of two concurrent requests the second waits here for the first, and then finds its intent.
-_RECORD_INTENT: Final = """
-INSERT INTO payment_intents (id, order_id, buyer_id, reference, amount_minor, currency, status, channel, callback_url,
-                             expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, 'opening', $7, $8, $9, $10)
-ON CONFLICT (order_id) WHERE status IN ('opening', 'pending') DO NOTHING
+_RECORD_INTENT: Final = f"""
+WITH made AS (
+    INSERT INTO payment_intents (id, order_id, buyer_id, reference, amount_minor, currency, status, channel, callback_url,
+                                 expires_at, created_at, opening_until, gateway)
+    VALUES ($1, $2, $3, $4, $5, $6, 'opening', $7, $8, $9, $10, $11, $12)
+    ON CONFLICT (order_id) WHERE status IN ('opening', 'pending') DO NOTHING
+    RETURNING {_INTENT_COLUMNS}
+), referenced AS (
+    INSERT INTO payment_references (reference, intent_id, buyer_id, settlement, created_at, gateway)
+    SELECT reference, id, $3, amount_minor::text, $10, gateway FROM made
+), bound AS (
+    INSERT INTO payment_intent_keys (caller_id, idempotency_key, fingerprint, intent_id, created_at)
+    SELECT $3, $13, $14, id, $10 FROM made
+)
+SELECT {_INTENT_COLUMNS} FROM made
 """
 # The lease of the call to the gateway: its holder calls, under a new reference.
 _CLAIM_OPENING: Final = f"""
@@ -101,9 +116,10 @@ _RECORD_REFERENCE: Final = """
 INSERT INTO payment_references (reference, intent_id, buyer_id, settlement, created_at, gateway)
 VALUES ($1, $2, $3, $4, $5, $6)
 """
-_SAVE_OPENED: Final = """
+_SAVE_OPENED: Final = f"""
 UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL, query_at = $5
 WHERE id = $1 AND reference = $2 AND status = 'opening'
+RETURNING {_INTENT_COLUMNS}
 """
 _SAVE_UNOPENED: Final = """
 UPDATE payment_intents SET opening_until = NULL WHERE id = $1 AND reference = $2 AND status = 'opening'
@@ -151,31 +167,42 @@ async def find_live_intent(uow: UnitOfWork, order_id: UUID, buyer_id: UUID) -> I
     return _intent(await uow.fetch_row(_FIND_LIVE, order_id, buyer_id))
 
 
-async def record_intent_if_new(
+async def record_claimed_intent_if_new(
     uow: UnitOfWork,
-    intent_id: UUID,
-    order_id: UUID,
+    intent: Intent,
     buyer_id: UUID,
-    reference: str,
-    order: OrderToPay,
-    channel: str | None,
-    callback_url: str | None,
+    until: datetime,
+    key: UUID,
+    fingerprint: bytes,
     now: datetime,
-) -> None:
-    """Insert an `opening` intent over the order's total unless the order has a live one."""
-    await uow.execute(
-        _RECORD_INTENT,
-        intent_id,
-        order_id,
-        buyer_id,
-        reference,
-        order.total_minor,
-        order.currency,
-        channel,
-        callback_url,
-        order.payment_due_at,
-        now,
-    )
+) -> Intent | None:
+    """The intent, whose gateway this caller may call until `until`, with its reference and the request's key.
+
+    None when the order has a live one. Raises IdempotencyKeyReused when a concurrent request bound the key to another order.
+    """
+    try:
+        row = await uow.fetch_row(
+            _RECORD_INTENT,
+            intent.id,
+            intent.order_id,
+            buyer_id,
+            intent.reference,
+            intent.amount_minor,
+            intent.currency,
+            intent.channel,
+            intent.callback_url,
+            intent.expires_at,
+            now,
+            until,
+            intent.gateway,
+            key,
+            fingerprint,
+        )
+    except asyncpg.UniqueViolationError as error:
+        if error.constraint_name == "payment_intent_keys_pkey":
+            raise IdempotencyKeyReused from error
+        raise
+    return _intent(row)
 
 
 async def claim_opening(
@@ -199,9 +226,12 @@ async def record_reference(
 
 async def save_opened(
     uow: UnitOfWork, intent_id: UUID, reference: str, url: str, access_code: str, query_at: datetime
-) -> None:
-    """Mark the intent `pending`; the gateway is queried at `query_at` unless its webhook arrives first."""
-    await uow.execute(_SAVE_OPENED, intent_id, reference, url, access_code, query_at)
+) -> Intent | None:
+    """Mark the intent `pending`; the gateway is queried at `query_at` unless its webhook arrives first.
+
+    None when it is no longer opening under this reference.
+    """
+    return _intent(await uow.fetch_row(_SAVE_OPENED, intent_id, reference, url, access_code, query_at))
 
 
 async def save_unopened(uow: UnitOfWork, intent_id: UUID, reference: str) -> None:

@@ -15,6 +15,7 @@ from common.database.unit_of_work import (
     BROKEN,
     Database,
     DatabaseUnavailable,
+    Reads,
     UnitOfWork,
     is_unavailable,
 )
@@ -24,8 +25,8 @@ from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import PROVIDER, Arrival, storable_text
 
 
-class LockedWebhook(NamedTuple):
-    """A webhook, its row locked until the unit of work ends."""
+class QueuedWebhook(NamedTuple):
+    """A recorded webhook; `outcome` is `queued` until it is processed."""
 
     event_type: str
     raw: bytes
@@ -113,16 +114,22 @@ async def _one_statement(database: Database) -> AsyncIterator[Any]:
         raise
 
 
-_LOCK_WEBHOOK: Final = """
-SELECT event_type, raw, outcome, processed_at, gateway FROM processed_webhook_events WHERE id = $1 FOR NO KEY UPDATE
+_FIND_WEBHOOK: Final = """
+SELECT event_type, raw, outcome, processed_at, gateway FROM processed_webhook_events WHERE id = $1
 """
+_LOCK_WEBHOOK: Final = f"{_FIND_WEBHOOK} FOR NO KEY UPDATE"
 _SET_OUTCOME: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
 
 
-async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> LockedWebhook | None:
+async def find_webhook(reads: Reads, webhook_id: str) -> QueuedWebhook | None:
+    row = await reads.fetch_row(_FIND_WEBHOOK, webhook_id)
+    return None if row is None else QueuedWebhook(*row)
+
+
+async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> QueuedWebhook | None:
     """The locked webhook: of two workers with the same item one waits. Inserting a revision of the key does not wait."""
     row = await uow.fetch_row(_LOCK_WEBHOOK, webhook_id)
-    return None if row is None else LockedWebhook(*row)
+    return None if row is None else QueuedWebhook(*row)
 
 
 async def save_outcome(uow: UnitOfWork, webhook_id: str, outcome: str) -> None:

@@ -10,7 +10,6 @@ from common.primitives.clock import iso
 from contracts.payments import EscrowHeld
 from payments.domain import escrow
 from payments.domain.refunds import NewRefund
-from payments.store import charges, projections
 from payments.store.charges import PayableOrder
 from payments.store.escrow import record_escrow
 from payments.use_cases.refunds.create_refund import create_refund
@@ -34,10 +33,7 @@ async def hold_escrow(
     """
     await ledger.post(uow, posting)
     held = escrow.held(escrow_minor, order.commission_minor, order.delivery_fee_minor)
-    await record_escrow(uow, order, charge_id, held, now)
-    await projections.save_order_status(uow, order.order_id, "paid_escrow")
-    await charges.save_intent_paid(uow, order.intent_id, now, channel)
-    await projections.close_live_intents(uow, order.order_id)
+    await record_escrow(uow, order, charge_id, held, channel, now)
     uow.publish(
         EscrowHeld(
             order_id=order.order_id,

@@ -9,7 +9,7 @@ from common.ledger import posting as ledger
 from contracts.payments import EscrowReleased
 from payments.domain import escrow, postings
 from payments.domain.escrow import Release
-from payments.store.escrow import HeldOrder, record_release, save_escrow
+from payments.store.escrow import HeldOrder, save_release
 from payments.use_cases.escrow.describe_escrow import describe_escrow
 from payments.use_cases.statements.sign_movement import sign_movement
 
@@ -32,8 +32,7 @@ async def release_escrow(
     plan = escrow.release(held.escrow, amount_minor, resolves_dispute=cause == "resolution")
     if amount_minor:
         await ledger.post(uow, postings.release(release_id, held.order_id, held.vendor_id, plan.parts))
-    await save_escrow(uow, held.order_id, plan.after)
-    await record_release(uow, release_id, held.order_id, plan.parts, cause, released_by, now)
+    await save_release(uow, held.order_id, plan.after, release_id, plan.parts, cause, released_by, now)
     statement = await sign_movement(uow, held.vendor_id, f"release:{release_id}", plan.parts.vendor_minor)
     uow.publish(
         EscrowReleased(

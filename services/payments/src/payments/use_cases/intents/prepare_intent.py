@@ -13,7 +13,7 @@ from payments.domain.errors import IdempotencyKeyReused, OrderNotPayable
 from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import charge_reference
 from payments.store import intents
-from payments.store.intents import Intent
+from payments.store.intents import Intent, OrderToPay
 
 # Longer than a call to the gateway: a holder that still has the lease afterwards has died, and the next one uses a new reference.
 OPENING_LEASE: Final = timedelta(seconds=15)
@@ -37,37 +37,43 @@ class PaymentRequest:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The intent of the key. `email` is set when this caller has to call the gateway."""
+    """The intent of the key: open, or to be opened by this caller at the gateway with `email`."""
 
     intent: Intent
-    email: str | None
+    email: str | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the gateway has opened the payment."""
-        return self.intent.status != "opening"
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Another caller opens the payment, or the buyer's profile with the address has not arrived yet."""
 
 
 async def prepare_intent(
     uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID, now: datetime, gateway: GatewayName
-) -> Prepared | None:
-    """The intent to return, to open at this gateway or to wait for; None for an order that is unknown or another buyer's.
+) -> Prepared | Waiting | None:
+    """The intent to return or to open at this gateway; None for an order that is unknown or another buyer's.
 
     Raises OrderNotPayable (409) and IdempotencyKeyReused (422).
     """
     intent = await _intent_of_key(uow, request, buyer_id)
     if intent is None:
-        intent = await _live_intent(uow, request, buyer_id, now)
-        if intent is None:
+        order = await intents.find_own_order(uow, request.order_id, buyer_id)
+        if order is None:
             return None
-        key = request.idempotency_key
-        if not await intents.bind_key_if_new(uow, buyer_id, key, request.fingerprint, intent.id, now):
-            # A concurrent request has bound the key; another content is rejected here.
-            intent = await _intent_of_key(uow, request, buyer_id) or intent
+        if order.status != "Processing" or order.payment_due_at <= now:
+            raise OrderNotPayable
+        if order.email and (new := await _record_intent(uow, request, order, buyer_id, now, gateway)):
+            return Prepared(new, order.email)
+        intent = await _bind_to_live_intent(uow, request, buyer_id, now)
+        if intent is None:
+            if not order.email:
+                return Waiting()
+            # The order ended between the two statements.
+            raise OrderNotPayable
     if intent.status == "closed" and intent.authorization_url is None:
         raise OrderNotPayable
     if intent.status != "opening":
-        return Prepared(intent, None)
+        return Prepared(intent)
     return await _claim(uow, intent, buyer_id, now, gateway)
 
 
@@ -80,40 +86,49 @@ async def _intent_of_key(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUI
     return await intents.find_own_intent(uow, bound.intent_id, buyer_id)
 
 
-async def _live_intent(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID, now: datetime) -> Intent | None:
-    order = await intents.find_own_order(uow, request.order_id, buyer_id)
-    if order is None:
-        return None
-    if order.status != "Processing" or order.payment_due_at <= now:
-        raise OrderNotPayable
+async def _record_intent(
+    uow: UnitOfWork, request: PaymentRequest, order: OrderToPay, buyer_id: UUID, now: datetime, gateway: GatewayName
+) -> Intent | None:
+    new = Intent(
+        id=new_id(),
+        order_id=request.order_id,
+        reference=charge_reference(new_id()),
+        amount_minor=order.total_minor,
+        currency=order.currency,
+        status="opening",
+        channel=request.channel,
+        callback_url=request.callback_url,
+        authorization_url=None,
+        access_code=None,
+        expires_at=order.payment_due_at,
+        gateway=gateway,
+    )
+    until = now + OPENING_LEASE
+    return await intents.record_claimed_intent_if_new(
+        uow, new, buyer_id, until, request.idempotency_key, request.fingerprint, now
+    )
+
+
+async def _bind_to_live_intent(
+    uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID, now: datetime
+) -> Intent | None:
     live = await intents.find_live_intent(uow, request.order_id, buyer_id)
-    if live is None:
-        await intents.record_intent_if_new(
-            uow,
-            new_id(),
-            request.order_id,
-            buyer_id,
-            charge_reference(new_id()),
-            order,
-            request.channel,
-            request.callback_url,
-            now,
-        )
-        live = await intents.find_live_intent(uow, request.order_id, buyer_id)
-    if live is None:
-        # The order ended between the two statements.
-        raise OrderNotPayable
-    return live
+    key = request.idempotency_key
+    if live is None or await intents.bind_key_if_new(uow, buyer_id, key, request.fingerprint, live.id, now):
+        return live
+    # A concurrent request has bound the key; another content is rejected here.
+    return await _intent_of_key(uow, request, buyer_id) or live
 
 
-async def _claim(uow: UnitOfWork, intent: Intent, buyer_id: UUID, now: datetime, gateway: GatewayName) -> Prepared:
+async def _claim(
+    uow: UnitOfWork, intent: Intent, buyer_id: UUID, now: datetime, gateway: GatewayName
+) -> Prepared | Waiting:
     email = await intents.find_email(uow, buyer_id)
     if not email:
-        # The gateway requires the buyer's address, and their profile has not arrived yet.
-        return Prepared(intent, None)
+        return Waiting()
     reference = charge_reference(new_id())
     claimed = await intents.claim_opening(uow, intent.id, reference, now + OPENING_LEASE, now, gateway)
     if claimed is None:
-        return Prepared(intent, None)
+        return Waiting()
     await intents.record_reference(uow, reference, intent.id, buyer_id, str(intent.amount_minor), now, gateway)
     return Prepared(claimed, email)

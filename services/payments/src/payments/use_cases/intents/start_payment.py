@@ -57,7 +57,7 @@ async def _prepare(
     for waits in range(WAITS_MAX + 1):
         async with database.unit_of_work(acting_as=caller) as uow:
             prepared = await prepare_intent(uow, request, caller.id, clock.now(), gateway)
-        if prepared is not None and (prepared.is_open or prepared.email is not None):
+        if isinstance(prepared, Prepared):
             return prepared
         if waits < WAITS_MAX:
             await asyncio.sleep(WAIT_SECONDS)
@@ -90,10 +90,9 @@ async def _record(
     database: Database, caller: Caller, intent: Intent, opened: OpenedTransaction, query_at: datetime
 ) -> Intent:
     async with database.unit_of_work(acting_as=caller) as uow:
-        await intents.save_opened(
+        recorded = await intents.save_opened(
             uow, intent.id, intent.reference, opened.authorization_url, opened.access_code, query_at
-        )
-        recorded = await intents.find_own_intent(uow, intent.id, caller.id)
+        ) or await intents.find_own_intent(uow, intent.id, caller.id)
     if recorded is None or recorded.authorization_url is None:
         # The order was cancelled, expired or paid during the call.
         raise OrderNotPayable

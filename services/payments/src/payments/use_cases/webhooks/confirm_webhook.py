@@ -4,7 +4,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from payments.clients.gateway import Gateways
 from payments.domain.revisions import is_gateway_response
-from payments.store.webhooks import lock_webhook
+from payments.store.webhooks import find_webhook
 from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
 
 
@@ -13,8 +13,7 @@ async def confirm_webhook(database: Database, gateways: Gateways, webhook_id: st
 
     Safe to repeat: a response of the same content is filed once. Raises GatewayUnavailable and GatewayRejected.
     """
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        webhook = await lock_webhook(uow, webhook_id)
+    webhook = await find_webhook(database.reads_for(THE_SERVICE), webhook_id)
     if webhook is None or webhook.outcome != "queued" or is_gateway_response(webhook_id):
         return
     gateway = gateways.of(webhook.gateway)
