@@ -26,8 +26,7 @@ async def fire_timers_once(dependencies: Dependencies) -> int:
     """
     now = dependencies.clock.now()
     changed = 0
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await store.list_due_timers(uow, now, BATCH)
+    due = await store.list_due_timers(dependencies.database.reads_for(THE_SERVICE), now, BATCH)
     for order_id, kind in due:
         try:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -61,6 +61,13 @@ class NewOrder(NamedTuple):
     revision: int = 1
 
 
+class ReportedEscrow(NamedTuple):
+    """The escrow of an order in kobo, as payments reported it with this sequence."""
+
+    remaining_minor: int
+    sequence: int
+
+
 @dataclass(frozen=True, slots=True)
 class Windows:
     """The time limits of payment, dispatch, PIN and returns (contract section 6)."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
-from orders.domain.orders import Order, Windows, timer_of
+from orders.domain.orders import Order, ReportedEscrow, Windows, timer_of
 from orders.domain.transitions import State
 
 _ORDER_COLUMNS: Final = """
@@ -17,7 +17,9 @@ _SAVE_TRANSITION: Final = """
 WITH transitioned AS (
     UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
         delivered_at = CASE WHEN $2 = 'delivered' THEN coalesce(delivered_at, $3) ELSE delivered_at END,
-        return_due_at = CASE WHEN $2 IN ('delivered', 'paid') THEN coalesce(return_due_at, $6::timestamptz) ELSE return_due_at END
+        return_due_at = CASE WHEN $2 IN ('delivered', 'paid') THEN coalesce(return_due_at, $6::timestamptz) ELSE return_due_at END,
+        escrow_minor = CASE WHEN escrow_sequence < $8 THEN $7 ELSE escrow_minor END,
+        escrow_sequence = greatest(escrow_sequence, $8)
     WHERE id = $1
 ), stopped AS (
     DELETE FROM order_timers WHERE order_id = $1 AND kind IS DISTINCT FROM $4::text
@@ -41,17 +43,20 @@ async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
     return _order(await uow.fetch_row(_LOCK_ORDER, order_id))
 
 
-async def save_transition(uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows) -> None:
+async def save_transition(
+    uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows, escrow: ReportedEscrow | None = None
+) -> None:
     """Set the state of the locked order, stop its timer, start the timer of the new state, and open the return window
-    on delivery.
+    on delivery. `escrow` is saved with it as by `save_escrow`.
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
-    await uow.execute(_SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns)
+    reported = escrow or (None, None)
+    await uow.execute(_SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns, *reported)
 
 
-async def save_escrow(uow: UnitOfWork, order_id: UUID, remaining_minor: int, sequence: int) -> None:
-    """Save the order's escrow balance (kobo) that payments reported with this sequence."""
-    await uow.execute(_SAVE_ESCROW, order_id, remaining_minor, sequence)
+async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: ReportedEscrow) -> None:
+    """Save the escrow of the order, unless payments reported it with a higher sequence before."""
+    await uow.execute(_SAVE_ESCROW, order_id, *escrow)
 
 
 def _order(row: Any) -> Order | None:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from orders.domain.orders import TimerKind
 
 _DUE_TIMERS: Final = "SELECT order_id, kind FROM order_timers WHERE due_at <= $1 ORDER BY due_at LIMIT $2"
@@ -16,9 +16,9 @@ FOR NO KEY UPDATE OF orders SKIP LOCKED
 _DELETE_TIMER: Final = "DELETE FROM order_timers WHERE order_id = $1 AND kind = $2"
 
 
-async def list_due_timers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, TimerKind]]:
+async def list_due_timers(reads: Reads, now: datetime, limit: int) -> list[tuple[UUID, TimerKind]]:
     """Due timers, oldest first, without a claim."""
-    return [(order_id, kind) for order_id, kind in await uow.fetch(_DUE_TIMERS, now, limit)]
+    return [(order_id, kind) for order_id, kind in await reads.fetch(_DUE_TIMERS, now, limit)]
 
 
 async def claim_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind, now: datetime) -> bool:

@@ -8,9 +8,9 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.wallet import WalletLine, WalletSnapshot, with_balances
 
-# `DO UPDATE` to the same value locks the row and creates a missing one in one round trip.
+# `DO UPDATE` locks the row or creates a missing one in one round trip; `WHERE false` writes no new version of it.
 _LOCK_WALLET: Final = """
-INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id
+INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id WHERE false
 """
 _READ_SNAPSHOT: Final = """
 SELECT

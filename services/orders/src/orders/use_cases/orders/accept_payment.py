@@ -6,7 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from orders import store
 from orders.domain.order_updates import evaluate_update
-from orders.domain.orders import Order, Windows
+from orders.domain.orders import Order, ReportedEscrow, Windows
 from orders.domain.transitions import Rejection
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delivery_pin
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
@@ -32,25 +32,27 @@ async def accept_payment(
     """
     order = await store.lock_order(uow, order_id)
     order, transition = evaluate_update(order, "escrow_held", about=order_id)
-    await store.save_escrow(uow, order.id, amount_minor, sequence)
+    escrow = ReportedEscrow(amount_minor, sequence)
     if isinstance(transition, Rejection):
+        await store.save_escrow(uow, order.id, escrow)
         return transition
     if order.status != "Processing":
         stock_levels = await store.reserve_stock_again(uow, order.id)
         if not stock_levels:
-            return await _refund_late_charge(uow, order, amount_minor, now, windows)
+            return await _refund_late_charge(uow, order, escrow, now, windows)
         publish_stock_changes(uow, stock_levels)
-    await store.save_transition(uow, order, transition, now, windows)
+    await store.save_transition(uow, order, transition, now, windows, escrow)
     await issue_delivery_pin(uow, pins, order, 1, now)
     return None
 
 
 async def _refund_late_charge(
-    uow: UnitOfWork, order: Order, amount_minor: int, now: datetime, windows: Windows
+    uow: UnitOfWork, order: Order, escrow: ReportedEscrow, now: datetime, windows: Windows
 ) -> Rejection | None:
     order, transition = evaluate_update(order, "escrow_held_without_stock", about=order.id)
     if isinstance(transition, Rejection):
+        await store.save_escrow(uow, order.id, escrow)
         return transition
-    await store.save_transition(uow, order, transition, now, windows)
-    await request_refund(uow, order, amount_minor, LATE_CHARGE_REASON, now)
+    await store.save_transition(uow, order, transition, now, windows, escrow)
+    await request_refund(uow, order, escrow.remaining_minor, LATE_CHARGE_REASON, now)
     return None

@@ -7,7 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from contracts.orders import DisputeResolved, OrderCompleted
 from orders import store
 from orders.domain.order_updates import evaluate_update, require_order
-from orders.domain.orders import Windows
+from orders.domain.orders import ReportedEscrow, Windows
 from orders.domain.transitions import Rejection
 from orders.store import disputes
 
@@ -21,13 +21,15 @@ async def complete_order(
     Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
-    await store.save_escrow(uow, order.id, remaining_minor, sequence)
+    escrow = ReportedEscrow(remaining_minor, sequence)
     if remaining_minor > 0:
+        await store.save_escrow(uow, order.id, escrow)
         return None
     order, transition = evaluate_update(order, "escrow_fully_released", about=order_id)
     if isinstance(transition, Rejection):
+        await store.save_escrow(uow, order.id, escrow)
         return transition
-    await store.save_transition(uow, order, transition, now, windows)
+    await store.save_transition(uow, order, transition, now, windows, escrow)
     if order.status == "disputed":
         await disputes.close_dispute(uow, order.id, "released", now)
         uow.publish(

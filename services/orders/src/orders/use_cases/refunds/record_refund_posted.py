@@ -7,7 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from contracts.orders import OrderCompleted
 from orders import store
 from orders.domain.order_updates import require_order
-from orders.domain.orders import Windows
+from orders.domain.orders import ReportedEscrow, Windows
 from orders.domain.transitions import Rejection
 
 
@@ -29,7 +29,7 @@ async def record_refund_posted(
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order_id)
-    await store.save_escrow(uow, order.id, remaining_minor, sequence)
+    await store.save_escrow(uow, order.id, ReportedEscrow(remaining_minor, sequence))
     if refund is None:
         return Rejection.STALE
     if not refund.counted:
