@@ -19,6 +19,7 @@ from starlette.routing import Route
 from operations.audit import __main__ as command
 from operations.audit.findings import Finding, Offence, Report
 from operations.audit.gateway import FlutterwaveAccount, Gateway
+from operations.audit.recording import NotRecorded, Run, record_audit
 from operations.audit.report import check_once, print_report, report_as_json
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
@@ -433,3 +434,61 @@ def test_the_command_ends_with_one_only_for_what_is_broken_and_shows_each_kind_a
                 kind for kind in headings if kind in kinds
             ]
             assert "Compared with the payment gateway at http://gateway" in printed
+
+
+@dataclass
+class Recorder:
+    """The function that records audits, as the system serves it."""
+
+    status: int = 200
+    received: list[dict[str, Any]] = field(default_factory=list)
+
+    async def record(self, request: Request) -> Response:
+        if request.headers.get("authorization") != f"Bearer {KEY}":
+            return JSONResponse({}, 401)
+        body = await request.json()
+        self.received.append(body)
+        kinds = {finding["kind"] for finding in body["findings"]}
+        verdict = "broken" if "broken" in kinds else "open" if kinds else "clean"
+        return JSONResponse({"data": {"verdict": verdict}}, self.status)
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/functions/v1/record-audit", self.record, methods=["POST"])])
+
+
+async def test_the_result_is_recorded_with_the_worst_findings_first() -> None:
+    recorder, run = Recorder(), Run.start()
+    offences = tuple(Offence(f"order {number}", "x" * 2_000, "a\x00b\ud800") for number in range(600))
+    report = Report(
+        (
+            Finding("all", "promise", "open", tuple(offence.of_kind("open") for offence in offences)),
+            Finding("orders", "rule", "broken", offences[:1]),
+        ),
+        "http://gateway",
+        "no key",
+    )
+    async with served(recorder.app()) as url:
+        await record_audit(run, report, f"{url}/", {"SERVICE_ROLE_KEY": KEY})
+    [body] = recorder.received
+    assert (body["id"], body["startedAt"], body["gatewayReason"]) == (
+        str(run.id),
+        run.started_at.isoformat(),
+        "no key",
+    )
+    assert len(body["findings"]) == 500
+    assert body["findings"][0] == {
+        "check": "orders: rule",
+        "kind": "broken",
+        "subject": "order 0",
+        "expected": "x" * 1_000,
+        "actual": "a?b?",
+    }
+
+
+@pytest.mark.parametrize(("status", "key"), [(503, KEY), (200, "another key")])
+async def test_a_result_that_nobody_recorded_is_reported(status: int, key: str) -> None:
+    async with served(Recorder(status).app()) as url:
+        with pytest.raises(NotRecorded, match="record-audit"):
+            await record_audit(Run.start(), report_of("broken"), url, {"SERVICE_ROLE_KEY": key})
+    with pytest.raises(NotRecorded, match="record-audit"):
+        await record_audit(Run.start(), report_of("broken"), "http://127.0.0.1:1", {"SERVICE_ROLE_KEY": KEY})

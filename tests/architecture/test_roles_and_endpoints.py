@@ -178,6 +178,8 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/support-tickets/:id/attachments": (EVERYBODY, False),
     # Section 13
     "GET /api/work": (STAFF_ROLES | {"merchant"}, False),
+    "GET /api/audits": ({"auditor", "finance_checker", "ops_oncall"}, False),
+    "GET /api/audits/:id": ({"auditor", "finance_checker", "ops_oncall"}, False),
 }
 
 # Sections 5 and 5.5: one permission of several needs AAL2.

@@ -61,6 +61,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "escrow:release",
             "chargebacks:respond",
             "ledger:read",
+            "audits:read",
             "work:read",
         }
     ),
@@ -72,6 +73,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "exceptions:read",
             "exceptions:classify",
             "alerts:read",
+            "audits:read",
             "work:read",
         }
     ),
@@ -96,6 +98,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "vendors:read",
             "vendor_applications:read",
             "campuses:read",
+            "audits:read",
             "work:read",
         }
     ),

@@ -12,16 +12,24 @@ from rich.console import Console
 
 from operations.audit.findings import Report
 from operations.audit.gateway import Gateway
+from operations.audit.recording import NotRecorded, Run, record_audit
 from operations.audit.report import SETTLE_SECONDS, audit, print_report, report_as_json
 from operations.ports import port_base_of
 from operations.secrets import read_secrets
 
 
 async def run(state_dir: Path, port_base: int, settle_seconds: float) -> Report:
-    """Audit the system of this state directory."""
+    """Audit the system of this state directory, and record the result in it."""
     secrets = read_secrets(state_dir / "secrets.env")
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
-    return await audit(secrets, Gateway.of(os.environ, secrets, sandbox_url), settle_seconds=settle_seconds)
+    base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
+    started = Run.start()
+    report = await audit(secrets, Gateway.of(os.environ, secrets, sandbox_url), settle_seconds=settle_seconds)
+    try:
+        await record_audit(started, report, base_url, secrets)
+    except NotRecorded as error:
+        sys.stderr.write(f"The audit was not recorded, GET /api/audits does not show it: {error}\n")
+    return report
 
 
 def main() -> None:

@@ -246,6 +246,9 @@ ROUTES: Final[tuple[Route, ...]] = (
     _post("/api/reconciliation-cases/:id/close", PAYMENTS, guard=_guard("exceptions:classify")),
     _read("/api/dead-letter-webhooks", PAYMENTS),
     _post("/api/dead-letter-webhooks/:id/replay", PAYMENTS, guard=_guard("webhooks:replay", step_up=True)),
+    _read("/api/audits", PAYMENTS),
+    _read("/api/audits/:id", PAYMENTS),
+    _webhook("/functions/v1/record-audit", PAYMENTS, MIB),
     _webhook("/functions/v1/gateway-webhook", PAYMENTS, MIB, Media.ANY),
     _webhook("/api/webhooks/flutterwave", PAYMENTS, MIB, Media.ANY),
     # Payouts (section 8)

@@ -162,6 +162,7 @@ def test_only_functions_and_the_public_keys_are_open() -> None:
         "/.well-known/jwks.json",
         "/api/messaging/webhook",
         "/functions/v1/create-user",
+        "/functions/v1/record-audit",
         "/functions/v1/sms-receipts/termii",
         "/functions/v1/sms-receipts/africas-talking",
         "/functions/v1/sms-receipts/twilio",

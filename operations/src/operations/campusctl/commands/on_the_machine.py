@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -11,6 +12,7 @@ import typer
 from operations.audit.comparisons import GATEWAY
 from operations.audit.findings import Report
 from operations.audit.gateway import Gateway
+from operations.audit.recording import NotRecorded, Run, record_audit
 from operations.audit.report import SETTLE_SECONDS, rules
 from operations.audit.report import audit as audit_of
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
@@ -92,14 +94,20 @@ def audit(
         float, typer.Option(min=0, help="Seconds that a difference must persist; messages may be pending.")
     ] = SETTLE_SECONDS,
 ) -> Output:
-    """Check all money invariants over all services, on the system's machine (STATE_DIR). Exit code 4: an invariant is broken.
+    """Check all money invariants over all services, on the system's machine (STATE_DIR), and record the result (GET /api/audits).
+
+    Exit code 4: an invariant is broken.
 
     A finding is `broken`, `open` (staff must decide) or `waiting` (it resolves itself); the last two give exit code 0.
     """
     known = operator.own.secrets()
     try:
         gateway = Gateway.of(os.environ, known, operator.own.sandbox_url)
+        started = Run.start()
         report = asyncio.run(audit_of(known, gateway, settle_seconds=settle_seconds))
+        asyncio.run(record_audit(started, report, operator.base_url, known))
+    except NotRecorded as error:
+        sys.stderr.write(f"The audit was not recorded, GET /api/audits does not show it: {error}\n")
     except (OSError, asyncpg.PostgresError) as error:
         raise Refused(
             f"The audit failed: {error or type(error).__name__}",

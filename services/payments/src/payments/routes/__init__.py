@@ -1,6 +1,7 @@
 """The HTTP endpoints of the service, one module for each noun."""
 
 from payments.routes import (
+    audits,
     chargebacks,
     dead_letters,
     escrow,
@@ -21,5 +22,6 @@ ROUTERS = [
     chargebacks.router,
     reconciliation.router,
     dead_letters.router,
+    audits.router,
     webhooks.router,
 ]

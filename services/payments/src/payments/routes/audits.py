@@ -1,0 +1,57 @@
+"""Audits of all services, recorded by the audit itself (contract section 13.3)."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, service_key_only
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.responses import responses_for
+from payments.dependencies import Dependencies
+from payments.domain.audits import Audit, AuditFinding, Verdict
+from payments.queries.audits import find_audit, page_of_audits
+from payments.schemas.audits import AuditPageResponse, AuditResponse, RecordAuditRequest
+from payments.use_cases.audits.record_audit import record_audit
+
+router = guarded_router(tags=["audits"])
+
+
+@router.get("/api/audits", responses=responses_for(AuditPageResponse, 403, 422))
+@requires("audits:read")
+async def list_audits(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    verdict: Annotated[Verdict | None, Query()] = None,
+) -> Response:
+    """The audits with their findings, newest first."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await page_of_audits(uow, page, verdict)
+    return respond_offset_page(request, page, found)
+
+
+@router.get("/api/audits/{audit_id}", responses=responses_for(AuditResponse, 403, 404))
+@requires("audits:read")
+async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        audit = await find_audit(uow, audit_id)
+    return ok(request, audit)
+
+
+@router.post("/functions/v1/record-audit", responses=responses_for(AuditResponse, 422))
+@service_key_only
+async def record(request: Request, body: RecordAuditRequest) -> Response:
+    """Records the result of an audit once by its id. A broken one alerts the people on call."""
+    dependencies = dependencies_of(request, Dependencies)
+    findings = tuple(AuditFinding(**finding.model_dump()) for finding in body.findings)
+    audit = Audit(body.id, body.started_at, body.finished_at, body.gateway_reason, findings)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await record_audit(uow, audit, dependencies.clock.now())
+        recorded = await find_audit(uow, audit.id)
+    return ok(request, recorded)

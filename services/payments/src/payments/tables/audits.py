@@ -1,0 +1,31 @@
+"""Audits of all services."""
+
+import sqlalchemy as sa
+
+from payments.tables.metadata import INSTANT, metadata, required
+
+sa.Table(
+    "audits",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    required("started_at", INSTANT),
+    required("finished_at", INSTANT),
+    required("verdict", sa.Text),
+    sa.Column("gateway_reason", sa.Text),
+    required("recorded_at", INSTANT),
+    sa.CheckConstraint("verdict IN ('clean', 'open', 'broken')", name="audits_verdict_known"),
+    sa.CheckConstraint("finished_at >= started_at", name="audits_end_after_their_start"),
+    sa.Index("audits_newest", "started_at", "id"),
+)
+sa.Table(
+    "audit_findings",
+    metadata,
+    sa.Column("audit_id", sa.Uuid, sa.ForeignKey("audits.id", name="audit_findings_audit"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    required("check_name", sa.Text),
+    required("kind", sa.Text),
+    required("subject", sa.Text),
+    required("expected", sa.Text),
+    required("actual", sa.Text),
+    sa.CheckConstraint("kind IN ('broken', 'open', 'waiting')", name="audit_findings_kind_known"),
+)

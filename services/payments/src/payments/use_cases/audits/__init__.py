@@ -1,0 +1,5 @@
+"""Audits of all services: their results."""
+
+__all__ = ["record_audit"]
+
+STEPS = ("alert_audit",)

@@ -1,0 +1,150 @@
+"""Recorded audits: who reads them, and the alert of a broken one (contract section 13.3)."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import pytest
+
+from common.primitives.clock import iso
+from testkit.service_kit import SERVICE_ROLE_KEY
+
+from .conftest import PaymentsApp
+
+RAISED, CLEARED = "operations.alert_raised.v1", "operations.alert_cleared.v1"
+READERS = ("auditor", "finance_checker", "ops_oncall")
+BROKEN = {
+    "check": "all: escrow equals the orders whose money is held",
+    "kind": "broken",
+    "subject": "order 1",
+    "expected": "100",
+    "actual": "99",
+}
+WAITING = {**BROKEN, "kind": "waiting", "subject": "order 2"}
+OPEN = {**BROKEN, "kind": "open", "subject": "order 3"}
+
+
+def audit(app: PaymentsApp, *findings: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    now = app.clock.now()
+    return {
+        "id": str(uuid4()),
+        "startedAt": iso(now - timedelta(seconds=30)),
+        "finishedAt": iso(now),
+        "gatewayReason": None,
+        "findings": list(findings),
+        **changes,
+    }
+
+
+async def send(app: PaymentsApp, body: dict[str, Any], key: str = SERVICE_ROLE_KEY) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {key}"}
+    return await app.service.client.post("/functions/v1/record-audit", json=body, headers=headers)
+
+
+async def record(app: PaymentsApp, *findings: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    body = audit(app, *findings, **changes)
+    response = await send(app, body)
+    assert response.status_code == 200, response.text
+    recorded: dict[str, Any] = response.json()["data"]
+    return recorded
+
+
+async def test_a_recorded_audit_is_shown_with_its_findings(app: PaymentsApp) -> None:
+    body = audit(app, BROKEN, OPEN, WAITING, gatewayReason="GATEWAY_SECRET_KEY is not known")
+    recorded = (await send(app, body)).json()["data"]
+    assert recorded == {
+        "id": body["id"],
+        "startedAt": body["startedAt"],
+        "finishedAt": body["finishedAt"],
+        "verdict": "broken",
+        "gatewayCompared": False,
+        "gatewayReason": "GATEWAY_SECRET_KEY is not known",
+        "findings": [BROKEN, OPEN, WAITING],
+    }
+    for role in READERS:
+        assert await app.get_as("/api/audits", role) == [recorded]
+        assert await app.get_as(f"/api/audits/{body['id']}", role) == recorded
+
+
+@pytest.mark.parametrize(
+    ("findings", "verdict"),
+    [((), "clean"), ((OPEN,), "open"), ((WAITING,), "open"), ((OPEN, WAITING, BROKEN), "broken")],
+)
+async def test_the_worst_finding_is_the_verdict(app: PaymentsApp, findings: Any, verdict: str) -> None:
+    assert (await record(app, *findings))["verdict"] == verdict
+    assert len(await app.get_as(f"/api/audits?verdict={verdict}")) == 1
+    assert len(await app.get_as(f"/api/audits?verdict={'open' if verdict == 'clean' else 'clean'}")) == 0
+
+
+async def test_audits_are_listed_newest_first(app: PaymentsApp) -> None:
+    older = await record(app, startedAt=iso(app.clock.now() - timedelta(days=1)))
+    newer = await record(app)
+    assert await app.get_as("/api/audits") == [newer, older]
+    assert await app.get_as("/api/audits?order=asc&limit=1") == [older]
+
+
+async def test_an_audit_that_is_sent_again_has_no_second_effect(app: PaymentsApp) -> None:
+    body = audit(app, BROKEN)
+    first, second = await send(app, body), await send(app, {**body, "findings": []})
+    assert first.json()["data"] == second.json()["data"]
+    assert len(await app.service.published(RAISED)) == 1
+
+
+async def test_a_broken_audit_alerts_until_one_is_not_broken(app: PaymentsApp) -> None:
+    await record(app, OPEN, WAITING)
+    assert await app.service.published(RAISED) == []
+    broken = await record(app, OPEN, BROKEN)
+    [alert] = await app.service.published(RAISED)
+    assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-1", "audit-broken", broken["id"])
+    assert BROKEN["check"] in alert["detail"]
+    app.clock.advance(timedelta(minutes=1))
+    await record(app, WAITING)
+    [cleared] = await app.service.published(CLEARED)
+    assert cleared["dedupKey"] == alert["dedupKey"]
+    app.clock.advance(timedelta(minutes=1))
+    await record(app)
+    assert len(await app.service.published(CLEARED)) == 1
+
+
+async def test_nothing_of_a_recorded_audit_can_be_changed(app: PaymentsApp) -> None:
+    await record(app, BROKEN)
+    for statement in (
+        "UPDATE audits SET verdict = 'clean'",
+        "DELETE FROM audits",
+        "UPDATE audit_findings SET kind = 'open'",
+        "DELETE FROM audit_findings",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await app.service.fetch(statement)
+
+
+async def test_only_the_service_key_records_and_only_readers_of_audits_read(app: PaymentsApp) -> None:
+    assert (await send(app, audit(app), "not the key")).status_code == 401
+    staff = app.service.headers(uuid4(), roles=("finance_checker",))["Authorization"].removeprefix("Bearer ")
+    assert (await send(app, audit(app), staff)).status_code == 401
+    recorded = await record(app, BROKEN)
+    for path in ("/api/audits", f"/api/audits/{recorded['id']}"):
+        for role in ("buyer", "merchant", "finance_maker", "support_agent", "platform_admin"):
+            response = await app.service.client.get(path, headers=app.service.headers(uuid4(), roles=(role,)))
+            assert response.status_code == 403, role
+    headers = app.service.headers(uuid4(), roles=("auditor",))
+    assert (await app.service.client.get(f"/api/audits/{uuid4()}", headers=headers)).status_code == 404
+    assert (await app.service.client.get("/api/audits?kind=open", headers=headers)).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"findings": [{**BROKEN, "kind": "strange"}]},
+        {"findings": [{**BROKEN, "actual": "x" * 1001}]},
+        {"findings": [BROKEN] * 501},
+        {"finishedAt": "2000-01-01T00:00:00.000Z"},
+        {"verdict": "clean"},
+        {"id": "1"},
+    ],
+)
+async def test_a_malformed_audit_is_rejected_and_leaves_nothing(app: PaymentsApp, changes: dict[str, Any]) -> None:
+    assert (await send(app, audit(app) | changes)).status_code == 422
+    assert await app.get_as("/api/audits") == []
