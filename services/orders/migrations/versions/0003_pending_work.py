@@ -4,7 +4,7 @@ from typing import Final
 
 from alembic import op
 
-revision = "0004"
+revision = "0003"
 down_revision = "0002"
 branch_labels = None
 depends_on = None
