@@ -204,6 +204,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_notifications_ser
 CREATE TABLE feeds (
     user_id uuid NOT NULL,
     last bigint NOT NULL,
+    streamed_until timestamp with time zone,
     CONSTRAINT feeds_pkey PRIMARY KEY (user_id)
 );
 ALTER TABLE feeds ENABLE ROW LEVEL SECURITY;
@@ -275,6 +276,8 @@ CREATE TABLE notification_deliveries (
     provider_message_id text,
     created_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
+    is_urgent boolean DEFAULT false NOT NULL,
+    traceparent text,
     CONSTRAINT notification_deliveries_pkey PRIMARY KEY (id),
     CONSTRAINT notification_deliveries_once UNIQUE (notification_id, channel, recipient),
     CONSTRAINT notification_deliveries_notification FOREIGN KEY (notification_id) REFERENCES notifications(id),
@@ -285,6 +288,7 @@ CREATE TABLE notification_deliveries (
 CREATE INDEX notification_deliveries_claimed ON notification_deliveries USING btree (claimed_at) WHERE (claimed_at IS NOT NULL);
 CREATE INDEX notification_deliveries_due ON notification_deliveries USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX notification_deliveries_oldest ON notification_deliveries USING btree (created_at);
+CREATE INDEX notification_deliveries_queue ON notification_deliveries USING btree (channel, is_urgent DESC, due_at) WHERE (due_at IS NOT NULL);
 GRANT SELECT, INSERT, UPDATE, DELETE ON notification_deliveries TO campus_notifications_service;
 
 CREATE TABLE notification_delivery_logs (
@@ -324,6 +328,7 @@ CREATE TABLE notification_preferences (
     locale text NOT NULL,
     revision integer NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    optional_mail boolean DEFAULT true NOT NULL,
     CONSTRAINT notification_preferences_pkey PRIMARY KEY (user_id),
     CONSTRAINT notification_preferences_quiet_whole CHECK (((quiet_from IS NULL) = (quiet_to IS NULL)))
 );
@@ -536,6 +541,7 @@ CREATE TABLE support_tickets (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     closed_at timestamp with time zone,
+    app_user_key text,
     CONSTRAINT support_tickets_pkey PRIMARY KEY (id),
     CONSTRAINT support_tickets_closed_whole CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
     CONSTRAINT support_tickets_priority_known CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text, 'urgent'::text]))),
@@ -545,6 +551,7 @@ CREATE TABLE support_tickets (
 CREATE INDEX support_tickets_newest ON support_tickets USING btree (created_at DESC, id DESC);
 CREATE INDEX support_tickets_of_phone ON support_tickets USING btree (phone_key) WHERE (phone_key IS NOT NULL);
 CREATE INDEX support_tickets_of_user ON support_tickets USING btree (user_id, created_at DESC, id DESC);
+CREATE INDEX support_tickets_open ON support_tickets USING btree (updated_at, id) WHERE (status = 'open'::text);
 ALTER TABLE support_tickets ENABLE ROW LEVEL SECURITY;
 GRANT SELECT (id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, phone_masked, heard_at, created_at, updated_at, closed_at), INSERT (id, user_id, source, subject, order_id, status, priority, revision, unread_by_staff, created_at, updated_at), UPDATE (status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, updated_at, closed_at) ON support_tickets TO campus_notifications_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON support_tickets TO campus_notifications_service;

@@ -285,6 +285,25 @@ CREATE TABLE delivery_verifications (
 );
 GRANT SELECT, INSERT ON delivery_verifications TO campus_orders_service;
 
+CREATE TABLE dispute_evidence (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    author text NOT NULL,
+    byte_count integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT dispute_evidence_pkey PRIMARY KEY (id),
+    CONSTRAINT dispute_evidence_dispute FOREIGN KEY (order_id) REFERENCES order_disputes(order_id),
+    CONSTRAINT dispute_evidence_author_known CHECK ((author = ANY (ARRAY['buyer'::text, 'vendor'::text])))
+);
+CREATE INDEX dispute_evidence_of_order ON dispute_evidence USING btree (order_id, created_at, id);
+ALTER TABLE dispute_evidence ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON dispute_evidence TO campus_orders_api;
+GRANT SELECT, INSERT, DELETE ON dispute_evidence TO campus_orders_service;
+CREATE POLICY dispute_evidence_with_its_dispute ON dispute_evidence FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM order_disputes dispute
+  WHERE (dispute.order_id = dispute_evidence.order_id))));
+
 CREATE TABLE dispute_resolutions (
     id uuid NOT NULL,
     order_id uuid NOT NULL,
@@ -359,6 +378,7 @@ CREATE TABLE flash_sales (
 );
 CREATE INDEX flash_sales_newest ON flash_sales USING btree (created_at, id);
 CREATE INDEX flash_sales_of_product ON flash_sales USING btree (product_id, ends_at);
+CREATE INDEX flash_sales_prepared ON flash_sales USING btree (vendor_id, created_at, id) WHERE (approved_at IS NULL);
 ALTER TABLE flash_sales ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE (ends_at) ON flash_sales TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON flash_sales TO campus_orders_service;
@@ -456,6 +476,7 @@ CREATE TABLE order_disputes (
     CONSTRAINT order_disputes_ended_with_an_outcome CHECK (((outcome IS NULL) = (ended_at IS NULL))),
     CONSTRAINT order_disputes_outcome_known CHECK ((outcome = ANY (ARRAY['buyer'::text, 'vendor'::text, 'split'::text, 'released'::text])))
 );
+CREATE INDEX order_disputes_open ON order_disputes USING btree (raised_at) WHERE (ended_at IS NULL);
 ALTER TABLE order_disputes ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON order_disputes TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON order_disputes TO campus_orders_service;
@@ -560,6 +581,7 @@ CREATE INDEX orders_newest ON orders USING btree (created_at, id);
 CREATE INDEX orders_newest_of_buyer ON orders USING btree (buyer_id, created_at, id);
 CREATE INDEX orders_newest_of_campus ON orders USING btree (campus_id, created_at, id);
 CREATE INDEX orders_newest_of_vendor ON orders USING btree (vendor_id, created_at, id);
+CREATE INDEX orders_to_dispatch ON orders USING btree (vendor_id, created_at, id) WHERE (status = 'paid_escrow'::text);
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON orders TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO campus_orders_service;
@@ -689,6 +711,10 @@ CREATE TABLE return_requests (
     CONSTRAINT return_requests_refund_of_an_approval CHECK (((status = 'approved'::text) = (refund_minor IS NOT NULL))),
     CONSTRAINT return_requests_status_known CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text])))
 );
+CREATE INDEX return_requests_newest ON return_requests USING btree (created_at, id);
+CREATE INDEX return_requests_newest_of_buyer ON return_requests USING btree (buyer_id, created_at, id);
+CREATE INDEX return_requests_newest_of_status ON return_requests USING btree (status, created_at, id);
+CREATE INDEX return_requests_newest_of_vendor ON return_requests USING btree (vendor_id, created_at, id);
 CREATE INDEX return_requests_of_buyer ON return_requests USING btree (buyer_id);
 CREATE INDEX return_requests_of_order ON return_requests USING btree (order_id, created_at, id);
 ALTER TABLE return_requests ENABLE ROW LEVEL SECURITY;
@@ -741,6 +767,36 @@ CREATE POLICY reviews_shown ON reviews FOR SELECT
 CREATE TRIGGER reviews_keep_rating AFTER INSERT OR UPDATE OF hidden_at ON reviews FOR EACH ROW EXECUTE FUNCTION keep_rating();
 CREATE TRIGGER reviews_refuse_leaving_buyer AFTER INSERT ON reviews FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
 
+CREATE TABLE sale_lines (
+    item_id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    category text NOT NULL,
+    name text NOT NULL,
+    quantity integer NOT NULL,
+    sold_at timestamp with time zone NOT NULL,
+    sequence bigint NOT NULL,
+    gross_minor bigint NOT NULL,
+    locked_minor bigint NOT NULL,
+    refunded_minor bigint NOT NULL,
+    delivery_fee_minor bigint NOT NULL,
+    commission_minor bigint NOT NULL,
+    net_minor bigint NOT NULL,
+    CONSTRAINT sale_lines_pkey PRIMARY KEY (item_id),
+    CONSTRAINT sale_lines_item FOREIGN KEY (item_id) REFERENCES order_items(id),
+    CONSTRAINT sale_lines_balanced CHECK ((gross_minor = ((((locked_minor + refunded_minor) + delivery_fee_minor) + commission_minor) + net_minor)))
+);
+CREATE INDEX sale_lines_newest ON sale_lines USING btree (sold_at);
+CREATE INDEX sale_lines_of_campus ON sale_lines USING btree (campus_id, sold_at);
+CREATE INDEX sale_lines_of_vendor ON sale_lines USING btree (vendor_id, sold_at);
+ALTER TABLE sale_lines ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON sale_lines TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE ON sale_lines TO campus_orders_service;
+CREATE POLICY sale_lines_of_vendor_campus_and_finance ON sale_lines FOR SELECT
+    USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('campus_orders:read'::text) AS app_may)) OR ( SELECT app_may('ledger:read'::text) AS app_may)));
+
 CREATE TABLE search_words (
     word text COLLATE "C" NOT NULL,
     spellings text[] GENERATED ALWAYS AS (spellings_of(word)) STORED NOT NULL,
@@ -763,6 +819,24 @@ CREATE TABLE session_revocations (
 );
 CREATE INDEX session_revocations_heard ON session_revocations USING btree (heard_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON session_revocations TO campus_orders_service;
+
+CREATE TABLE user_contacts (
+    user_id uuid NOT NULL,
+    short_name text,
+    contact_encrypted text NOT NULL,
+    sequence bigint NOT NULL,
+    CONSTRAINT user_contacts_pkey PRIMARY KEY (user_id)
+);
+ALTER TABLE user_contacts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (user_id, short_name, contact_encrypted) ON user_contacts TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON user_contacts TO campus_orders_service;
+CREATE POLICY user_contacts_of_orders ON user_contacts FOR SELECT
+    USING (((user_id = ( SELECT app_user_id() AS app_user_id)) OR ( SELECT app_may('orders:read'::text) AS app_may) OR (EXISTS ( SELECT
+   FROM orders bought
+  WHERE (bought.buyer_id = user_contacts.user_id))) OR (EXISTS ( SELECT
+   FROM (orders own
+     JOIN vendors vendor ON ((vendor.id = own.vendor_id)))
+  WHERE ((own.buyer_id = ( SELECT app_user_id() AS app_user_id)) AND (vendor.owner_user_id = user_contacts.user_id))))));
 
 CREATE TABLE vendors (
     id uuid NOT NULL,

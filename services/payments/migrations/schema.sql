@@ -136,6 +136,42 @@ END $function$;
 REVOKE EXECUTE ON FUNCTION remove_final_webhooks FROM public;
 GRANT EXECUTE ON FUNCTION remove_final_webhooks TO campus_payments_service;
 
+CREATE TABLE audit_findings (
+    audit_id uuid NOT NULL,
+    position integer NOT NULL,
+    check_name text NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    expected text NOT NULL,
+    actual text NOT NULL,
+    CONSTRAINT audit_findings_pkey PRIMARY KEY (audit_id, "position"),
+    CONSTRAINT audit_findings_audit FOREIGN KEY (audit_id) REFERENCES audits(id),
+    CONSTRAINT audit_findings_kind_known CHECK ((kind = ANY (ARRAY['broken'::text, 'open'::text, 'waiting'::text])))
+);
+ALTER TABLE audit_findings ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON audit_findings TO campus_payments_api;
+GRANT SELECT, INSERT ON audit_findings TO campus_payments_service;
+CREATE POLICY audit_findings_visible ON audit_findings FOR SELECT
+    USING (app_may('audits:read'::text));
+
+CREATE TABLE audits (
+    id uuid NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    verdict text NOT NULL,
+    gateway_reason text,
+    recorded_at timestamp with time zone NOT NULL,
+    CONSTRAINT audits_pkey PRIMARY KEY (id),
+    CONSTRAINT audits_end_after_their_start CHECK ((finished_at >= started_at)),
+    CONSTRAINT audits_verdict_known CHECK ((verdict = ANY (ARRAY['clean'::text, 'open'::text, 'broken'::text])))
+);
+CREATE INDEX audits_newest ON audits USING btree (started_at, id);
+ALTER TABLE audits ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON audits TO campus_payments_api;
+GRANT SELECT, INSERT ON audits TO campus_payments_service;
+CREATE POLICY audits_visible ON audits FOR SELECT
+    USING (app_may('audits:read'::text));
+
 CREATE TABLE buyers (
     user_id uuid NOT NULL,
     email text NOT NULL,
@@ -233,6 +269,7 @@ CREATE INDEX chargebacks_due ON chargebacks USING btree (due_at) WHERE ((status 
 CREATE INDEX chargebacks_newest ON chargebacks USING btree (opened_at, id);
 CREATE INDEX chargebacks_of_charge ON chargebacks USING btree (charge_id);
 CREATE INDEX chargebacks_of_order ON chargebacks USING btree (order_id);
+CREATE INDEX chargebacks_open ON chargebacks USING btree (opened_at, id) WHERE (status = 'opened'::text);
 ALTER TABLE chargebacks ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON chargebacks TO campus_payments_api;
 GRANT SELECT, INSERT, UPDATE (amount_minor, status, locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor, decided_at, due_at, due_alerted_at, responded_at) ON chargebacks TO campus_payments_service;
@@ -659,6 +696,7 @@ CREATE TABLE quarantined_charges (
     CONSTRAINT quarantined_charges_status_known CHECK ((status = ANY (ARRAY['quarantined'::text, 'prepared'::text, 'accepted'::text, 'returned'::text])))
 );
 CREATE INDEX quarantined_charges_newest ON quarantined_charges USING btree (created_at, id);
+CREATE INDEX quarantined_charges_undecided ON quarantined_charges USING btree (created_at, id) WHERE (status = 'quarantined'::text);
 ALTER TABLE quarantined_charges ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON quarantined_charges TO campus_payments_api;
 GRANT SELECT, INSERT, UPDATE (order_id, status, refund_id) ON quarantined_charges TO campus_payments_service;
@@ -771,6 +809,7 @@ CREATE TABLE refunds (
     CONSTRAINT refunds_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'submitting'::text, 'submitted'::text, 'settled'::text, 'failed'::text, 'prepared'::text])))
 );
 CREATE INDEX refunds_due ON refunds USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX refunds_failed ON refunds USING btree (created_at, id) WHERE (status = 'failed'::text);
 CREATE INDEX refunds_newest ON refunds USING btree (created_at, id);
 CREATE INDEX refunds_of_buyer ON refunds USING btree (buyer_id, created_at);
 CREATE INDEX refunds_of_charge ON refunds USING btree (charge_id);
@@ -831,6 +870,13 @@ CREATE TABLE session_revocations (
 );
 CREATE INDEX session_revocations_heard ON session_revocations USING btree (heard_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON session_revocations TO campus_payments_service;
+
+CREATE TABLE standing_alerts (
+    dedup_key text NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    CONSTRAINT standing_alerts_pkey PRIMARY KEY (dedup_key)
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON standing_alerts TO campus_payments_service;
 
 CREATE TABLE vendor_statements (
     vendor_id uuid NOT NULL,
