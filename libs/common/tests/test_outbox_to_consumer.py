@@ -10,6 +10,7 @@ from prometheus_client import REGISTRY
 
 from common.auth.caller import THE_SERVICE
 from common.messaging import dead_letters
+from common.messaging.batches import BATCHES_AT_ONCE
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.consumers import Consumers
 from common.messaging.faults import PermanentFault
@@ -297,13 +298,19 @@ async def test_other_relays_publish_a_committed_row_only_after_its_lease(mechani
     assert await relay_once(mechanisms.database, bus) == 0
     await rows(mechanisms, "UPDATE outbox SET next_attempt_at = now() RETURNING id")
     assert await relay_once(mechanisms.database, bus) == 1
+    async with consuming(mechanisms, bus, Notebook()):
+        await eventually(lambda: written(mechanisms, 1))
 
 
-async def test_a_relay_that_ends_marks_what_it_has_published(mechanisms: Mechanisms, bus: Bus) -> None:
+async def test_a_relay_that_ends_marks_what_it_has_published(
+    mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("common.messaging.relay.POLL_SECONDS", 3600.0)
     before = OUTBOX_PUBLISHED._value.get()
     async with consuming(mechanisms, bus, Notebook()):
         await publish(mechanisms, dispatched())
         await eventually(lambda: OUTBOX_PUBLISHED._value.get() > before)
+        await eventually(lambda: written(mechanisms, 1))
     assert await all_published(mechanisms)
 
 
@@ -350,12 +357,14 @@ class GatedNotebook(Notebook):
 
 
 @asynccontextmanager
-async def collected(mechanisms: Mechanisms, bus: Bus, notebook: GatedNotebook, *events):
+async def collected(mechanisms: Mechanisms, bus: Bus, notebook: GatedNotebook, *events, body: bytes | None = None):
     """The events have left the queue and wait for the handlers at the gate, which opens here."""
     async with consuming(mechanisms, bus, notebook):
-        # Both batches that may be under way.
-        await publish(mechanisms, dispatched())
-        await publish(mechanisms, dispatched())
+        # All batches that may be under way.
+        for _ in range(BATCHES_AT_ONCE):
+            await publish(mechanisms, dispatched())
+        if body is not None:
+            assert await bus.publish([Outgoing(body, str(new_id()), OrderDispatched.TYPE, None, {})]) == [True]
         await publish(mechanisms, *events)
         await eventually(lambda: all_published(mechanisms))
         await eventually(lambda: queue_is_empty(bus))
@@ -375,9 +384,9 @@ TRANSACTIONS = "SELECT DISTINCT xmin::text FROM notes"
 async def test_messages_that_arrive_together_share_a_transaction(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, events = GatedNotebook(), [dispatched() for _ in range(20)]
     async with collected(mechanisms, bus, notebook, *events):
-        await eventually(lambda: len(notebook.attempts) == 22)
-        await eventually(lambda: written(mechanisms, 22))
-    assert len(await rows(mechanisms, TRANSACTIONS)) < 22
+        await eventually(lambda: len(notebook.attempts) == len(events) + BATCHES_AT_ONCE)
+        await eventually(lambda: written(mechanisms, len(events) + BATCHES_AT_ONCE))
+    assert len(await rows(mechanisms, TRANSACTIONS)) < len(events)
     assert set(notebook.attempts.values()) == {1}
     # The broker would deliver unacknowledged messages again.
     await bus.close()
@@ -390,16 +399,15 @@ async def test_a_failing_message_does_not_undo_those_of_its_batch(mechanisms: Me
     notebook, events = GatedNotebook(), [dispatched() for _ in range(8)]
     notebook.failing = events[3].subject
     async with collected(mechanisms, bus, notebook, *events):
-        await eventually(lambda: written(mechanisms, 10))
+        await eventually(lambda: written(mechanisms, len(events) + BATCHES_AT_ONCE))
     assert notebook.attempts[events[3].subject] == 3
     assert await rows(mechanisms, "SELECT 1 FROM dead_letters") == []
 
 
 async def test_a_malformed_message_does_not_harm_those_of_its_batch(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, events = GatedNotebook(), [dispatched() for _ in range(4)]
-    assert await bus.publish([Outgoing(b"not json", str(new_id()), OrderDispatched.TYPE, None, {})]) == [True]
-    async with collected(mechanisms, bus, notebook, *events):
-        await eventually(lambda: written(mechanisms, 6))
+    async with collected(mechanisms, bus, notebook, *events, body=b"not json"):
+        await eventually(lambda: written(mechanisms, len(events) + BATCHES_AT_ONCE))
         await eventually(lambda: rows(mechanisms, "SELECT 1 FROM dead_letters"))
     assert set(notebook.attempts.values()) == {1}
 

@@ -9,8 +9,9 @@ from aio_pika.abc import AbstractIncomingMessage
 
 # A longer transaction would hold its row locks for too long.
 MESSAGES_MAX: Final = 16
-# While one batch waits for a row lock, or for the disk, the other continues.
-BATCHES_AT_ONCE: Final = 2
+# While one batch waits for a row lock, or for the disk, the others continue. With fewer, a queue with many messages falls
+# behind one with few, and messages arrive before what they depend on.
+BATCHES_AT_ONCE: Final = 4
 
 Messages = Sequence[AbstractIncomingMessage]
 # `is_oldest()`: every earlier message of the channel is settled, so that one acknowledgement covers the batch.

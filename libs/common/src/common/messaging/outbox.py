@@ -127,12 +127,13 @@ class Handover:
             if wakes_relay:
                 self._wakeup.set()
 
-    async def wait(self, seconds: float) -> None:
-        """Returns at the next commit that wakes the relay, after at most `seconds`."""
+    async def wait(self, seconds: float) -> bool:
+        """Waits for a commit that wakes the relay, at most `seconds`. Returns whether there was one."""
         # Not `wait_for`: a wake-up at the moment of a cancellation would swallow it, and the loop would never end.
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._wakeup.wait()
+                return await self._wakeup.wait()
+        return False
 
     def take(self, count: int) -> list[OutboxRow]:
         """The oldest rows, at most `count`."""

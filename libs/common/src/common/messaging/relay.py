@@ -89,12 +89,13 @@ class Relay:
     async def _run_once(self) -> None:
         """Publishes the rows that are handed over; each `POLL_SECONDS` marks them, and publishes those in the table."""
         clock = asyncio.get_running_loop().time
-        await self._database.handover.wait(max(0.0, self._poll_at - clock()))
+        is_woken = await self._database.handover.wait(max(0.0, self._poll_at - clock()))
         if rows := self._database.handover.take(BATCH):
             confirmed = await _publish(self._bus, rows)
             # The others are read from the table when their lease ends.
             self._unmarked += [row.id for row, ok in zip(rows, confirmed, strict=True) if ok]
-        if clock() >= self._poll_at or len(self._unmarked) >= BATCH:
+        # A timer may fire a little early.
+        if not is_woken or clock() >= self._poll_at or len(self._unmarked) >= BATCH:
             self._poll_at = clock() + POLL_SECONDS
             if await self._mark_and_poll():
                 while await relay_once(self._database, self._bus) == BATCH:
