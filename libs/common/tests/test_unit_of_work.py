@@ -132,7 +132,7 @@ async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms: Mechan
                 await uow.execute(INSERT_NOTE, new_id(), owner, "lost")
                 uow.publish(OrderCompleted(order_id=new_id(), buyer_id=owner, vendor_id=new_id()))
                 raise RuntimeError("the process dies here")
-        assert handover.take(10) == []
+        assert handover.pop(10) == []
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await uow.fetch("SELECT 1 FROM notes UNION ALL SELECT 1 FROM outbox") == []
 
@@ -144,8 +144,8 @@ async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechani
             uow.publish(OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()))
             uow.publish(OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()))
             uow.enqueue_work("orders.work", order, {"number": 1})
-            assert handover.take(10) == []
-        handed_over = handover.take(10)
+            assert handover.pop(10) == []
+        handed_over = handover.pop(10)
     stored = await mechanisms.database.fetch_for(
         THE_SERVICE,
         "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox ORDER BY position",
@@ -157,7 +157,7 @@ async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechani
 async def test_without_a_relay_in_the_process_nothing_is_handed_over(mechanisms: Mechanisms) -> None:
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         uow.publish(OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
-    assert mechanisms.database.handover.take(10) == []
+    assert mechanisms.database.handover.pop(10) == []
     assert await mechanisms.database.fetch_for(THE_SERVICE, "SELECT 1 FROM outbox WHERE next_attempt_at <= now()")
 
 

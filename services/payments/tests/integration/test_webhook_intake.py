@@ -39,7 +39,7 @@ async def test_the_response_follows_the_commit_of_row_and_work_item(app: Payment
     handover = app.service.runtime.database.handover
     with handover.to_relay():
         response = await app.send({"event": "charge.success", "data": {"id": 11}})
-        [handed_over] = handover.take(10)
+        [handed_over] = handover.pop(10)
 
     assert response.json()["success"] is True
     assert response.json()["meta"]["requestId"] == response.headers["x-request-id"]

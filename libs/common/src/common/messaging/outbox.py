@@ -135,9 +135,9 @@ class Handover:
                 return await self._wakeup.wait()
         return False
 
-    def take(self, count: int) -> list[OutboxRow]:
-        """The oldest rows, at most `count`."""
-        taken = [self._rows.popleft() for _ in range(min(count, len(self._rows)))]
+    def pop(self, count: int) -> list[OutboxRow]:
+        """Removes and returns the oldest rows, at most `count`."""
+        popped = [self._rows.popleft() for _ in range(min(count, len(self._rows)))]
         if not self._rows:
             self._wakeup.clear()
-        return taken
+        return popped

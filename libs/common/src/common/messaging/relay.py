@@ -90,7 +90,7 @@ class Relay:
         """Publishes the rows that are handed over; each `POLL_SECONDS` marks them, and publishes those in the table."""
         clock = asyncio.get_running_loop().time
         is_woken = await self._database.handover.wait(max(0.0, self._poll_at - clock()))
-        if rows := self._database.handover.take(BATCH):
+        if rows := self._database.handover.pop(BATCH):
             confirmed = await _publish(self._bus, rows)
             # The others are read from the table when their lease ends.
             self._unmarked += [row.id for row, ok in zip(rows, confirmed, strict=True) if ok]
