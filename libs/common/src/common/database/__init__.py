@@ -5,6 +5,7 @@ __all__ = [
     "hash_keys",
     "reencryption",
     "retention",
+    "row_settings",
     "tables",
     "unit_of_work",
 ]

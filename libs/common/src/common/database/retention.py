@@ -184,8 +184,7 @@ async def _remove(database: Database, rule: RetentionRule, clock: Clock, pause_s
         RETENTION_ROWS_REMOVED.labels(rule.name).inc(deleted)
         if deleted < rule.rows_max:
             break
-    async with database.unit_of_work(acting_as=REMOVING) as uow:
-        oldest: datetime | None = await uow.fetch_value(rule.oldest, until)
+    oldest: datetime | None = await database.reads_for(REMOVING).fetch_value(rule.oldest, until)
     RETENTION_OVERDUE_SECONDS.labels(rule.name).set((until - oldest).total_seconds() if oldest else 0)
     return removed
 
@@ -193,8 +192,7 @@ async def _remove(database: Database, rule: RetentionRule, clock: Clock, pause_s
 async def _until(database: Database, rule: RetentionRule, clock: Clock) -> datetime:
     now = clock.now()
     if rule.stamped_by == "database":
-        async with database.unit_of_work(acting_as=REMOVING) as uow:
-            now = await uow.fetch_value("SELECT now()")
+        now = await database.reads_for(REMOVING).fetch_value("SELECT now()")
     return start_of_month(now - rule.keep) if rule.whole_months else now - rule.keep
 
 

@@ -8,15 +8,15 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Protocol, Self, TypeVar
 from uuid import UUID
 
 import asyncpg
 import msgspec
 
-from common.auth.caller import ROW_SETTINGS, Caller, ServiceItself
+from common.auth.caller import Caller, ServiceItself
 from common.database.connection_pool import ConnectionPool
+from common.database.row_settings import begin_as, with_settings
 from common.messaging import outbox
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -191,7 +191,7 @@ class Database:
         asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.
         """
         pool = self.api if isinstance(acting_as, Caller) else self.service
-        start = _begin_as(acting_as) if isinstance(acting_as, Caller) else "BEGIN"
+        start = begin_as(acting_as) if isinstance(acting_as, Caller) else "BEGIN"
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
         connection = await self._acquire(pool)
@@ -228,7 +228,7 @@ class Database:
         """
         if not isinstance(acting_as, Caller):
             return await self._fetch_alone(self.service, statement, values)
-        wrapped = _with_settings(statement, len(values))
+        wrapped = with_settings(statement, len(values))
         return await self._fetch_alone(self.api, wrapped, (*values, *acting_as.row_settings))
 
     async def fetch_public(self, statement: str, *values: Any) -> list[asyncpg.Record]:
@@ -293,29 +293,6 @@ class _CallerReads:
     async def fetch_value(self, statement: str, *values: Any) -> Any:
         row = await self.fetch_row(statement, *values)
         return None if row is None else row[0]
-
-
-def _begin_as(caller: Caller) -> str:
-    """BEGIN with the settings of the row policies, which end with the transaction. `Caller` rejects quotes in them."""
-    settings = zip(ROW_SETTINGS, caller.row_settings, strict=True)
-    return "BEGIN; SELECT " + ", ".join(f"set_config('app.{name}', '{value}', true)" for name, value in settings)
-
-
-# As many as the statements of a connection (`statement_cache_size`).
-@lru_cache(maxsize=512)
-def _with_settings(statement: str, count: int) -> str:
-    """The statement after the settings of the row policies, as parameters behind its own `count`.
-
-    PostgreSQL evaluates the inner subquery for the one row of `settings`: a lateral item with OFFSET is not merged with
-    its surroundings. Policies evaluated before the settings would see no caller, and show no private row.
-    """
-    settings = ", ".join(
-        f"set_config('app.{name}', ${number}, true) AS {name}" for number, name in enumerate(ROW_SETTINGS, count + 1)
-    )
-    return f"""
-        SELECT found.* FROM (SELECT {settings}) AS settings,
-        LATERAL (SELECT rows.* FROM ({statement}) AS rows WHERE settings.user_id IS NOT NULL OFFSET 0) AS found
-    """
 
 
 def _register_metrics(role: str, pool: ConnectionPool) -> None:

@@ -58,8 +58,7 @@ class LedgerChain:
             linked += piece
             if piece < LINKS_PER_BATCH:
                 break
-        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            self._unlinked.set(await count_unlinked(uow.fetch))
+        self._unlinked.set(await count_unlinked(database.reads_for(THE_SERVICE).fetch))
         return linked
 
     async def verify_when_due(self, database: Database, clock: Clock) -> bool:
@@ -77,9 +76,8 @@ class LedgerChain:
         """Verifies the chain; a break raises a SEV-1 alert. `expected` is the length and head of an earlier report."""
 
         async def fetch(statement: str, *values: Any) -> list[Any]:
-            # One unit of work per page, so that a verification of minutes holds no snapshot.
-            async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-                return await uow.fetch(statement, *values)
+            # One transaction per page, so that a verification of minutes holds no snapshot.
+            return await database.fetch_for(THE_SERVICE, statement, *values)
 
         report = await verify_chain(fetch, expected)
         self._broken.set(report.broken is not None)

@@ -72,7 +72,10 @@ def link_of(previous: bytes, transaction: asyncpg.Record, entries: Sequence[Sequ
     return hashlib.sha256(previous + msgspec.json.encode(content)).digest()
 
 
-_HOLD_CHAIN: Final = "SELECT length, head FROM ledger_chain FOR UPDATE SKIP LOCKED"
+# Nothing is locked while no posting waits: a lock alone would write and flush a commit at each turn of the loop.
+_HOLD_CHAIN: Final = """
+SELECT length, head FROM ledger_chain WHERE EXISTS (SELECT FROM ledger_unsealed) FOR UPDATE SKIP LOCKED
+"""
 _UNLINKED_BATCH: Final = (
     f"SELECT position, transaction_id FROM ledger_unsealed ORDER BY position LIMIT {LINKS_PER_BATCH}"
 )

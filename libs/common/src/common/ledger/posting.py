@@ -7,7 +7,7 @@ change, and guarded accounts never fall below zero. The database rejects violati
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -20,8 +20,7 @@ from common.primitives.problems import Conflict
 Side = Literal["debit", "credit"]
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """An account of a ledger. `side` is its normal side; the balance of a guarded account is never on the other side.
 
     Only guarded accounts have a running balance, whose row lock serializes their postings. Accounts in every posting,
@@ -33,8 +32,7 @@ class Account:
     guarded: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry of a transaction, in kobo, debit positive."""
 
     account: Account
