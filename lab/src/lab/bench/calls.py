@@ -19,7 +19,7 @@ from uuid import UUID
 import uvloop
 
 from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
-from common.database.unit_of_work import Database, UnitOfWork
+from common.database.unit_of_work import Acting, Database, UnitOfWork
 from common.ledger import posting as ledger
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
@@ -83,10 +83,10 @@ def _charge() -> ledger.Posting:
     )
 
 
-async def own_orders(database: Database, number: int | None = None) -> None:
-    """Read the newest page of a buyer's orders under row security."""
+async def own_orders(database: Database, number: int | None = None, acting_as: Acting | None = None) -> None:
+    """Read the newest page of a buyer's orders under row security; as THE_SERVICE past the policies."""
     caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
-    page = await page_of_orders(database.reads_for(caller), _SIGNER, _CONTACTS, caller, _PAGE, None)
+    page = await page_of_orders(database.reads_for(acting_as or caller), _SIGNER, _CONTACTS, caller, _PAGE, None)
     if len(page.items) != _PAGE:
         raise RuntimeError(f"the page has {len(page.items)} orders, expected {_PAGE}")
 

@@ -1,5 +1,6 @@
 """A buyer's orders under row security, compared with pgbench and the same page without policies."""
 
+from common.auth.caller import THE_SERVICE
 from lab.bench import seeds
 from lab.bench.calls import own_orders
 from lab.bench.closed_loop import calling
@@ -13,7 +14,7 @@ from lab.bench.recording import Repeatable, record
 async def measure(bench: BenchEnvironment) -> list[Row]:
     urls = bench.databases["orders"]
     async with opened_database(urls) as database:
-        sent = await record(database.api, lambda: own_orders(database, 1))
+        sent = await record(database.service, lambda: own_orders(database, 1, THE_SERVICE))
     reads = [one for one in sent if "FROM orders" in one.statement]
     if len(reads) != 1:
         raise BenchFailed(f"the page was read by {len(reads)} statements, expected one")
