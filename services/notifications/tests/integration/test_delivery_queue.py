@@ -13,6 +13,7 @@ from contracts.payouts import BankDetailsChanged
 from notifications.domain.deliveries import CLAIM_LIFETIME
 from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.timers import resolve_abandoned_once
+from notifications.use_cases.deliveries.receive_receipt import receive_receipt
 from testkit.fixtures import eventually
 
 from .conftest import DELIVERIES, OpenScenario, Providers, Scenario, code_issued, text_of
@@ -167,7 +168,24 @@ async def test_only_a_streamed_feed_publishes_its_entries(scenario: Scenario) ->
     assert len(await scenario.published(SHOWN)) == 1
 
 
-async def test_an_unknown_notification_id_of_another_user_records_nothing(scenario: Scenario) -> None:
+async def test_a_receipt_before_its_message_id_is_recorded_by_the_worker(
+    scenario: Scenario, providers: Providers
+) -> None:
+    await scenario.project_users()
+    await scenario.receive(scenario.pin())
+    async with scenario.unit_of_work() as uow:
+        assert await receive_receipt(uow, "termii", "sms-1", "DELIVERED", scenario.clock.now())
+    assert await scenario.app.dependencies.dispatcher.run_once() == 1
+    assert await scenario.delivery_statuses() == ["sent"]
+    await scenario.send_queued()
+    assert await scenario.delivery_statuses() == ["delivered"]
+    # A repetition is recorded at once, and changes nothing.
+    async with scenario.unit_of_work() as uow:
+        assert await receive_receipt(uow, "termii", "sms-1", "DELIVERED", scenario.clock.now())
+    assert await scenario.send_queued() == 0
+
+
+async def test_a_notification_id_of_another_user_records_nothing(scenario: Scenario) -> None:
     await scenario.project_users()
     notification_id = str(new_id())
     first = await scenario.request_delivery("email", "order_dispatched", notificationId=notification_id)

@@ -107,6 +107,8 @@ async def test_no_pin_and_no_code_is_readable_anywhere(
             )
 
             async def all_failed():
+                # The next attempt of the retry ladder is due.
+                scenario.clock.advance(timedelta(seconds=1))
                 failed = await scenario.fetch("SELECT 1 FROM notification_deliveries WHERE status = 'failed'")
                 dead_letters = await scenario.fetch("SELECT 1 FROM dead_letters")
                 return len(failed) == 6 and len(dead_letters) == 1

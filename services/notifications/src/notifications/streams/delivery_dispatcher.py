@@ -11,7 +11,7 @@ from opentelemetry.trace import SpanKind
 
 from common.observability import telemetry
 from common.observability.logging import get_logger
-from notifications.store import delivery_queue_of
+from notifications.store import QueuedDelivery, delivery_queue_of
 from notifications.use_cases.deliveries.attempt_delivery import Outcome
 from notifications.use_cases.deliveries.claim_deliveries import claim_deliveries
 from notifications.use_cases.deliveries.delivery_sender import ClaimedDelivery, DeliverySender
@@ -24,6 +24,8 @@ log: Final = get_logger(__name__)
 POLL_SECONDS: Final = 1.0
 # A wake-up of this process precedes its commit by a few milliseconds. The deliveries of several events are claimed together.
 COMMIT_SECONDS: Final = 0.01
+# Looks for a delivery of this process, each after twice the pause of the one before; the last after 0.64 seconds.
+LOOKS_MAX: Final = 7
 # The first outcome of a batch waits this long for the others: they share a commit.
 LINGER_SECONDS: Final = 0.02
 # Calls under way have this long at the end of the process; the sweep of another worker resolves the rest.
@@ -41,9 +43,8 @@ class DeliveryDispatcher:
         self._sender, self._limits = sender, limits
         self._wakeup = asyncio.Event()
         self._is_running = False
-        # Deliveries of transactions of this process that were not seen as committed yet, and the looks for them.
-        self._expected: set[UUID] = set()
-        self._looks = 0
+        # Deliveries of transactions of this process that are about to commit: channel and looks of each.
+        self._expected: dict[UUID, tuple[str, int]] = {}
         self._under_way: Counter[str] = Counter()
         # Channels that may have more due deliveries than were claimed.
         self._backlogged: set[str] = set()
@@ -57,11 +58,10 @@ class DeliveryDispatcher:
         """Look for due deliveries at once."""
         self._wakeup.set()
 
-    def expect(self, delivery_ids: Iterable[UUID]) -> bool:
+    def expect(self, deliveries: Iterable[QueuedDelivery]) -> bool:
         """Look for these deliveries, which are about to be committed; return False in a process that sends none."""
         if self._is_running:
-            self._expected.update(delivery_ids)
-            self._looks = 0
+            self._expected.update({delivery.id: (delivery.channel, 0) for delivery in deliveries})
             self.wake()
         return self._is_running
 
@@ -92,11 +92,19 @@ class DeliveryDispatcher:
     async def _claim(self) -> Sequence[ClaimedDelivery]:
         free = self._free()
         if not free:
+            self._expected.clear()
             return ()
         batch = await claim_deliveries(self._sender, free)
+        found = Counter[str](delivery.channel for delivery in batch.due)
         self._backlogged -= free.keys()
-        self._backlogged |= {channel for channel, places in free.items() if batch.taken.get(channel) == places}
-        self._expected.difference_update(claimed.delivery.id for claimed in batch.claimed)
+        self._backlogged |= {channel for channel, places in free.items() if found[channel] == places}
+        found_ids = {delivery.id for delivery in batch.due}
+        # One that is not found was rolled back, or another worker has claimed it.
+        self._expected = {
+            delivery_id: (channel, looks + 1)
+            for delivery_id, (channel, looks) in self._expected.items()
+            if channel in free and delivery_id not in found_ids and looks + 1 < LOOKS_MAX
+        }
         self._under_way.update(claimed.delivery.channel for claimed in batch.claimed)
         self._calls += len(batch.claimed)
         return batch.claimed
@@ -113,15 +121,10 @@ class DeliveryDispatcher:
 
     async def _pause(self) -> None:
         """Wait for a wake-up, for the commit of expected deliveries, or for the poll."""
-        seconds = POLL_SECONDS
-        if self._expected:
-            seconds = COMMIT_SECONDS * 2**self._looks
-            self._looks += 1
-        if seconds > POLL_SECONDS:
-            # Rolled back, or claimed by another worker.
-            self._expected.clear()
+        looks = [looks for _, looks in self._expected.values()]
+        seconds = COMMIT_SECONDS * 2 ** min(looks) if looks else POLL_SECONDS
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(seconds, POLL_SECONDS)):
+            async with asyncio.timeout(seconds):
                 await self._wakeup.wait()
         if self._wakeup.is_set() and self._expected:
             await asyncio.sleep(COMMIT_SECONDS)
@@ -166,19 +169,22 @@ class DeliveryDispatcher:
 
     async def _record_all(self) -> None:
         """Commit the outcomes in batches: those of calls that end together, and those that arrive during a commit."""
-        while self._outcomes:
-            self._calls_ended.clear()
-            if self._calls:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LINGER_SECONDS):
-                        await self._calls_ended.wait()
-            batch, self._outcomes = self._outcomes, []
-            results = await record_outcomes([outcome for outcome, _ in batch], self._sender)
-            for (_, recorded), error in zip(batch, results, strict=True):
-                if recorded.done():
-                    continue
-                if error is None:
-                    recorded.set_result(None)
-                else:
-                    recorded.set_exception(error)
-        self._recording = None
+        try:
+            while self._outcomes:
+                self._calls_ended.clear()
+                if self._calls:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(LINGER_SECONDS):
+                            await self._calls_ended.wait()
+                batch, self._outcomes = self._outcomes, []
+                errors = await record_outcomes([outcome for outcome, _ in batch], self._sender)
+                for (_, recorded), error in zip(batch, errors, strict=True):
+                    if recorded.done():
+                        # The process ends, and nobody waits for the record.
+                        continue
+                    if error is None:
+                        recorded.set_result(None)
+                    else:
+                        recorded.set_exception(error)
+        finally:
+            self._recording = None

@@ -215,6 +215,15 @@ def _attempt(
     due_at: datetime | None = None,
     counted: bool = True,
 ) -> Attempt:
+    if error is not None:
+        log.warning(
+            "message failed",
+            delivery_id=str(claimed.delivery.id),
+            channel=claimed.delivery.channel,
+            provider=claimed.client.provider,
+            attempt=claimed.delivery.attempts + 1,
+            error=error,
+        )
     return Attempt(
         claimed.delivery,
         claimed.claim_id,

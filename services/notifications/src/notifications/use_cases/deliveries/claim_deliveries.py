@@ -1,6 +1,5 @@
 """Claim the due deliveries that may be sent now. One transaction; no provider is called before its commit."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,10 +24,10 @@ from notifications.use_cases.deliveries.pause_provider import PROBE_EVERY
 
 @dataclass(frozen=True, slots=True)
 class ClaimedBatch:
-    """The claimed deliveries, and the number of due ones by channel that were claimed, postponed or failed."""
+    """The due deliveries that were found, and those of them that were claimed: the others were postponed or failed."""
 
+    due: Sequence[LockedDelivery]
     claimed: Sequence[ClaimedDelivery]
-    taken: Mapping[str, int]
 
 
 async def claim_deliveries(sender: DeliverySender, free: Mapping[str, int]) -> ClaimedBatch:
@@ -57,7 +56,7 @@ async def claim_deliveries(sender: DeliverySender, free: Mapping[str, int]) -> C
         await store.postpone_deliveries(uow, postponed)
         if claimed:
             await store.claim_deliveries(uow, {one.delivery.id: one.claim_id for one in claimed}, now)
-    return ClaimedBatch(claimed, Counter(delivery.channel for delivery in due))
+    return ClaimedBatch(due, claimed)
 
 
 def _obstacle(delivery: LockedDelivery, device: Device | None, now: datetime) -> str | None:

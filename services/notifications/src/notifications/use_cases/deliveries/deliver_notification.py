@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
@@ -39,7 +38,7 @@ class DeliveryContext:
     channels: Collection[str]
     renderer: MessageRenderer
     now: datetime
-    expect: Callable[[Iterable[UUID]], bool]
+    expect: Callable[[Iterable[QueuedDelivery]], bool]
     device_kinds: Collection[str] = EVERY_KIND
     pin_receipt: timedelta = PIN_RECEIPT
 
@@ -108,10 +107,11 @@ async def queue_deliveries(
     recorded = await store.record_notification(uow, request, entry, wanted, payload, now, is_urgent=template.sensitive)
     if recorded is None:
         raise NotificationIdConflict
-    due = [delivery.id for delivery in wanted if delivery.id in recorded and delivery.due_at <= now]
+    queued = [delivery for delivery in wanted if delivery.id in recorded]
+    due = [delivery for delivery in queued if delivery.due_at <= now]
     if due and not delivery_context.expect(due):
-        store.enqueue_wakeup(uow, due[0])
-    return [delivery for delivery in wanted if delivery.id in recorded]
+        store.enqueue_wakeup(uow, due[0].id)
+    return queued
 
 
 def _due_at(template: str, channel: str, preferences: Preferences | None, now: datetime) -> datetime:
