@@ -30,6 +30,7 @@ from common.web.outbound import OutboundClient
 from common.web.outbound_addresses import OutboundRules, origin_of
 from common.web.provider_client import provider_client
 from notifications.clients.built_in_assistant import BuiltIn
+from notifications.clients.delivery_sender import ChannelProvider, DeliverySender
 from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import CONNECTIONS_MAX, Mail
 from notifications.clients.marketplace import Marketplace
@@ -71,7 +72,6 @@ from notifications.use_cases.assistant.open_turn import TurnLimits
 from notifications.use_cases.assistant.query_model import MonitoredModel
 from notifications.use_cases.assistant.run_turn import Assistant
 from notifications.use_cases.deliveries.check_message_key import check_message_key
-from notifications.use_cases.deliveries.delivery_sender import ChannelProvider, DeliverySender
 from notifications.use_cases.deliveries.resume_provider import resume_provider
 from notifications.use_cases.devices.register_device import PushSettings
 from notifications.use_cases.tickets.record_customer_message import PhoneHasher

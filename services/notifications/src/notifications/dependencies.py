@@ -8,6 +8,7 @@ from common.media.images import ImageProcessor
 from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
+from notifications.clients.delivery_sender import DeliverySender
 from notifications.clients.on_call import OnCall
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.store.encrypted_values import Encryption
@@ -15,8 +16,7 @@ from notifications.store.retention import RetentionPeriods
 from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.streams.feed_streams import FeedStreams
 from notifications.use_cases.assistant.run_turn import Assistant
-from notifications.use_cases.deliveries.deliver_notification import DeliveryContext
-from notifications.use_cases.deliveries.delivery_sender import DeliverySender
+from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
 from notifications.use_cases.devices.register_device import PushSettings
 from notifications.use_cases.tickets.record_customer_message import PhoneHasher
 

@@ -10,6 +10,7 @@ attach_messaging_tables(metadata)
 attach_media_cleanup_tables(metadata)
 
 _INSTANT = sa.TIMESTAMP(timezone=True)
+_DUE = sa.text("due_at IS NOT NULL")
 
 contacts = sa.Table(
     "contacts",
@@ -113,14 +114,8 @@ notification_deliveries = sa.Table(
     ),
     sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
     sa.Index("notification_deliveries_claimed", "claimed_at", postgresql_where=sa.text("claimed_at IS NOT NULL")),
-    sa.Index("notification_deliveries_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
-    sa.Index(
-        "notification_deliveries_queue",
-        "channel",
-        sa.text("is_urgent DESC"),
-        "due_at",
-        postgresql_where=sa.text("due_at IS NOT NULL"),
-    ),
+    sa.Index("notification_deliveries_due", "due_at", postgresql_where=_DUE),
+    sa.Index("notification_deliveries_queue", "channel", sa.text("is_urgent DESC"), "due_at", postgresql_where=_DUE),
     sa.Index("notification_deliveries_oldest", "created_at"),
 )
 

@@ -5,11 +5,11 @@ from typing import Final
 from common.auth.caller import THE_SERVICE
 from common.observability.logging import get_logger
 from notifications import store
+from notifications.clients.delivery_sender import OUTCOME_UNKNOWN
 from notifications.dependencies import Dependencies
 from notifications.domain.alerts import REPEAT_AFTER
 from notifications.domain.channels import redelivery_policy
 from notifications.domain.deliveries import CLAIM_LIFETIME, InProgress, OutcomeUnknown, evaluate_claim
-from notifications.use_cases.deliveries.delivery_sender import OUTCOME_UNKNOWN
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.use_cases.pins.advance_pin import advance_pin
 

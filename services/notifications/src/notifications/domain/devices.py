@@ -31,3 +31,10 @@ class RegisteredDevice(NamedTuple):
     kind: str
     created_at: datetime
     registered_at: datetime
+
+
+def circuit_name(provider: str, device: Device | None) -> str:
+    """Failures count by provider; those of pushes by the platform of the app or the push service of the browser."""
+    if device is None:
+        return provider
+    return f"{provider} {device.origin if device.kind == 'web' else device.kind}"

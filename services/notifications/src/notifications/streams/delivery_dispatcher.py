@@ -11,10 +11,10 @@ from opentelemetry.trace import SpanKind
 
 from common.observability import telemetry
 from common.observability.logging import get_logger
+from notifications.clients.delivery_sender import ClaimedDelivery, DeliverySender
 from notifications.store import QueuedDelivery, delivery_queue_of
 from notifications.use_cases.deliveries.attempt_delivery import Outcome
 from notifications.use_cases.deliveries.claim_deliveries import claim_deliveries
-from notifications.use_cases.deliveries.delivery_sender import ClaimedDelivery, DeliverySender
 from notifications.use_cases.deliveries.record_outcomes import record_outcomes
 from notifications.use_cases.deliveries.send_delivery import send_delivery
 
@@ -24,8 +24,8 @@ log: Final = get_logger(__name__)
 POLL_SECONDS: Final = 1.0
 # A wake-up of this process precedes its commit by a few milliseconds. The deliveries of several events are claimed together.
 COMMIT_SECONDS: Final = 0.01
-# Looks for a delivery of this process, each after twice the pause of the one before; the last after 0.64 seconds.
-LOOKS_MAX: Final = 7
+# Polls for a delivery of this process, each after twice the pause of the one before; the last after 0.64 seconds.
+EXPECTED_POLLS_MAX: Final = 7
 # The first outcome of a batch waits this long for the others: they share a commit.
 LINGER_SECONDS: Final = 0.02
 # Calls under way have this long at the end of the process; the sweep of another worker resolves the rest.
@@ -43,7 +43,7 @@ class DeliveryDispatcher:
         self._sender, self._limits = sender, limits
         self._wakeup = asyncio.Event()
         self._is_running = False
-        # Deliveries of transactions of this process that are about to commit: channel and looks of each.
+        # Deliveries of transactions of this process that are about to commit: channel and polls of each.
         self._expected: dict[UUID, tuple[str, int]] = {}
         self._under_way: Counter[str] = Counter()
         # Channels that may have more due deliveries than were claimed.
@@ -55,11 +55,11 @@ class DeliveryDispatcher:
         self._recording: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Look for due deliveries at once."""
+        """Claim due deliveries at once."""
         self._wakeup.set()
 
     def expect(self, deliveries: Iterable[QueuedDelivery]) -> bool:
-        """Look for these deliveries, which are about to be committed; return False in a process that sends none."""
+        """Poll for these deliveries, which are about to be committed; return False in a process that sends none."""
         if self._is_running:
             self._expected.update({delivery.id: (delivery.channel, 0) for delivery in deliveries})
             self.wake()
@@ -101,9 +101,9 @@ class DeliveryDispatcher:
         found_ids = {delivery.id for delivery in batch.due}
         # One that is not found was rolled back, or another worker has claimed it.
         self._expected = {
-            delivery_id: (channel, looks + 1)
-            for delivery_id, (channel, looks) in self._expected.items()
-            if channel in free and delivery_id not in found_ids and looks + 1 < LOOKS_MAX
+            delivery_id: (channel, polls + 1)
+            for delivery_id, (channel, polls) in self._expected.items()
+            if channel in free and delivery_id not in found_ids and polls + 1 < EXPECTED_POLLS_MAX
         }
         self._under_way.update(claimed.delivery.channel for claimed in batch.claimed)
         self._calls += len(batch.claimed)
@@ -121,8 +121,8 @@ class DeliveryDispatcher:
 
     async def _pause(self) -> None:
         """Wait for a wake-up, for the commit of expected deliveries, or for the poll."""
-        looks = [looks for _, looks in self._expected.values()]
-        seconds = COMMIT_SECONDS * 2 ** min(looks) if looks else POLL_SECONDS
+        polls = [polls for _, polls in self._expected.values()]
+        seconds = COMMIT_SECONDS * 2 ** min(polls) if polls else POLL_SECONDS
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wakeup.wait()

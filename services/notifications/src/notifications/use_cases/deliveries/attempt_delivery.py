@@ -11,6 +11,7 @@ from common.observability.logging import get_logger
 from common.primitives.encryption import DecryptionFailed, UnknownKey
 from common.primitives.retry import jittered
 from notifications import store
+from notifications.clients.delivery_sender import ChannelProvider, ClaimedDelivery, DeliverySender
 from notifications.domain.channels import is_unsubscribable
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, Message, OutboundMessage, redacted
 from notifications.domain.errors import (
@@ -28,7 +29,6 @@ from notifications.store import Attempt, LockedDelivery
 from notifications.use_cases.deliveries.alert_account_fault import alert_account_fault
 from notifications.use_cases.deliveries.alert_provider_paused import alert_provider_paused
 from notifications.use_cases.deliveries.clear_provider_alerts import clear_provider_alerts
-from notifications.use_cases.deliveries.delivery_sender import ChannelProvider, ClaimedDelivery, DeliverySender
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.use_cases.deliveries.hold_delivery import hold_delivery
 from notifications.use_cases.deliveries.pause_provider import pause_provider

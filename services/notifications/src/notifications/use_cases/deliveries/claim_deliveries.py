@@ -9,14 +9,14 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from notifications import queries, store
+from notifications.clients.delivery_sender import ClaimedDelivery, DeliverySender
 from notifications.domain.channels import is_expired
 from notifications.domain.deliveries import ATTEMPTS_MAX
-from notifications.domain.devices import Device
+from notifications.domain.devices import Device, circuit_name
 from notifications.domain.messaging_errors import PROVIDER
 from notifications.domain.tickets import may_write_freely
 from notifications.queries.tickets import find_free_text
 from notifications.store import LockedDelivery
-from notifications.use_cases.deliveries.delivery_sender import ClaimedDelivery, DeliverySender, circuit_name
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.use_cases.deliveries.hold_delivery import hold_delivery
 from notifications.use_cases.deliveries.pause_provider import PROBE_EVERY
@@ -84,7 +84,7 @@ async def _choose_provider(
     clients = sender.providers_for(delivery.channel, device)
     paused_until: list[datetime] = []
     for number, client in enumerate(clients, start=1):
-        until = sender.circuits.of(circuit_name(client, device)).admit()
+        until = sender.circuits.of(circuit_name(client.provider, device)).admit()
         if until is None:
             others, free_text = tuple(clients[number:]), await _free_text(uow, delivery, now)
             return ClaimedDelivery(delivery, new_id(), now, client, others, device, free_text, is_probe)
@@ -97,12 +97,12 @@ async def _choose_provider(
 
 async def _devices(uow: UnitOfWork, due: list[LockedDelivery]) -> Mapping[str, Device]:
     """Return the devices of pushes by their id. A device that another user registered is missing."""
-    wanted = {
+    owners = {
         UUID(delivery.recipient): delivery.user_id
         for delivery in due
         if delivery.channel == "push" and delivery.user_id is not None and not delivery.recipient.startswith("erased:")
     }
-    return await queries.devices_of(uow, wanted) if wanted else {}
+    return await queries.devices_of(uow, owners) if owners else {}
 
 
 async def _free_text(uow: UnitOfWork, delivery: LockedDelivery, now: datetime) -> str | None:

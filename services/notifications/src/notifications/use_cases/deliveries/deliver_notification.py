@@ -1,12 +1,8 @@
 """Record a notification and its deliveries; the worker sends them."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.ids import new_id
 from notifications import queries, store
 from notifications.domain.channels import Preferences
 from notifications.domain.deliveries import Contact, NotificationRequest, masked
@@ -14,33 +10,12 @@ from notifications.domain.errors import (
     AddressMissing,
     ChannelNotConfigured,
     ContactUnknown,
-    NotificationIdConflict,
 )
 from notifications.domain.templates import check_complete, template_of
-from notifications.store import QueuedDelivery
-from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
+from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext, queue_deliveries
 
-# Time for a delivery receipt of a PIN. The next channel must be faster than the patience of a buyer at the handover.
-PIN_RECEIPT: Final = timedelta(seconds=90)
-EVERY_KIND: Final = ("web", "android", "ios")
 SWITCHED_OFF: Final = "the user has switched this channel off"
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryContext:
-    """The configured channels, the renderer and the current time.
-
-    `device_kinds` are the kinds of devices that a push reaches; `pin_receipt` is the time limit of a PIN's receipt.
-    `expect` wakes the dispatcher of this process; it returns False where none runs.
-    """
-
-    channels: Collection[str]
-    renderer: MessageRenderer
-    now: datetime
-    expect: Callable[[Iterable[QueuedDelivery]], bool]
-    device_kinds: Collection[str] = EVERY_KIND
-    pin_receipt: timedelta = PIN_RECEIPT
 
 
 async def deliver_notification(
@@ -81,42 +56,6 @@ async def deliver_notification(
             await store.record_refused_attempt(uow, delivery.id, recipient, SWITCHED_OFF, delivery_context.now)
             await fail_delivery(uow, delivery.id, SWITCHED_OFF, alert=False)
     return recipients
-
-
-async def queue_deliveries(
-    uow: UnitOfWork,
-    request: NotificationRequest,
-    addresses: Collection[tuple[str, str]],
-    delivery_context: DeliveryContext,
-    *,
-    contact: Contact | None,
-    in_feed: bool = True,
-    preferences: Preferences | None = None,
-) -> Sequence[QueuedDelivery]:
-    """Record a notification and one delivery for each (channel, recipient), in one statement; return the new deliveries.
-
-    Raises NotificationIdConflict.
-    """
-    now, template = delivery_context.now, template_of(request.template, request.channel)
-    payload = {**request.parameters, RECIPIENT_NAME: contact.first_name if contact else "there"}
-    entry = delivery_context.renderer.feed_entry(request.template, payload) if template.in_feed and in_feed else None
-    wanted = [
-        QueuedDelivery(new_id(), channel, address, _due_at(request.template, channel, preferences, now))
-        for channel, address in addresses
-    ]
-    recorded = await store.record_notification(uow, request, entry, wanted, payload, now, is_urgent=template.sensitive)
-    if recorded is None:
-        raise NotificationIdConflict
-    queued = [delivery for delivery in wanted if delivery.id in recorded]
-    due = [delivery for delivery in queued if delivery.due_at <= now]
-    if due and not delivery_context.expect(due):
-        store.enqueue_wakeup(uow, due[0].id)
-    return queued
-
-
-def _due_at(template: str, channel: str, preferences: Preferences | None, now: datetime) -> datetime:
-    quiet = preferences.quiet_hours_for(template, channel) if preferences else None
-    return (quiet.quiet_until(now) if quiet else None) or now
 
 
 async def _recipients(

@@ -5,7 +5,8 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest, notification_id_of
-from notifications.use_cases.deliveries.deliver_notification import DeliveryContext, deliver_notification
+from notifications.use_cases.deliveries.deliver_notification import deliver_notification
+from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
 
 TEMPLATE = "account_erased"
 

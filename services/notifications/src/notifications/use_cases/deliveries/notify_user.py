@@ -10,7 +10,7 @@ from notifications.domain.channels import CHANNELS_BY_TEMPLATE
 from notifications.domain.deliveries import NotificationRequest, notification_id_of
 from notifications.domain.errors import ContactUnknown
 from notifications.domain.templates import check_complete, template_of
-from notifications.use_cases.deliveries.deliver_notification import DeliveryContext, queue_deliveries
+from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext, queue_deliveries
 
 
 async def notify_user(

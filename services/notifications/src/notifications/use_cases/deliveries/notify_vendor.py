@@ -6,8 +6,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications import queries
-from notifications.use_cases.deliveries.deliver_notification import DeliveryContext
 from notifications.use_cases.deliveries.notify_user import notify_user
+from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
 
 
 async def notify_vendor(

@@ -9,8 +9,8 @@ from common.database.unit_of_work import is_unavailable
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from notifications import store
+from notifications.clients.delivery_sender import DeliverySender
 from notifications.use_cases.deliveries.attempt_delivery import Outcome
-from notifications.use_cases.deliveries.delivery_sender import DeliverySender
 from notifications.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 
 log: Final = get_logger(__name__)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from notifications import store
+from notifications.clients.delivery_sender import ClaimedDelivery, DeliverySender
+from notifications.domain.devices import circuit_name
 from notifications.use_cases.deliveries.attempt_delivery import Outcome, attempt_delivery
-from notifications.use_cases.deliveries.delivery_sender import ClaimedDelivery, DeliverySender, circuit_name
 
 
 async def send_delivery(claimed: ClaimedDelivery, sender: DeliverySender) -> Outcome:
@@ -27,7 +28,7 @@ async def _claim_next_provider(
 ) -> ClaimedDelivery | None:
     """Record the failed attempt and commit the claim for the next provider that is not paused; None without one."""
     others = list(claimed.others)
-    while others and sender.circuits.of(circuit_name(others[0], claimed.device)).admit() is not None:
+    while others and sender.circuits.of(circuit_name(others[0].provider, claimed.device)).admit() is not None:
         others.pop(0)
     if not others:
         return None

@@ -6,8 +6,9 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest, notification_id_of
 from notifications.store import tickets
-from notifications.use_cases.deliveries.deliver_notification import DeliveryContext, deliver_notification
+from notifications.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.use_cases.deliveries.notify_user import notify_user
+from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
 
 TEMPLATE: Final = "ticket_reply"
 CHANNEL: Final = "messaging"

@@ -12,7 +12,7 @@ from common.primitives.clock import Clock
 from common.primitives.encryption import Encryptor
 from common.primitives.retry import RetryLadder
 from notifications.domain.deliveries import OutboundMessage
-from notifications.domain.devices import Device
+from notifications.domain.devices import Device, circuit_name
 from notifications.domain.errors import ProviderTimeout, ProviderUnavailable
 from notifications.domain.templates import CATALOG
 from notifications.store import LockedDelivery
@@ -67,7 +67,7 @@ class DeliverySender:
 
     def is_paused(self, channel: str) -> bool:
         """Return whether every provider of the channel is paused: its messages wait, and none is claimed."""
-        circuits = [self.circuits.of(circuit_name(client, None)) for client in self.providers.get(channel, ())]
+        circuits = [self.circuits.of(circuit_name(client.provider, None)) for client in self.providers.get(channel, ())]
         return bool(circuits) and all(circuit.is_paused for circuit in circuits)
 
 
@@ -86,7 +86,7 @@ class ClaimedDelivery:
 
     @property
     def circuit_name(self) -> str:
-        return circuit_name(self.client, self.device)
+        return circuit_name(self.client.provider, self.device)
 
     def circuit(self, sender: DeliverySender) -> Circuit:
         return sender.circuits.of(self.circuit_name)
@@ -95,10 +95,3 @@ class ClaimedDelivery:
         """A timeout may have sent the message: only secrets, which must arrive, are then sent by a second provider."""
         sensitive = CATALOG[self.delivery.template].sensitive
         return bool(self.others) and (sensitive or not isinstance(error, ProviderTimeout))
-
-
-def circuit_name(client: ChannelProvider, device: Device | None) -> str:
-    """Failures count by provider; those of pushes by the platform of the app or the push service of the browser."""
-    if device is None:
-        return client.provider
-    return f"{client.provider} {device.origin if device.kind == 'web' else device.kind}"
