@@ -69,9 +69,11 @@ class MergedWork:
 
     async def _part(self, call: Call, route: Route, service: str) -> list[WorkItem] | tuple[int, Headers, bytes] | None:
         """Return the items of a service, its error for the request, or None without a usable response."""
-        asked = replace(route, upstream=service, seconds_max=self._seconds_max)
+        part_route = replace(route, upstream=service, seconds_max=self._seconds_max)
         try:
-            response = await self._forwarder.send_request(call, asked, b"", watch_client=False, headers=_token_of(call))
+            response = await self._forwarder.send_request(
+                call, part_route, b"", watch_client=False, headers=_token_of(call)
+            )
             try:
                 body = await read_response(response)
             finally:

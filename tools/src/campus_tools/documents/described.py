@@ -43,8 +43,8 @@ def described() -> tuple[list[Described], dict[str, Any]]:
             schemas[prefix + name] = _renamed(schema, prefix)
         for path, method, operation in _operations_of(document):
             operations[(service, method, template_of(path))] = (path, _renamed(operation, prefix))
-    asked = {(part, route.method, route.path) for route in ROUTES for part in route.parts or (route.upstream,)}
-    _must_agree(asked, {key for key in operations if not key[2].startswith(_INTERNAL)})
+    expected = {(part, route.method, route.path) for route in ROUTES for part in route.parts or (route.upstream,)}
+    _must_agree(expected, {key for key in operations if not key[2].startswith(_INTERNAL)})
     found = [Described(route, guards[key], *operations[key]) for key, route in routes.items()]
     return _with_one_name_for_each_path(found), schemas
 

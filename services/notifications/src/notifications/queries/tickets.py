@@ -92,13 +92,13 @@ async def list_tickets(
     after: tuple[datetime, UUID] | None,
     rows_max: int,
     *,
-    awaiting_answer: bool = False,
+    awaiting_response: bool = False,
 ) -> list[TicketRow]:
-    """Return the tickets that the caller may see, newest first, after a cursor position; with `awaiting_answer` those
+    """Return the tickets that the caller may see, newest first, after a cursor position; with `awaiting_response` those
     that the caller should answer as staff.
     """
     at, ticket_id = after or (None, None)
-    statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if awaiting_answer else "")
+    statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if awaiting_response else "")
     rows = await uow.fetch(statement, status, priority, assignee_id, at, ticket_id, rows_max)
     return [TicketRow(*row) for row in rows]
 

@@ -90,7 +90,7 @@ async def list_support_tickets(
     after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         tickets = await queries.list_tickets(
-            uow, status, priority, assignee_id, after, limit + 1, awaiting_answer=awaiting is not None
+            uow, status, priority, assignee_id, after, limit + 1, awaiting_response=awaiting is not None
         )
     customers = await _customers(dependencies, caller, tickets[:limit])
     page = cursor_page(

@@ -17,7 +17,7 @@ FROM chargebacks b
 """
 _FILTER: Final = "($1::text IS NULL OR b.status = $1) AND ($2::uuid IS NULL OR b.order_id = $2)"
 # An open dispute without a resolution, sent or on its way.
-AWAITING_ANSWER: Final = """b.status = 'opened' AND b.responded_at IS NULL AND NOT EXISTS (
+AWAITING_RESPONSE: Final = """b.status = 'opened' AND b.responded_at IS NULL AND NOT EXISTS (
     SELECT FROM chargeback_responses r
     WHERE r.chargeback_id = b.id AND r.kind = 'resolution' AND r.status IN ('submitting', 'submitted')
 )"""
@@ -29,10 +29,10 @@ FROM chargeback_responses WHERE chargeback_id = $1 ORDER BY created_at, id
 
 
 async def page_of_chargebacks(
-    uow: UnitOfWork, page: OffsetPage, status: str | None, order_id: UUID | None, *, awaiting_answer: bool = False
+    uow: UnitOfWork, page: OffsetPage, status: str | None, order_id: UUID | None, *, awaiting_response: bool = False
 ) -> Found:
     """Chargebacks by status and order, and those that await an answer. `lossMinor` is the uncovered part of a loss."""
-    where = f"WHERE {_FILTER} AND {AWAITING_ANSWER if awaiting_answer else 'true'}"
+    where = f"WHERE {_FILTER} AND {AWAITING_RESPONSE if awaiting_response else 'true'}"
     total = await uow.fetch_value(f"SELECT count(*) FROM chargebacks b {where}", status, order_id)
     order = page.order_by(_SORTS[page.sort], "b.id")
     rows = await uow.fetch(

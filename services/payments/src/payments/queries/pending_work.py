@@ -3,7 +3,7 @@
 from typing import Final
 
 from common.web.pending_work import WorkKind
-from payments.queries.chargebacks import AWAITING_ANSWER
+from payments.queries.chargebacks import AWAITING_RESPONSE
 from payments.queries.quarantine import AWAITING_CHARGES
 from payments.queries.refunds import AWAITING_REFUNDS
 
@@ -45,7 +45,7 @@ PENDING_WORK: Final = (
         "chargebacks_to_answer",
         ("ledger:read", "chargebacks:respond"),
         "/api/chargebacks?awaiting=answer",
-        f"SELECT b.opened_at AS since, b.due_at AS due FROM chargebacks b WHERE {AWAITING_ANSWER}",
+        f"SELECT b.opened_at AS since, b.due_at AS due FROM chargebacks b WHERE {AWAITING_RESPONSE}",
     ),
     WorkKind(
         "reconciliation_cases",

@@ -46,7 +46,7 @@ async def list_chargebacks(
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_chargebacks(uow, page, status, order_id, awaiting_answer=awaiting is not None)
+        found = await page_of_chargebacks(uow, page, status, order_id, awaiting_response=awaiting is not None)
     return respond_offset_page(request, page, found)
 
 
