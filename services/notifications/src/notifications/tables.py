@@ -57,6 +57,7 @@ notifications = sa.Table(
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Column("read_at", _INSTANT),
     sa.Column("place", sa.BigInteger),
+    sa.Column("subject", JSONB),
     sa.CheckConstraint("(title IS NULL) = (place IS NULL)", name="notifications_place_in_feed"),
     sa.Index(
         "notifications_feed",

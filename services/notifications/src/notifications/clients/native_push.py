@@ -86,6 +86,9 @@ def _message(outbound: OutboundMessage) -> dict[str, Any]:
     is_urgent = options.urgency == "high"
     content = {"title": outbound.message.subject, "body": outbound.message.text}
     data = {"notificationId": str(outbound.notification_id), "template": outbound.template}
+    if outbound.subject is not None:
+        # FCM takes texts only.
+        data["subject"] = msgspec.json.encode(outbound.subject).decode()
     apple = {"apns-collapse-id": collapse, "apns-priority": "10" if is_urgent else "5"}
     message: dict[str, Any] = {
         "token": outbound.address,

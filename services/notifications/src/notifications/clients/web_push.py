@@ -85,6 +85,7 @@ def _encrypted(outbound: OutboundMessage) -> bytes:
         "body": outbound.message.text,
         "template": outbound.template,
         "notificationId": str(outbound.notification_id),
+        "subject": outbound.subject,
     }
     keys = {"p256dh": device.public_key, "auth": device.auth_secret}
     try:

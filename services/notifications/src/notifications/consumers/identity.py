@@ -139,6 +139,7 @@ async def on_vendor_application_decided(
         "vendor_application_decided",
         parameters,
         event.application_id,
+        subject_id=event.application_id,
     )
 
 

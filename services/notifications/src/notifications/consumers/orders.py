@@ -93,7 +93,15 @@ async def on_return_requested(
 ) -> None:
     parameters = {"orderId": str(event.order_id)}
     about = event.return_request_id
-    await notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "return_requested", parameters, about)
+    await notify_vendor(
+        uow,
+        dependencies.delivery_context(),
+        event.vendor_id,
+        "return_requested",
+        parameters,
+        about,
+        subject_id=event.return_request_id,
+    )
 
 
 async def on_return_decided(
@@ -109,6 +117,7 @@ async def on_return_decided(
         "return_request_update",
         parameters,
         event.return_request_id,
+        subject_id=event.return_request_id,
     )
 
 

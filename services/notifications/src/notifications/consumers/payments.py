@@ -138,7 +138,13 @@ async def on_payment_failed(
         "failureReason": event.failure_reason,
     }
     await notify_user(
-        uow, dependencies.delivery_context(), event.buyer_id, "payment_failed", parameters, event.payment_id
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "payment_failed",
+        parameters,
+        event.payment_id,
+        subject_id=event.payment_id,
     )
 
 

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from uuid import UUID, uuid5
 
 from notifications.domain.devices import Device
+from notifications.domain.subjects import Subject, subject_of
 
 Channel = Literal["push", "messaging", "sms", "email"]
 
@@ -72,7 +73,10 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class NotificationRequest:
-    """A requested message. `parameters` hold no secret; `encrypted` holds the secrets by name."""
+    """A requested message. `parameters` hold no secret; `encrypted` holds the secrets by name.
+
+    `subject_id` is the id of the subject where no parameter names it (`subject_of`).
+    """
 
     notification_id: UUID
     channel: str
@@ -80,6 +84,11 @@ class NotificationRequest:
     parameters: Mapping[str, object]
     user_id: UUID | None = None
     encrypted: Mapping[str, EncryptedValue] = field(default_factory=dict)
+    subject_id: UUID | None = None
+
+    @property
+    def subject(self) -> Subject | None:
+        return subject_of(self.template, self.parameters, self.user_id, self.subject_id)
 
 
 def _is_name(word: str) -> bool:
@@ -173,7 +182,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """One message for a provider. `sensitive` means that it contains a secret. `unsubscribe_link` is for mail."""
+    """One message for a provider. `sensitive` means that it contains a secret. `unsubscribe_link` is for mail, `subject`
+    for pushes, in its public form.
+    """
 
     delivery_id: UUID
     notification_id: UUID
@@ -183,3 +194,4 @@ class OutboundMessage:
     sensitive: bool
     device: Device | None = None
     unsubscribe_link: str | None = None
+    subject: Mapping[str, str] | None = None

@@ -1,5 +1,6 @@
 """Notifications of the feed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -15,7 +16,10 @@ class FeedEntry:
 
 
 class FeedItem(NamedTuple):
-    """A notification of a user's feed. `position` counts the user's notifications from 1."""
+    """A notification of a user's feed. `position` counts the user's notifications from 1.
+
+    `subject` is in its public form; None for a notification of an earlier version.
+    """
 
     id: UUID
     template: str
@@ -24,3 +28,4 @@ class FeedItem(NamedTuple):
     created_at: datetime
     read_at: datetime | None
     position: int
+    subject: Mapping[str, str] | None

@@ -9,7 +9,7 @@ from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from notifications.domain.feed import FeedItem
 
-_COLUMNS: Final = "SELECT id, template, title, body, created_at, read_at, place FROM notifications"
+_COLUMNS: Final = "SELECT id, template, title, body, created_at, read_at, place, subject FROM notifications"
 _BEFORE: Final = """
   AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3)) ORDER BY created_at DESC, id DESC LIMIT $4
 """
@@ -67,4 +67,5 @@ def notification_response(item: FeedItem) -> dict[str, Any]:
         "body": item.body,
         "createdAt": iso(item.created_at),
         "readAt": iso_or_none(item.read_at),
+        "subject": item.subject,
     }

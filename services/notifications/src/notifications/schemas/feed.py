@@ -1,8 +1,20 @@
 """Request and response models of the feed (contract section 12)."""
 
+from typing import Annotated
 from uuid import UUID
 
+from pydantic import Field
+
 from common.web.schemas import Instant, RequestBody, ResponseShape
+from notifications.domain.subjects import SubjectKind
+
+
+class NotificationSubject(ResponseShape):
+    """What a client opens for the notification. A dispute has the id of its order."""
+
+    kind: SubjectKind
+    id: UUID
+    order_id: Annotated[UUID, Field(description="The order that it belongs to; absent without one.")] | None = None
 
 
 class Notification(ResponseShape):
@@ -14,6 +26,7 @@ class Notification(ResponseShape):
     body: str
     created_at: str
     read_at: str | None
+    subject: Annotated[NotificationSubject | None, Field(description="Null for notifications of earlier versions.")]
 
 
 class UnreadCount(ResponseShape):

@@ -14,7 +14,7 @@ from notifications.store.queue import DELIVERIES_QUEUE
 _COLUMNS: Final = """
 d.id, d.notification_id, (SELECT n.user_id FROM notifications n WHERE n.id = d.notification_id) AS user_id, d.channel,
 d.recipient, d.template, d.payload, d.sealed, d.status, d.attempts, d.claim_id, d.claimed_at, d.due_at, d.created_at,
-d.traceparent
+d.traceparent, CASE WHEN d.channel = 'push' THEN (SELECT n.subject FROM notifications n WHERE n.id = d.notification_id) END AS subject
 """
 _LOCK_DELIVERY: Final = f"SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.id = $1 FOR UPDATE"
 # Each channel has its own limit, so that a hanging one delays no other. Other workers skip the locked rows.
@@ -103,7 +103,7 @@ WHERE id = $1 AND status = 'queued'
 
 
 class LockedDelivery(NamedTuple):
-    """A delivery with its user, locked. `sealed` holds the encrypted secrets by name."""
+    """A delivery with its user, locked. `sealed` holds the encrypted secrets by name; a push has its `subject`."""
 
     id: UUID
     notification_id: UUID
@@ -120,6 +120,7 @@ class LockedDelivery(NamedTuple):
     due_at: datetime | None
     created_at: datetime
     traceparent: str | None
+    subject: Mapping[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from notifications.domain.feed import FeedItem
 
 _MARK_READ: Final = """
 UPDATE notifications SET read_at = coalesce(read_at, $2) WHERE id = $1 AND title IS NOT NULL
-RETURNING id, template, title, body, created_at, read_at, place
+RETURNING id, template, title, body, created_at, read_at, place, subject
 """
 _MARK_ALL_READ: Final = """
 UPDATE notifications SET read_at = $2

@@ -20,8 +20,8 @@ WITH next AS (
     ON CONFLICT (user_id) DO UPDATE SET last = f.last + 1
     RETURNING last, streamed_until > $6 AS is_streamed
 ), notification AS (
-    INSERT INTO notifications (id, user_id, template, title, body, created_at, place)
-    SELECT $1, $2, $3, $4, $5, $6, (SELECT last FROM next)
+    INSERT INTO notifications (id, user_id, template, title, body, created_at, place, subject)
+    SELECT $1, $2, $3, $4, $5, $6, (SELECT last FROM next), $15::jsonb
     WHERE $4::text IS NULL OR EXISTS (SELECT FROM next)
     ON CONFLICT (id) DO NOTHING RETURNING id
 ), queued AS (
@@ -75,6 +75,7 @@ async def record_notification(
         is_urgent,
         trace_headers().get("traceparent"),
         *(list(column) for column in zip(*deliveries, strict=True)) if deliveries else ([], [], [], []),
+        None if request.subject is None else request.subject.content,
     )
     if not row["is_new"]:
         owner: UUID | None = await uow.fetch_value(_OWNER, request.notification_id)

@@ -254,6 +254,7 @@ def _compose(claimed: ClaimedDelivery, sender: DeliverySender, secrets: dict[str
         sensitive=bool(secrets),
         device=device,
         unsubscribe_link=_unsubscribe_link(delivery, sender),
+        subject=delivery.subject,
     )
 
 

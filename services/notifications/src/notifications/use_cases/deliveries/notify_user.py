@@ -21,10 +21,12 @@ async def notify_user(
     parameters: Mapping[str, Any],
     *about: object,
     notification_id: UUID | None = None,
+    subject_id: UUID | None = None,
 ) -> None:
     """Record the message for each channel of `CHANNELS_BY_TEMPLATE` that is configured and reaches the user.
 
-    `about` identifies the fact, unless `notification_id` is given: a repetition creates nothing. Opt-outs apply except to
+    `about` identifies the fact, unless `notification_id` is given: a repetition creates nothing. `subject_id` is the id of
+    the subject where no parameter names it. Opt-outs apply except to
     mandatory messages. Without any channel the feed shows it. An erased user receives nothing. Raises ContactUnknown.
     """
     recipient = await queries.find_recipient(uow, user_id, delivery_context.device_kinds)
@@ -40,7 +42,9 @@ async def notify_user(
         for address in recipient.addresses_on(channel)
     ]
     notification_id = notification_id or notification_id_of(template, *about)
-    request = NotificationRequest(notification_id, channels[0], template, parameters, user_id=user_id)
+    request = NotificationRequest(
+        notification_id, channels[0], template, parameters, user_id=user_id, subject_id=subject_id
+    )
     check_complete(template_of(template, request.channel), parameters)
     await queue_deliveries(
         uow, request, addresses, delivery_context, contact=recipient.contact, preferences=preferences

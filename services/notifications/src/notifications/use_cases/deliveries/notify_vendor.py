@@ -17,8 +17,9 @@ async def notify_vendor(
     template: str,
     parameters: Mapping[str, Any],
     *about: object,
+    subject_id: UUID | None = None,
 ) -> None:
     """Notify the owner of a vendor and add `businessName` to the parameters. Raises VendorUnknown."""
     vendor = await queries.get_vendor(uow, vendor_id)
     named = {**parameters, "businessName": vendor.business_name}
-    await notify_user(uow, delivery_context, vendor.owner_user_id, template, named, *about)
+    await notify_user(uow, delivery_context, vendor.owner_user_id, template, named, *about, subject_id=subject_id)
