@@ -20,6 +20,7 @@ WorkKindName = Literal[
     "reconciliations_to_approve",
     "refunds_to_approve",
     "refunds_to_prepare",
+    "return_requests_to_decide",
     "staff_grants_to_approve",
     "tickets_to_answer",
     "vendor_applications_to_decide",

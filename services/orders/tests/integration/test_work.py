@@ -11,6 +11,7 @@ from testkit.work import work_of
 from .conftest import Market
 from .dispute_steps import decide, disputed, prepared
 from .test_flash_sales import proposed
+from .test_returns import delivered, requested_return
 
 
 async def test_paid_orders_wait_for_their_vendor_until_the_idle_window_ends(market: Market) -> None:
@@ -74,6 +75,21 @@ async def test_nobody_is_asked_to_decide_on_an_order_of_their_own(market: Market
         assert await work_of(market.client, party) == {}
         resolved = await market.post(order, "resolve", party, {"outcome": "buyer"})
         assert resolved.status_code == 403
+
+
+async def test_a_return_request_waits_for_its_vendor_and_support_until_the_decision(market: Market) -> None:
+    order = await delivered(market, (1_000, 2))
+    requested = await requested_return(market, order, 1)
+    support, link = market.as_staff("support_agent"), "/api/return-requests?awaiting=decision"
+    for headers in (market.as_merchant(), support):
+        waiting = (await work_of(market.client, headers))["return_requests_to_decide"]
+        assert (waiting["count"], waiting["link"]) == (1, link)
+    # The buyer decides on nothing, whatever else they are.
+    buyer = market.headers(market.buyer_id, roles=("buyer", "merchant", "support_agent"), vendor_id=market.vendor_id)
+    assert await work_of(market.client, buyer) == {}
+    assert await work_of(market.client, market.as_merchant(vendor_id=new_id())) == {}
+    await market.client.post(f"/api/return-requests/{requested['id']}/approve", json={}, headers=support)
+    assert await work_of(market.client, support) == await work_of(market.client, market.as_merchant()) == {}
 
 
 @pytest.mark.parametrize("role", ["auditor", "hub_agent", "finance_maker", "platform_admin"])

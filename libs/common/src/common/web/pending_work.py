@@ -38,7 +38,7 @@ FROM (
 
 @dataclass(frozen=True, slots=True)
 class WorkKind:
-    """A kind of work for callers who hold all `permissions`.
+    """A kind of work for callers who hold all `permissions`, and any of `one_of`.
 
     `rows` selects the time since when each row waits (`since`) and its deadline or null (`due`); $1 is the present
     time, $2 the caller's vendor. It runs under the caller's row policies, or without them (`past_policies`). `link` is
@@ -50,6 +50,11 @@ class WorkKind:
     link: str
     rows: str
     past_policies: bool = False
+    one_of: tuple[str, ...] = ()
+
+    def is_for(self, caller: Caller) -> bool:
+        holds_one = not self.one_of or not caller.permissions.isdisjoint(self.one_of)
+        return holds_one and caller.permissions.issuperset(self.permissions)
 
 
 class WorkItem(ResponseShape):
@@ -86,7 +91,7 @@ async def count_work(
     database: Database, kinds: Sequence[WorkKind], caller: Caller, now: datetime
 ) -> list[dict[str, Any]]:
     """The non-empty kinds that the caller has the permissions for, in the shape of `WorkItem`."""
-    held = [kind for kind in kinds if caller.permissions.issuperset(kind.permissions)]
+    held = [kind for kind in kinds if kind.is_for(caller)]
     found = [
         *await _count(database, [kind for kind in held if not kind.past_policies], caller, caller, now),
         *await _count(database, [kind for kind in held if kind.past_policies], COUNTING, caller, now),

@@ -6,6 +6,7 @@ from common.web.pending_work import WorkKind
 from orders.queries.campus_orders import AWAITING_DISPUTED
 from orders.queries.disputes import AWAITING_RESOLUTION
 from orders.queries.flash_sales import PREPARED_SALE
+from orders.queries.returns import AWAITING_RETURN
 
 PENDING_WORK: Final = (
     # No caller reads the timer that cancels the order of an idle vendor.
@@ -29,6 +30,13 @@ PENDING_WORK: Final = (
         FROM flash_sales AS sale JOIN shelf AS product ON product.id = sale.product_id
         WHERE sale.vendor_id = $2 AND {PREPARED_SALE}
         """,
+    ),
+    WorkKind(
+        "return_requests_to_decide",
+        (),
+        "/api/return-requests?awaiting=decision",
+        f"SELECT created_at AS since, NULL::timestamptz AS due FROM return_requests WHERE {AWAITING_RETURN}",
+        one_of=("orders:fulfil", "returns:decide"),
     ),
     WorkKind(
         "disputes_to_resolve",

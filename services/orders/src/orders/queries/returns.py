@@ -26,6 +26,12 @@ _COLUMNS: Final = """
     request.refund_minor AS "refundMinor", request.refund_id AS "refundId", request.decided_by AS "decidedBy",
     request.decision_reason AS "decisionReason", request.decided_at AS "decidedAt", request.created_at AS "createdAt"
 """
+# For the vendor and for support, never for the buyer.
+AWAITING_RETURN: Final = """
+status = 'requested' AND buyer_id <> (SELECT app_user_id()) AND (
+    (SELECT app_may('returns:decide')) OR (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil')))
+)
+"""
 _REQUEST: Final = f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.id = $1"
 
 
@@ -36,13 +42,21 @@ async def find_return_request(uow: UnitOfWork, request_id: UUID) -> Row | None:
 
 
 async def page_of_return_requests(
-    uow: UnitOfWork, signer: CursorSigner, caller: Caller, status: ReturnStatus | None, limit: int, cursor: str | None
+    uow: UnitOfWork,
+    signer: CursorSigner,
+    caller: Caller,
+    status: ReturnStatus | None,
+    limit: int,
+    cursor: str | None,
+    *,
+    awaiting_decision: bool = False,
 ) -> CursorPage[Row]:
-    """One page of the return requests that concern the caller, newest first.
+    """One page of the return requests that concern the caller, newest first; with `awaiting_decision` those that the
+    caller may decide on.
 
     Row policies decide which requests these are. Each role reads its own index, as in `page_of_orders`.
     """
-    scope = ["return-requests", status, caller.id]
+    scope = ["return-requests", status, *(["awaiting decision"] if awaiting_decision else []), caller.id]
     position = time_position(signer, scope, cursor)
     values: list[Any] = []
     narrowed = []
@@ -52,6 +66,8 @@ async def page_of_return_requests(
     if status is not None:
         values.append(status)
         narrowed.append(f"status = ${len(values)}")
+    if awaiting_decision:
+        narrowed.append(AWAITING_RETURN)
     newest = f"ORDER BY created_at DESC, id DESC LIMIT {limit + 1:d}"
     pages = []
     for condition, value in _concerned(caller):

@@ -1,6 +1,6 @@
 """Return requests (contract section 6)."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -84,13 +84,18 @@ async def list_all(
     request: Request,
     caller: CurrentCaller,
     status: Annotated[ReturnStatus | None, Query()] = None,
+    awaiting: Annotated[
+        Literal["decision"] | None, Query(description="Only requested ones that the caller may decide on.")
+    ] = None,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
     """The caller's return requests as buyer and as vendor, newest first; all requests for support and auditors."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_return_requests(uow, dependencies.cursors, caller, status, limit, cursor)
+        page = await page_of_return_requests(
+            uow, dependencies.cursors, caller, status, limit, cursor, awaiting_decision=awaiting is not None
+        )
     return respond_page(request, page)
 
 
