@@ -7,6 +7,7 @@ import asyncpg
 
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
+from operations.audit.__main__ import run
 from operations.audit.comparisons import COMPARISONS
 from operations.audit.gateway import Gateway
 from operations.audit.invariants import INVARIANTS
@@ -130,3 +131,20 @@ async def test_what_is_compared_between_services_is_seen_broken(
                 assert words, line.rule
                 assert words <= {str(row["id"]) for row in found}
     assert await findings_of(system.secrets, market.sandbox) == []
+
+
+async def test_the_result_of_an_audit_is_recorded_and_shown(
+    system: System, market: Marketplace, people: People
+) -> None:
+    report = await run(system.state_dir, system.port_base, 30)
+    recorded = (await market.http.get("/api/audits?limit=1", headers=people.auditor.headers)).json()["data"][0]
+    assert recorded["verdict"] == report.verdict
+    assert recorded["gatewayCompared"] is True
+    path, found = (
+        f"/api/audits/{recorded['id']}",
+        [offence for finding in report.findings for offence in finding.offences],
+    )
+    for reader in (people.checker, people.ops):
+        assert (await market.http.get(path, headers=reader.headers)).json()["data"] == recorded
+    assert len(recorded["findings"]) == len(found)
+    assert (await market.http.get(path, headers=people.maker.headers)).status_code == 403

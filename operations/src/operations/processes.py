@@ -35,6 +35,7 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "FLUTTERWAVE_SECRET_KEY",
         "FLUTTERWAVE_WEBHOOK_HASH",
         "RELEASE_SIGNING_KEY",
+        "SERVICE_ROLE_KEY",
     ),
     "payouts": (
         "CURSOR_KEY",
